@@ -1,0 +1,1 @@
+"""holdfast: can weak memory break this program?"""

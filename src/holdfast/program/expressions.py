@@ -1,0 +1,126 @@
+"""Expressions over the registers of one thread, and their value.
+
+Expressions are pure: memory is only touched by instructions. Inside an expression numbers are mathematical
+integers; whoever stores the result takes it modulo the program's `max_value + 1`. Comparisons and logic give
+0 or 1, `&&` and `||` do not evaluate their right side when the left one decides, `/` and `%` round towards
+zero as in C.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadId:
+    """`tid`: which copy of a replicated thread this is, 0 in a thread declared once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    operator: str
+    left: Expression
+    right: Expression
+
+
+Expression = Constant | Register | ThreadId | Unary | Binary
+
+
+class DivisionByZeroError(ArithmeticError):
+    """`/` or `%` by zero: the thread stops there and the run is reported."""
+
+
+def _quotient(a: int, b: int) -> int:
+    if b == 0:
+        raise DivisionByZeroError
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+UNARY: dict[str, Callable[[int], int]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "!": lambda a: int(a == 0),
+}
+
+# The operators that evaluate both sides; `&&` and `||` are in `evaluate`.
+STRICT_BINARY: dict[str, Callable[[int, int], int]] = {
+    "*": operator.mul,
+    "/": _quotient,
+    "%": _remainder,
+    "+": operator.add,
+    "-": operator.sub,
+    "<": lambda a, b: int(a < b),
+    "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b),
+    ">=": lambda a, b: int(a >= b),
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "&": operator.and_,
+    "^": operator.xor,
+    "|": operator.or_,
+}
+
+# C's precedence, loosest first; all binary operators associate to the left.
+PRECEDENCE: tuple[tuple[str, ...], ...] = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", "<=", ">", ">="),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+
+
+def evaluate(expression: Expression, registers: Mapping[str, int], tid: int = 0) -> int:
+    """The mathematical value of `expression`; raises `DivisionByZeroError`."""
+    match expression:
+        case Constant(value):
+            return value
+        case Register(name):
+            return registers[name]
+        case ThreadId():
+            return tid
+        case Unary(op, operand):
+            return UNARY[op](evaluate(operand, registers, tid))
+        case Binary("&&", left, right):
+            return int(evaluate(left, registers, tid) != 0 and evaluate(right, registers, tid) != 0)
+        case Binary("||", left, right):
+            return int(evaluate(left, registers, tid) != 0 or evaluate(right, registers, tid) != 0)
+        case Binary(op, left, right):
+            return STRICT_BINARY[op](evaluate(left, registers, tid), evaluate(right, registers, tid))
+
+
+def subexpressions(expression: Expression) -> Iterator[Expression]:
+    """`expression` and everything in it, outermost first."""
+    yield expression
+    match expression:
+        case Unary(_, operand):
+            yield from subexpressions(operand)
+        case Binary(_, left, right):
+            yield from subexpressions(left)
+            yield from subexpressions(right)

@@ -1,0 +1,227 @@
+"""The instructions of a thread.
+
+A thread is a flat list of instructions; control flow is by index into that list, and an index equal to its
+length is the end of the thread. Structured statements of a file format are lowered to this by its reader.
+Every instruction carries its place in the source, which does not take part in equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from holdfast.program.expressions import Expression
+
+
+class Mode(Enum):
+    """How strongly an access or a fence orders; the value is its spelling in files."""
+
+    NA = "na"  # not atomic: a race on it is an error
+    RLX = "rlx"
+    ACQ = "acq"
+    REL = "rel"
+    ACQ_REL = "acq_rel"
+    SC = "seq_cst"
+
+
+LOAD_MODES = (Mode.RLX, Mode.ACQ)
+STORE_MODES = (Mode.RLX, Mode.REL)
+FENCE_MODES = (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a source file, both numbers counted from 1; (0, 0) for what was built without a file."""
+
+    line: int
+    column: int
+
+
+NOWHERE = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A memory location as an instruction names it: `x`, or `a[index]` in an array."""
+
+    name: str
+    index: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Instruction:
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(_Instruction):
+    register: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(_Instruction):
+    """Jump to `target` if `condition` is not 0, else go on with the next instruction."""
+
+    condition: Expression
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Goto(_Instruction):
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(_Instruction):
+    """Jump to any one of `targets`."""
+
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(_Instruction):
+    """Report the run if `condition` is 0, and go on."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Assume(_Instruction):
+    """End the thread here if `condition` is 0."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Skip(_Instruction):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Verify(_Instruction):
+    """Says that the value of `register` matters to the program; does nothing when it runs."""
+
+    register: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load(_Instruction):
+    register: str
+    cell: Cell
+    mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class Store(_Instruction):
+    cell: Cell
+    value: Expression
+    mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class FetchAdd(_Instruction):
+    register: str | None
+    cell: Cell
+    value: Expression
+    load_mode: Mode = Mode.RLX
+    store_mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(_Instruction):
+    register: str | None
+    cell: Cell
+    value: Expression
+    load_mode: Mode = Mode.RLX
+    store_mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class CompareExchange(_Instruction):
+    """A strong CAS; `register` gets the old value. Failing, it is a read with `load_mode`."""
+
+    register: str | None
+    cell: Cell
+    expected: Expression
+    desired: Expression
+    load_mode: Mode = Mode.RLX
+    store_mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingCompareExchange(_Instruction):
+    """BCAS: waits until the cell holds `expected`, and replaces it by `desired` in the same step."""
+
+    cell: Cell
+    expected: Expression
+    desired: Expression
+    load_mode: Mode = Mode.RLX
+    store_mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class Wait(_Instruction):
+    """Waits until the cell holds one of `values`; `register`, if any, gets the one it read."""
+
+    register: str | None
+    cell: Cell
+    values: tuple[Expression, ...]
+    mode: Mode = Mode.RLX
+
+
+@dataclass(frozen=True, slots=True)
+class Fence(_Instruction):
+    mode: Mode = Mode.SC
+
+
+LocalInstruction = Assign | Branch | Goto | Choose | Assert | Assume | Skip | Verify
+ReadModifyWrite = FetchAdd | Exchange | CompareExchange | BlockingCompareExchange
+CellAccess = Load | Store | Wait | ReadModifyWrite
+Instruction = LocalInstruction | CellAccess | Fence
+
+
+def is_cell_access(instruction: Instruction) -> bool:
+    return isinstance(instruction, CellAccess)
+
+
+def jump_targets(instruction: Instruction) -> tuple[int, ...]:
+    match instruction:
+        case Branch(_, target) | Goto(target):
+            return (target,)
+        case Choose(targets):
+            return targets
+        case _:
+            return ()
+
+
+def falls_through(instruction: Instruction) -> bool:
+    return not isinstance(instruction, Goto | Choose)
+
+
+def expressions_of(instruction: Instruction) -> Iterator[Expression]:
+    """Every expression that the instruction evaluates, the index of its cell first."""
+    if isinstance(instruction, CellAccess) and instruction.cell.index is not None:
+        yield instruction.cell.index
+    match instruction:
+        case Assign(_, value) | Store(_, value) | FetchAdd(_, _, value) | Exchange(_, _, value):
+            yield value
+        case Branch(condition, _) | Assert(condition) | Assume(condition):
+            yield condition
+        case CompareExchange(_, _, expected, desired) | BlockingCompareExchange(_, expected, desired):
+            yield expected
+            yield desired
+        case Wait(_, _, values):
+            yield from values
+
+
+def registers_of(instruction: Instruction) -> Iterator[str]:
+    """The registers the instruction names outside its expressions."""
+    match instruction:
+        case Assign(register) | Verify(register) | Load(register):
+            yield register
+        case FetchAdd(register) | Exchange(register) | CompareExchange(register) | Wait(register) if (
+            register is not None
+        ):
+            yield register

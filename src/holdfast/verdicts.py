@@ -1,0 +1,152 @@
+"""The answers holdfast gives: frozen values with one JSON form.
+
+An answer is `Robust`, `NotRobust` or `Unknown`, told apart by `verdict` in Python and in JSON alike. What a
+run shows is an execution graph of `Event`s; a `Witness` is such a graph with the cycle that sequential
+consistency forbids. Every face (terminal, JSON, SVG) prints these values and nothing else. `docs/json.md`
+documents the JSON form; `SCHEMA` grows by one when a field changes its meaning or goes away.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+SCHEMA = 1
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One access of a run. `id` is its index in the run; an initial write has no thread."""
+
+    id: int
+    thread: int | None
+    kind: Literal["R", "W", "RMW", "F"]
+    cell: str
+    read: int | None = None
+    written: int | None = None
+    mode: str = ""
+    line: int = 0
+    column: int = 0
+    text: str = ""
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """An edge of an execution graph between two event ids."""
+
+    source: int
+    target: int
+    relation: Literal["po", "rf", "mo", "fr"]
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run under sequential consistency: the initial writes, then the accesses in the order they happened."""
+
+    threads: tuple[str, ...]
+    events: tuple[Event, ...]
+
+
+class Witness(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution graph that the model allows and sequential consistency does not.
+
+    All events but the last form a run under sequential consistency. The last one is the access that leaves
+    it: it reads from, or is placed in modification order right after, `stale`, although it comes after
+    `latest`, the newest write to the same cell, in every sequentially consistent order. `edges` holds po, rf
+    and mo between neighbours and the fr edges to the next newer write; `cycle` is closed: each edge starts
+    where the one before it ended, and the last one ends where the first one started.
+    """
+
+    threads: tuple[str, ...]
+    events: tuple[Event, ...]
+    stale: int
+    latest: int
+    edges: tuple[Edge, ...]
+    cycle: tuple[Edge, ...]
+
+    @property
+    def access(self) -> Event:
+        return self.events[-1]
+
+
+class Race(msgspec.Struct, frozen=True, kw_only=True):
+    """Two accesses to one non-atomic cell, at least one a write, that nothing orders, and the run to them.
+
+    The two accesses are the last events of the run.
+    """
+
+    cell: str
+    run: Run
+
+
+class Assertion(msgspec.Struct, frozen=True, kw_only=True):
+    """A place where the program itself goes wrong under sequential consistency, and the run to it."""
+
+    kind: Literal["assertion", "division-by-zero", "index-out-of-range"]
+    thread: int
+    line: int
+    column: int
+    text: str
+    registers: dict[str, int]
+    run: Run
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    states: int = 0
+    transitions: int = 0
+    seconds: float = 0.0
+    peak_memory_mb: float = 0.0
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
+    """What every answer has. `exhaustive` says whether `race` and `assertion` were searched for to the end."""
+
+    file: str
+    question: str
+    model: str
+    stats: Stats
+    witness: Witness | None = None
+    race: Race | None = None
+    assertion: Assertion | None = None
+    exhaustive: bool = True
+    warnings: tuple[str, ...] = ()
+    schema: int = SCHEMA
+
+    @property
+    def verdict(self) -> str:
+        return str(self.__struct_config__.tag)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the property asked for holds; None if undecided."""
+        raise NotImplementedError
+
+    @property
+    def exit_code(self) -> int:
+        """0 the property holds, 1 something is wrong with the program, 3 undecided."""
+        if self.holds is False or self.race is not None or self.assertion is not None:
+            return 1
+        return 0 if self.holds else 3
+
+
+class Robust(Answer, frozen=True, kw_only=True, tag="robust"):
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class NotRobust(Answer, frozen=True, kw_only=True, tag="not-robust"):
+    @property
+    def holds(self) -> bool:
+        return False
+
+
+class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
+    """Not decided within the limits; `why` says which limit, or that the user stopped the search."""
+
+    why: str
+
+    @property
+    def holds(self) -> None:
+        return None
+
+
+RobustnessAnswer = Robust | NotRobust | Unknown
