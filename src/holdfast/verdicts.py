@@ -51,7 +51,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     All events but the last form a run under sequential consistency. The last one is the access that leaves
     it: it reads from, or is placed in modification order right after, `stale`, although it comes after
     `latest`, the newest write to the same cell, in every sequentially consistent order. `edges` holds po, rf
-    and mo between neighbours and the fr edges to the next newer write; `cycle` is closed: each edge starts
+    and mo between neighbours and the fr edges to the next newer write (none from an RMW, which is that write); `cycle` is closed: each edge starts
     where the one before it ended, and the last one ends where the first one started.
     """
 

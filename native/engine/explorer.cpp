@@ -1,0 +1,337 @@
+#include "engine/explorer.hpp"
+
+#include <chrono>
+
+#include "engine/monitor_none.hpp"
+#include "engine/monitor_ra.hpp"
+#include "engine/store.hpp"
+
+namespace holdfast {
+
+namespace {
+
+constexpr std::size_t most_state_bytes = std::size_t{64} << 10;
+constexpr std::size_t batch = 32;  // successors hashed and prefetched together
+constexpr std::uint64_t states_between_polls = 1024;
+constexpr double seconds_between_reports = 0.1;
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Which states wait to be expanded. Breadth first they are simply those from a number on.
+class Frontier {
+  public:
+    explicit Frontier(Order order) : depth_first_(order == Order::depth_first) {}
+
+    void add(StateNumber n) {
+        if (depth_first_) {
+            stack_.push_back(n);
+        } else {
+            end_ = std::uint64_t{n} + 1;
+        }
+    }
+    std::uint64_t size() const { return depth_first_ ? stack_.size() : end_ - next_; }
+    StateNumber take() {
+        if (!depth_first_) return static_cast<StateNumber>(next_++);
+        auto const n = stack_.back();
+        stack_.pop_back();
+        return n;
+    }
+    // Depth-first order needs the successors of one state before the next one is chosen.
+    bool by_batches() const { return !depth_first_; }
+    std::size_t bytes() const { return stack_.capacity() * sizeof(StateNumber); }
+
+  private:
+    bool depth_first_;
+    std::vector<StateNumber> stack_;
+    std::uint64_t next_ = 0, end_ = 0;
+};
+
+template <class Monitor>
+class Explorer {
+  public:
+    Explorer(Program const& program, Order order, Limits const& limits, Watcher const& watcher)
+        : program_(program),
+          machine_(program),
+          limits_(limits),
+          watcher_(watcher),
+          frontier_(order),
+          store_(checked_words(), limits.bytes),
+          successors_(machine_.words()) {}
+
+    Result run() {
+        result_.state_bytes = machine_.words() * sizeof(Word);
+        try {
+            result_.outcome = search();
+        } catch (OutOfMemory const&) {
+            result_.outcome = Outcome::memory_limit;
+        } catch (std::bad_alloc const&) {
+            result_.outcome = Outcome::memory_limit;
+        } catch (EndlessLocalRun const& endless) {
+            result_.outcome = Outcome::endless_local_run;
+            result_.endless_thread = endless.thread;
+            result_.endless_pc = endless.pc;
+        }
+        result_.states = store_.size();
+        result_.peak_bytes = store_.peak_bytes() + frontier_.bytes();
+        result_.seconds = since(start_);
+        return std::move(result_);
+    }
+
+    std::vector<PlainState> plain_states() const {
+        std::vector<PlainState> states;
+        for (StateNumber n = 0; n < store_.size(); ++n) states.push_back(plain_state(store_[n]));
+        return states;
+    }
+
+  private:
+    std::size_t checked_words() const {
+        if (machine_.words() * sizeof(Word) > most_state_bytes) {
+            throw std::invalid_argument("a state of this program needs " +
+                                        std::to_string(machine_.words() * sizeof(Word)) + " bytes; at most " +
+                                        std::to_string(most_state_bytes) +
+                                        " are supported: use fewer threads, locations, or values");
+        }
+        return machine_.words();
+    }
+
+    Outcome search() {
+        machine_.start(successors_, failure_);
+        parents_.assign(successors_.size(), no_state);
+        note_failure(no_state, none);
+        store_successors();
+        std::uint64_t next_poll = 0;
+        while (frontier_.size() > 0) {
+            if (store_.size() >= next_poll || expanded_ % states_between_polls == 0) {
+                next_poll = store_.size() + states_between_polls;
+                if (auto const stop = poll()) return *stop;
+            }
+            do {
+                auto const n = frontier_.take();
+                if (find_violation(n)) return Outcome::violation;
+                if (program_.has_non_atomic && !result_.race) find_race(n);
+                expand(n);
+            } while (frontier_.by_batches() && successors_.size() < batch && frontier_.size() > 0);
+            store_successors();
+        }
+        return Outcome::complete;
+    }
+
+    void expand(StateNumber n) {
+        ++expanded_;
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            auto const before = successors_.size();
+            machine_.step(store_[n], t, successors_, failure_);
+            result_.transitions += successors_.size() - before;
+            parents_.resize(successors_.size(), n);
+            note_failure(n, t);
+        }
+    }
+
+    // Two passes, so that the table's cache lines arrive while other states are hashed.
+    void store_successors() {
+        auto const count = successors_.size();
+        hashes_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            hashes_[i] = hash_words(successors_[i], machine_.words());
+            store_.prefetch(hashes_[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const [number, is_new] = store_.insert(successors_[i], hashes_[i], parents_[i]);
+            if (is_new) frontier_.add(number);
+        }
+        successors_.clear();
+        parents_.clear();
+    }
+
+    std::optional<Outcome> poll() {
+        if (store_.size() >= limits_.states) return Outcome::state_limit;
+        if (store_.bytes() + frontier_.bytes() > limits_.bytes) return Outcome::memory_limit;
+        double const now = since(start_);
+        if (now >= limits_.seconds) return Outcome::time_limit;
+        if (now < next_report_) return std::nullopt;
+        next_report_ = now + seconds_between_reports;
+        Progress const progress{store_.size(), result_.transitions, frontier_.size(), store_.bytes(), now};
+        if (watcher_ && watcher_(progress)) return Outcome::interrupted;
+        return std::nullopt;
+    }
+
+    // rocker-2019, Theorem 5.3, for every label that the program, not only the memory, enables.
+    bool leaves_sc(Word const* state, std::uint32_t t, Access const& a) const {
+        if constexpr (!Monitor::watches) {
+            return false;
+        } else {
+            auto const& monitor = machine_.monitor();
+            auto const& i = *a.instruction;
+            if (i.non_atomic || !monitor.aware(state, t, a.cell)) return false;
+            auto const& views = monitor.views();
+            auto const view = monitor.current(t);
+            switch (i.op) {
+                case Op::load:
+                    return views.any_plain(state, view, a.cell);
+                case Op::wait:
+                    for (auto v : machine_.awaited(state, t, i)) {
+                        if (views.plain(state, view, a.cell, v)) return true;
+                    }
+                    return false;
+                case Op::store:
+                case Op::fetch_add:
+                case Op::exchange:
+                case Op::sc_fence:
+                    return views.any_free(state, view, a.cell);
+                case Op::compare_exchange:
+                    return views.free(state, view, a.cell, a.first) ||
+                           views.plain_but(state, view, a.cell, a.first);
+                default:  // Op::blocking_compare_exchange
+                    return views.free(state, view, a.cell, a.first);
+            }
+        }
+    }
+
+    bool find_violation(StateNumber n) {
+        if constexpr (Monitor::watches) {
+            Word const* const state = store_[n];
+            for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+                auto const a = machine_.next_access(state, t);
+                if (!a || !leaves_sc(state, t, *a)) continue;
+                Violation v{run_to(n), t, a->pc, a->cell, a->first, a->second, {}};
+                if (a->instruction->op == Op::wait) v.awaited = machine_.awaited(state, t, *a->instruction);
+                result_.violation = std::move(v);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // rocker-2019, Definition 6.1.
+    void find_race(StateNumber n) {
+        Word const* const state = store_[n];
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            auto const a = machine_.next_access(state, t);
+            if (!a || !a->instruction->non_atomic) continue;
+            for (std::uint32_t u = t + 1; u < program_.threads.size(); ++u) {
+                auto const b = machine_.next_access(state, u);
+                if (!b || !b->instruction->non_atomic || a->cell != b->cell) continue;
+                if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
+                result_.race = Race{run_to(n)};
+                result_.race->run.push_back(event(state, t, *a));
+                result_.race->run.push_back(event(state, u, *b));
+                return;
+            }
+        }
+    }
+
+    void note_failure(StateNumber parent, std::uint32_t t) {
+        if (!failure_ || result_.failure) return;
+        FailedRun failed{{}, *failure_};
+        if (parent != no_state) {
+            failed.run = run_to(parent);
+            failed.run.push_back(event(store_[parent], t, *machine_.next_access(store_[parent], t)));
+        }
+        result_.failure = std::move(failed);
+    }
+
+    // What a does in `state`, where it is not blocked.
+    Event event(Word const* state, std::uint32_t t, Access const& a) const {
+        using enum EventKind;
+        Value const old = machine_.cell(state, a.cell);
+        Event e{t, a.pc, EventKind::read, a.cell, old, 0};
+        auto const with = [&e](EventKind kind, Value written) {
+            e.kind = kind;
+            e.written = written;
+            return e;
+        };
+        switch (a.instruction->op) {
+            case Op::store:
+                return with(write, a.first);
+            case Op::fetch_add:
+                return with(read_modify_write,
+                            program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first)));
+            case Op::exchange:
+                return with(read_modify_write, a.first);
+            case Op::compare_exchange:
+            case Op::blocking_compare_exchange:
+                return old == a.first ? with(read_modify_write, a.second) : e;
+            case Op::sc_fence:
+                return with(fence, 0);
+            default:
+                return e;
+        }
+    }
+
+    std::vector<Event> run_to(StateNumber n) const {
+        std::vector<Event> run;
+        for (StateNumber parent; (parent = store_.parent(n)) != no_state; n = parent) {
+            run.push_back(event_between(store_[parent], store_[n]));
+        }
+        return {run.rbegin(), run.rend()};
+    }
+
+    Event event_between(Word const* before, Word const* after) const {
+        StateList next(machine_.words());
+        std::optional<Failure> ignored;
+        for (std::uint32_t t = 0;; ++t) {
+            next.clear();
+            machine_.step(before, t, next, ignored);
+            for (std::size_t i = 0; i < next.size(); ++i) {
+                if (std::memcmp(next[i], after, machine_.words() * sizeof(Word)) == 0) {
+                    return event(before, t, *machine_.next_access(before, t));
+                }
+            }
+        }
+    }
+
+    PlainState plain_state(Word const* state) const {
+        PlainState plain;
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            auto const& thread = program_.threads[t];
+            auto const point = machine_.point(state, t);
+            bool const at_access = point < thread.accesses.size();
+            plain.push_back(at_access ? thread.accesses[point] : thread.code.size() + point - thread.ended());
+            for (auto v : machine_.registers(state, t)) plain.push_back(v);
+        }
+        for (std::uint32_t x = 0; x < program_.fence_cell(); ++x) plain.push_back(machine_.cell(state, x));
+        return plain;
+    }
+
+    Program const& program_;
+    Machine<Monitor> machine_;
+    Limits const& limits_;
+    Watcher const& watcher_;
+    Frontier frontier_;
+    StateStore store_;
+    StateList successors_;
+    std::vector<StateNumber> parents_;  // of the successors
+    std::vector<std::uint64_t> hashes_;
+    std::optional<Failure> failure_;
+    std::uint64_t expanded_ = 0;
+    Clock::time_point start_ = Clock::now();
+    double next_report_ = seconds_between_reports;
+    Result result_;
+};
+
+}  // namespace
+
+Result explore(Program const& program, Model model, Order order, Limits const& limits,
+               Watcher const& watcher) {
+    switch (model) {
+        case Model::ra:
+            return Explorer<RaMonitor>(program, order, limits, watcher).run();
+        default:
+            return Explorer<NoMonitor>(program, order, limits, watcher).run();
+    }
+}
+
+std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states) {
+    Limits limits;
+    limits.states = most_states;
+    Watcher const nobody;
+    Explorer<NoMonitor> explorer(program, Order::breadth_first, limits, nobody);
+    if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
+    return explorer.plain_states();
+}
+
+}  // namespace holdfast

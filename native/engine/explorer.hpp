@@ -1,0 +1,93 @@
+// The search: all states of a program under sequential consistency, with a monitor that notices when a
+// weaker memory model could leave it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bytecode.hpp"
+#include "engine/machine.hpp"
+
+namespace holdfast {
+
+enum class Model : std::uint8_t { sc, ra };
+enum class Order : std::uint8_t { breadth_first, depth_first };
+
+struct Limits {
+    std::uint64_t states = UINT64_MAX;
+    double seconds = 1e300;
+    std::size_t bytes = SIZE_MAX;
+};
+
+struct Progress {
+    std::uint64_t states, transitions, waiting;
+    std::size_t bytes;
+    double seconds;
+};
+
+// Called about ten times a second; the search stops as interrupted when it returns true.
+using Watcher = std::function<bool(Progress const&)>;
+
+enum class EventKind : std::uint8_t { read, write, read_modify_write, fence };
+
+// An access as it happened, or would happen, under sequential consistency.
+struct Event {
+    std::uint32_t thread;
+    std::uint32_t pc;
+    EventKind kind;
+    std::uint32_t cell;
+    Value read;
+    Value written;
+};
+
+// The access of a thread that the model allows to leave sequential consistency after `run`.
+struct Violation {
+    std::vector<Event> run;
+    std::uint32_t thread, pc, cell;
+    Value first, second;         // its operands: value to write, or expected and desired value
+    std::vector<Value> awaited;  // the values a `wait` waits for
+};
+
+// The two last events are the racing accesses.
+struct Race {
+    std::vector<Event> run;
+};
+
+struct FailedRun {
+    std::vector<Event> run;
+    Failure failure;
+};
+
+enum class Outcome : std::uint8_t {
+    complete,
+    violation,
+    state_limit,
+    time_limit,
+    memory_limit,
+    interrupted,
+    endless_local_run,
+};
+
+struct Result {
+    Outcome outcome = Outcome::complete;
+    std::uint64_t states = 0, transitions = 0;
+    std::size_t state_bytes = 0, peak_bytes = 0;
+    double seconds = 0;
+    std::optional<Violation> violation;
+    std::optional<Race> race;
+    std::optional<FailedRun> failure;
+    std::uint32_t endless_thread = 0, endless_pc = 0;
+};
+
+Result explore(Program const& program, Model model, Order order, Limits const& limits,
+               Watcher const& watcher);
+
+// Every state reached under sequential consistency, for tests: per thread the index of its next instruction
+// (code size: ended, code size + 1: diverged) and its registers, then the cells.
+using PlainState = std::vector<Value>;
+std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states);
+
+}  // namespace holdfast

@@ -1,0 +1,65 @@
+#include "engine/hbsc.hpp"
+
+namespace holdfast {
+
+CellUse::CellUse(Program const& program) : read(program.cells.size()), written(program.cells.size()) {
+    for (auto const& thread : program.threads) {
+        for (auto const& i : thread.code) {
+            if (!i.is_access() || i.non_atomic) continue;
+            for (std::uint32_t x = i.first_cell; x < i.first_cell + i.cells; ++x) {
+                read[x] = read[x] || i.op != Op::store;
+                written[x] = written[x] || (i.op != Op::load && i.op != Op::wait);
+            }
+        }
+    }
+}
+
+Hbsc::Hbsc(Program const& program, CellUse const& use, Layout& layout)
+    : element_(program.cells.size()),
+      msc_(program.cells.size(), none),
+      wsc_(program.cells.size(), none),
+      everywhere_(program.cells.size()),
+      threads_(program.threads.size()) {
+    BitNumbering counter;
+    auto sets = static_cast<std::uint32_t>(threads_);
+    for (std::uint32_t x = 0; x < program.cells.size(); ++x) {
+        auto const& cell = program.cells[x];
+        if (cell.plain.size() + cell.free.size() > 0) {
+            auto const [piece, bit] = counter.next();
+            element_[x] = {piece, bit};
+        }
+        if (use.written[x]) msc_[x] = sets++;
+        if (use.written[x] && use.read[x]) wsc_[x] = sets++;
+    }
+    sets_ = SetArray(layout, sets, counter.piece_bits());
+    for (std::uint32_t x = 0; x < program.cells.size(); ++x) {
+        if (element_[x].bit == 0) continue;
+        for (std::size_t set = 0; set < sets; ++set) {
+            everywhere_[x].add(sets_[set][element_[x].piece], element_[x].bit);
+        }
+    }
+}
+
+void Hbsc::start(Word* state) const {
+    for (std::uint32_t x = 0; x < element_.size(); ++x) {
+        for (std::size_t t = 0; t < threads_; ++t) insert(state, t, x);
+        if (msc_[x] != none) insert(state, msc_[x], x);
+        if (wsc_[x] != none) insert(state, wsc_[x], x);
+    }
+}
+
+void Hbsc::read(Word* state, std::uint32_t t, std::uint32_t x) const {
+    if (msc_[x] == none) return;
+    sets_.unite(state, msc_[x], sets_, t);
+    sets_.unite(state, t, sets_, wsc_[x]);
+}
+
+void Hbsc::write(Word* state, std::uint32_t t, std::uint32_t x) const {
+    sets_.unite(state, t, sets_, msc_[x]);
+    everywhere_[x].clear(state);
+    insert(state, t, x);
+    sets_.copy(state, msc_[x], sets_, t);
+    if (wsc_[x] != none) sets_.copy(state, wsc_[x], sets_, t);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,60 @@
+// The hbsc part of every monitor (rocker-2019, Figure 5; design.md, section 3).
+//
+//   VSC[t] ⊆ Loc    the locations of whose newest write t is hbsc-aware
+//   MSC[x] ⊆ Loc    … some access to x is hbsc-aware
+//   WSC[x] ⊆ Loc    … the newest write to x is hbsc-aware
+//
+//   start            VSC[t] = Loc, MSC[x] = WSC[x] = {x}
+//   read of x by t   VSC[t] ∪= WSC[x], MSC[x] ∪= old VSC[t]
+//   write, RMW       n = VSC[t] ∪ MSC[x] ∪ {x}; remove x everywhere; VSC[t] = MSC[x] = WSC[x] = n
+//
+// Only what a violation can depend on is kept: elements x for which stale values are tracked at all, MSC[x]
+// where x is written, WSC[x] where x is written and read.
+#pragma once
+
+#include <vector>
+
+#include "engine/bytecode.hpp"
+#include "engine/layout.hpp"
+
+namespace holdfast {
+
+// Which cells the program reads and writes, as far as monitors care: atomic cells and SC fences.
+struct CellUse {
+    explicit CellUse(Program const& program);
+    std::vector<bool> read, written;
+};
+
+class Hbsc {
+  public:
+    Hbsc(Program const& program, CellUse const& use, Layout& layout);
+
+    void start(Word* state) const;
+    void read(Word* state, std::uint32_t t, std::uint32_t x) const;
+    void write(Word* state, std::uint32_t t, std::uint32_t x) const;
+
+    // x ∈ VSC[t]
+    bool aware(Word const* state, std::uint32_t t, std::uint32_t x) const {
+        auto const& e = element_[x];
+        return e.bit != 0 && (sets_[t][e.piece].get(state) & e.bit) != 0;
+    }
+
+  private:
+    struct Element {
+        std::uint32_t piece = 0;
+        Word bit = 0;  // 0: not kept
+    };
+
+    void insert(Word* state, std::size_t set, std::uint32_t x) const {
+        if (element_[x].bit != 0) sets_[set][element_[x].piece].unite(state, element_[x].bit);
+    }
+
+    std::vector<Element> element_;          // per cell
+    SetArray sets_;                         // VSC per thread, then MSC and WSC where kept
+    std::vector<std::uint32_t> msc_;        // cell -> number of its set, or none
+    std::vector<std::uint32_t> wsc_;        // cell -> number of its set, or none
+    std::vector<BitSelection> everywhere_;  // cell -> its element in all sets
+    std::size_t threads_;
+};
+
+}  // namespace holdfast

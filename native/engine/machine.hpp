@@ -1,0 +1,361 @@
+// How a program runs under sequential consistency, over packed states with a monitor in them.
+//
+// A state says for each thread at which access it stands, the values of all registers and cells, and what
+// the monitor knows. A step is one access of one thread and all its local instructions up to the next access
+// (rocker-2019, Definition 2.4); several successors come from nondeterministic choice alone.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "engine/bytecode.hpp"
+#include "engine/layout.hpp"
+
+namespace holdfast {
+
+// A list of states, reused so that stepping does not allocate.
+class StateList {
+  public:
+    explicit StateList(std::size_t words) : words_(words) {}
+    std::size_t size() const { return size_; }
+    void clear() { size_ = 0; }
+    Word* operator[](std::size_t n) { return data_.data() + n * words_; }
+    // A new last state, a copy of `from`, which must not be in this list.
+    Word* push(Word const* from) {
+        if ((size_ + 1) * words_ > data_.size()) data_.resize(std::max(data_.size() * 2, 64 * words_));
+        Word* const added = (*this)[size_++];
+        std::memcpy(added, from, words_ * sizeof(Word));
+        return added;
+    }
+    void pop() { --size_; }
+
+  private:
+    std::size_t words_;
+    std::size_t size_ = 0;
+    std::vector<Word> data_;
+};
+
+enum class FailureKind : std::uint8_t { assertion, division_by_zero, index_out_of_range };
+
+// A place where the program itself goes wrong. Whoever asks for one gets the first that is met.
+struct Failure {
+    FailureKind kind;
+    std::uint32_t thread;
+    std::uint32_t pc;
+    std::vector<Value> registers;
+};
+
+// The next access of a thread with its operands.
+struct Access {
+    Instruction const* instruction = nullptr;
+    std::uint32_t pc = 0;
+    std::uint32_t cell = 0;
+    Value first = 0;
+    Value second = 0;
+};
+
+// A thread ran this many local instructions without reaching an access.
+struct EndlessLocalRun : std::runtime_error {
+    EndlessLocalRun(std::uint32_t t, std::uint32_t at) : std::runtime_error(""), thread(t), pc(at) {}
+    std::uint32_t thread, pc;
+};
+
+// Where local instructions came to an end.
+struct LocalStop {
+    enum class Why : std::uint8_t { at_point, at_choice, never } why;
+    std::uint32_t where;  // the point, or the pc of the choice
+};
+
+template <class Monitor>
+class Machine {
+  public:
+    explicit Machine(Program const& program) : Machine(program, Layout()) {}
+
+    Program const& program() const { return program_; }
+    Monitor const& monitor() const { return monitor_; }
+    std::size_t words() const { return words_; }
+
+    // All states in which the threads stand at their first accesses.
+    void start(StateList& out, std::optional<Failure>& failure) const {
+        std::vector<Word> blank(words_, 0);
+        for (std::size_t x = 0; x < memory_.size(); ++x)
+            memory_[x].set(blank.data(), program_.cells[x].initial);
+        monitor_.start(blank.data());
+        StateList now(words_), next(words_);
+        now.push(blank.data());
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            next.clear();
+            for (std::size_t n = 0; n < now.size(); ++n) {
+                next.push(now[n]);
+                settle(next, t, 0, failure);
+            }
+            std::swap(now, next);
+        }
+        for (std::size_t n = 0; n < now.size(); ++n) out.push(now[n]);
+    }
+
+    // Appends the states that the next access of t leads to, none if t has ended or is blocked.
+    void step(Word const* state, std::uint32_t t, StateList& out, std::optional<Failure>& failure) const {
+        auto const access = next_access(state, t);
+        if (!access) return;
+        Word* const next = out.push(state);
+        if (!perform(next, t, *access)) {
+            out.pop();
+            return;
+        }
+        settle(out, t, access->pc + 1, failure);
+    }
+
+    // The access at which t stands; nothing if it has none any more.
+    std::optional<Access> next_access(Word const* state, std::uint32_t t) const {
+        auto const& thread = program_.threads[t];
+        auto const at = points_[t].get(state);
+        if (at >= thread.accesses.size()) return std::nullopt;
+        Access a;
+        a.pc = thread.accesses[at];
+        a.instruction = &thread.code[a.pc];
+        auto const& i = *a.instruction;
+        a.cell = i.first_cell;
+        if (i.index != none) a.cell += static_cast<std::uint32_t>(number(state, t, i.index));
+        if (i.first != none) a.first = value(state, t, i.first);
+        if (i.second != none) a.second = value(state, t, i.second);
+        return a;
+    }
+
+    bool waits_for(Word const* state, std::uint32_t t, Instruction const& wait, Value v) const {
+        return std::any_of(wait.many.begin(), wait.many.end(),
+                           [&](auto e) { return value(state, t, e) == v; });
+    }
+    // The operands of a `wait`.
+    std::vector<Value> awaited(Word const* state, std::uint32_t t, Instruction const& wait) const {
+        std::vector<Value> values;
+        for (auto e : wait.many) values.push_back(value(state, t, e));
+        return values;
+    }
+
+    std::uint32_t point(Word const* state, std::uint32_t t) const {
+        return static_cast<std::uint32_t>(points_[t].get(state));
+    }
+    Value cell(Word const* state, std::uint32_t x) const { return memory_[x].get(state); }
+    std::vector<Value> registers(Word const* state, std::uint32_t t) const {
+        std::vector<Value> values;
+        for (auto const& field : registers_[t]) values.push_back(field.get(state));
+        return values;
+    }
+
+  private:
+    static constexpr std::uint64_t longest_local_run = std::uint64_t{1} << 26;
+    static constexpr std::size_t most_choices = std::size_t{1} << 16;
+
+    Machine(Program const& program, Layout layout)
+        : program_(program), monitor_((allocate(layout), program), layout), words_(layout.words()) {}
+
+    // Program state and memory come first, and share no word with the monitor.
+    void allocate(Layout& layout) {
+        auto const value_bits = bits_for(program_.max_value);
+        for (auto const& thread : program_.threads) {
+            points_.push_back(layout.allocate(bits_for(thread.diverged())));
+            auto& fields = registers_.emplace_back();
+            for (std::uint32_t r = 0; r < thread.registers; ++r)
+                fields.push_back(layout.allocate(value_bits));
+        }
+        for (std::uint32_t x = 0; x < program_.fence_cell(); ++x)
+            memory_.push_back(layout.allocate(value_bits));
+        memory_.push_back(Field{});  // the reserved cell is always 0
+        layout.close_words();
+    }
+
+    std::optional<Wide> try_number(Word const* state, std::uint32_t t, std::uint32_t expression) const {
+        return evaluate(program_.expressions[expression], state, registers_[t].data());
+    }
+    // For operands of an access at which t stands: `arrives` has seen that they have a value.
+    Wide number(Word const* state, std::uint32_t t, std::uint32_t expression) const {
+        return *try_number(state, t, expression);
+    }
+    Value value(Word const* state, std::uint32_t t, std::uint32_t expression) const {
+        return program_.reduce(number(state, t, expression));
+    }
+
+    void assign(Word* state, std::uint32_t t, std::uint32_t reg, Value v) const {
+        if (reg != none) registers_[t][reg].set(state, v);
+    }
+
+    // The access itself; false, with the state untouched, if it is blocked.
+    bool perform(Word* state, std::uint32_t t, Access const& a) const {
+        auto const& i = *a.instruction;
+        auto const old = memory_[a.cell].get(state);
+        switch (i.op) {
+            case Op::load:
+                return read(state, t, a, old);
+            case Op::wait:
+                return waits_for(state, t, i, old) && read(state, t, a, old);
+            case Op::store:
+                memory_[a.cell].set(state, a.first);
+                if (!i.non_atomic) monitor_.write(state, t, a.cell, old, i);
+                return true;
+            case Op::fetch_add:
+                return modify(state, t, a, old,
+                              program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first)));
+            case Op::exchange:
+                return modify(state, t, a, old, a.first);
+            case Op::compare_exchange:
+                return old == a.first ? modify(state, t, a, old, a.second) : read(state, t, a, old);
+            case Op::blocking_compare_exchange:
+                return old == a.first && modify(state, t, a, old, a.second);
+            default:  // Op::sc_fence
+                return modify(state, t, a, 0, 0);
+        }
+    }
+    bool read(Word* state, std::uint32_t t, Access const& a, Value old) const {
+        assign(state, t, a.instruction->reg, old);
+        if (!a.instruction->non_atomic) monitor_.read(state, t, a.cell, *a.instruction);
+        return true;
+    }
+    bool modify(Word* state, std::uint32_t t, Access const& a, Value old, Value written) const {
+        assign(state, t, a.instruction->reg, old);
+        memory_[a.cell].set(state, written);
+        monitor_.read_modify_write(state, t, a.cell, old, *a.instruction);
+        return true;
+    }
+
+    // Runs local instructions of t from pc on.
+    LocalStop run_local(Word* state, std::uint32_t t, std::uint32_t pc,
+                        std::optional<Failure>& failure) const {
+        auto const& thread = program_.threads[t];
+        using enum LocalStop::Why;
+        LocalStop const ended{at_point, thread.ended()};
+        auto const fail = [&](FailureKind kind) {
+            if (!failure) failure = Failure{kind, t, pc, registers(state, t)};
+            return ended;
+        };
+        std::vector<Word> earlier;  // for finding a cycle (Brent): the state after 64, 128, 256, … steps
+        std::uint32_t earlier_pc = none;
+        for (std::uint64_t steps = 1;; ++steps) {
+            if (pc == thread.code.size()) return ended;
+            auto const& i = thread.code[pc];
+            if (i.is_access()) {
+                if (i.can_fail) {
+                    if (auto const kind = arrival_failure(state, t, i)) return fail(*kind);
+                }
+                return {at_point, thread.point_of[pc]};
+            }
+            switch (i.op) {
+                case Op::assign: {
+                    auto const v = try_number(state, t, i.first);
+                    if (!v) return fail(FailureKind::division_by_zero);
+                    assign(state, t, i.reg, program_.reduce(*v));
+                    ++pc;
+                    break;
+                }
+                case Op::branch:
+                case Op::assert_:
+                case Op::assume: {
+                    auto const v = try_number(state, t, i.first);
+                    if (!v) return fail(FailureKind::division_by_zero);
+                    if (i.op == Op::assume && *v == 0) return ended;
+                    if (i.op == Op::assert_ && *v == 0) fail(FailureKind::assertion);
+                    pc = i.op == Op::branch && *v != 0 ? i.target : pc + 1;
+                    break;
+                }
+                case Op::go_to:
+                    pc = i.target;
+                    break;
+                case Op::choose:
+                    return {at_choice, pc};
+                default:
+                    if (i.is_fence()) monitor_.fence(state, t, i);
+                    ++pc;
+            }
+            if (steps < 64) continue;
+            if (pc == earlier_pc && std::memcmp(earlier.data(), state, words_ * sizeof(Word)) == 0)
+                return {never, 0};
+            if ((steps & (steps - 1)) == 0) {
+                if (steps >= longest_local_run) throw EndlessLocalRun(t, pc);
+                earlier.assign(state, state + words_);
+                earlier_pc = pc;
+            }
+        }
+    }
+
+    // Why t cannot stand at this access: an operand divides by 0 or its index is out of range.
+    std::optional<FailureKind> arrival_failure(Word const* state, std::uint32_t t,
+                                               Instruction const& i) const {
+        if (i.index != none) {
+            auto const index = try_number(state, t, i.index);
+            if (!index) return FailureKind::division_by_zero;
+            if (*index < 0 || *index >= static_cast<Wide>(i.cells)) return FailureKind::index_out_of_range;
+        }
+        for (auto e : {i.first, i.second}) {
+            if (e != none && !try_number(state, t, e)) return FailureKind::division_by_zero;
+        }
+        for (auto e : i.many) {
+            if (!try_number(state, t, e)) return FailureKind::division_by_zero;
+        }
+        return std::nullopt;
+    }
+
+    // Lets t, which has the last state of `out` to itself, run from pc to its next access. With choices on
+    // the way that state is replaced by one for each access that can be reached.
+    void settle(StateList& out, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure) const {
+        Word* const state = out[out.size() - 1];
+        auto const stop = run_local(state, t, pc, failure);
+        switch (stop.why) {
+            case LocalStop::Why::at_point:
+                points_[t].set(state, stop.where);
+                break;
+            case LocalStop::Why::never:
+                diverge(state, t);
+                break;
+            case LocalStop::Why::at_choice:
+                settle_choices(out, t, stop.where, failure);
+        }
+    }
+
+    void diverge(Word* state, std::uint32_t t) const {
+        points_[t].set(state, program_.threads[t].diverged());
+        for (auto const& field : registers_[t]) field.set(state, 0);
+    }
+
+    void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
+                        std::optional<Failure>& failure) const {
+        using Place = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
+        Word const* const first = out[out.size() - 1];
+        std::vector<Place> open{{choice, {first, first + words_}}};
+        std::set<Place> met{open.front()};
+        std::set<std::vector<Word>> settled;
+        out.pop();
+        while (!open.empty()) {
+            auto const [at, before] = std::move(open.back());
+            open.pop_back();
+            for (auto target : program_.threads[t].code[at].many) {
+                auto state = before;
+                auto const stop = run_local(state.data(), t, target, failure);
+                if (stop.why == LocalStop::Why::at_choice) {
+                    if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where);
+                    Place place{stop.where, std::move(state)};
+                    if (met.insert(place).second) open.push_back(std::move(place));
+                } else if (stop.why == LocalStop::Why::at_point) {
+                    points_[t].set(state.data(), stop.where);
+                    if (settled.insert(state).second) out.push(state.data());
+                }
+            }
+        }
+        if (!settled.empty()) return;
+        auto state = *met.begin();
+        diverge(state.second.data(), t);
+        out.push(state.second.data());
+    }
+
+    Program const& program_;
+    std::vector<Field> points_;                  // per thread
+    std::vector<std::vector<Field>> registers_;  // per thread
+    std::vector<Field> memory_;                  // per cell
+    Monitor monitor_;
+    std::size_t words_;
+};
+
+}  // namespace holdfast

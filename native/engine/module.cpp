@@ -1,0 +1,233 @@
+// The engine's face to Python (src/holdfast/engine/_native.pyi has the types).
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/explorer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast {
+namespace {
+
+// Builds a Program piece by piece; `finish` checks what was built.
+class ProgramBuilder {
+  public:
+    explicit ProgramBuilder(Value max_value) { program_.max_value = max_value; }
+
+    void add_cell(Value initial, bool atomic, std::vector<Value> plain, bool plain_others,
+                  std::vector<Value> free, bool free_others) {
+        program_.cells.push_back(
+            {initial, atomic, {std::move(plain), plain_others}, {std::move(free), free_others}});
+    }
+
+    std::uint32_t add_expression(std::vector<std::pair<ExpressionOp, Value>> const& steps, bool wide) {
+        Expression e;
+        e.wide = wide;
+        for (auto const& [op, operand] : steps) {
+            e.steps.push_back({op, operand});
+            e.can_fail = e.can_fail || op == ExpressionOp::divide || op == ExpressionOp::remainder;
+        }
+        e.shape = Expression::Shape::steps;
+        if (steps.size() == 1 && steps[0].first == ExpressionOp::push_constant) {
+            e.shape = Expression::Shape::constant;
+            e.constant = steps[0].second;
+        } else if (steps.size() == 1 && steps[0].first == ExpressionOp::push_register) {
+            e.shape = Expression::Shape::single_register;
+            e.register_number = static_cast<std::uint32_t>(std::min<Value>(steps[0].second, none));
+        }
+        program_.expressions.push_back(std::move(e));
+        return static_cast<std::uint32_t>(program_.expressions.size() - 1);
+    }
+
+    void add_thread(std::uint32_t registers) { program_.threads.emplace_back().registers = registers; }
+
+    void add_instruction(Op op, std::optional<std::uint32_t> reg, std::uint32_t first_cell,
+                         std::uint32_t cells, std::optional<std::uint32_t> index,
+                         std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
+                         std::vector<std::uint32_t> many, std::uint32_t target, bool acquire, bool release,
+                         bool non_atomic) {
+        if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
+        Instruction i;
+        i.op = op;
+        i.reg = reg.value_or(none);
+        i.first_cell = first_cell;
+        i.cells = cells;
+        i.index = index.value_or(none);
+        i.first = first.value_or(none);
+        i.second = second.value_or(none);
+        i.many = std::move(many);
+        i.target = target;
+        i.acquire = acquire;
+        i.release = release;
+        i.non_atomic = non_atomic;
+        i.can_fail = index.has_value() || can_fail(i.first) || can_fail(i.second);
+        if (op == Op::wait) {
+            for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
+        }
+        program_.threads.back().code.push_back(std::move(i));
+    }
+
+    Program finish() {
+        program_.finish();
+        return std::move(program_);
+    }
+
+  private:
+    bool can_fail(std::uint32_t e) const {
+        return e < program_.expressions.size() && program_.expressions[e].can_fail;
+    }
+
+    Program program_;
+};
+
+// Lets Python see Ctrl-C, and the caller see the progress, while the search runs without the GIL.
+Watcher watcher_for(nb::object report) {
+    return [report = std::move(report)](Progress const& p) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) {
+            PyErr_Clear();
+            return true;
+        }
+        if (report.is_none()) return false;
+        return nb::cast<bool>(report(p.states, p.transitions, p.waiting, p.bytes, p.seconds));
+    };
+}
+
+Result explore_releasing_gil(Program const& program, Model model, Order order, std::uint64_t most_states,
+                             double most_seconds, std::size_t most_bytes, nb::object report) {
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    return explore(program, model, order, {most_states, most_seconds, most_bytes}, watcher);
+}
+
+void bind_program(nb::module_& m) {
+    nb::enum_<ExpressionOp>(m, "ExpressionOp")
+        .value("PUSH_CONSTANT", ExpressionOp::push_constant)
+        .value("PUSH_REGISTER", ExpressionOp::push_register)
+        .value("NEGATE", ExpressionOp::negate)
+        .value("NOT", ExpressionOp::logical_not)
+        .value("MULTIPLY", ExpressionOp::multiply)
+        .value("DIVIDE", ExpressionOp::divide)
+        .value("REMAINDER", ExpressionOp::remainder)
+        .value("ADD", ExpressionOp::add)
+        .value("SUBTRACT", ExpressionOp::subtract)
+        .value("LESS", ExpressionOp::less)
+        .value("LESS_EQUAL", ExpressionOp::less_equal)
+        .value("GREATER", ExpressionOp::greater)
+        .value("GREATER_EQUAL", ExpressionOp::greater_equal)
+        .value("EQUAL", ExpressionOp::equal)
+        .value("NOT_EQUAL", ExpressionOp::not_equal)
+        .value("BIT_AND", ExpressionOp::bit_and)
+        .value("BIT_XOR", ExpressionOp::bit_xor)
+        .value("BIT_OR", ExpressionOp::bit_or)
+        .value("TO_BOOL", ExpressionOp::to_bool)
+        .value("AND_JUMP", ExpressionOp::and_jump)
+        .value("OR_JUMP", ExpressionOp::or_jump);
+    nb::enum_<Op>(m, "Op")
+        .value("ASSIGN", Op::assign)
+        .value("BRANCH", Op::branch)
+        .value("GOTO", Op::go_to)
+        .value("CHOOSE", Op::choose)
+        .value("ASSERT", Op::assert_)
+        .value("ASSUME", Op::assume)
+        .value("SKIP", Op::skip)
+        .value("LOAD", Op::load)
+        .value("STORE", Op::store)
+        .value("FETCH_ADD", Op::fetch_add)
+        .value("EXCHANGE", Op::exchange)
+        .value("COMPARE_EXCHANGE", Op::compare_exchange)
+        .value("BLOCKING_COMPARE_EXCHANGE", Op::blocking_compare_exchange)
+        .value("WAIT", Op::wait)
+        .value("SC_FENCE", Op::sc_fence)
+        .value("ACQUIRE_FENCE", Op::acquire_fence)
+        .value("RELEASE_FENCE", Op::release_fence)
+        .value("ACQUIRE_RELEASE_FENCE", Op::acquire_release_fence);
+    nb::class_<Program>(m, "Program");
+    nb::class_<ProgramBuilder>(m, "ProgramBuilder")
+        .def(nb::init<Value>(), "max_value"_a)
+        .def("add_cell", &ProgramBuilder::add_cell, "initial"_a, "atomic"_a, "plain"_a, "plain_others"_a,
+             "free"_a, "free_others"_a)
+        .def("add_expression", &ProgramBuilder::add_expression, "steps"_a, "wide"_a)
+        .def("add_thread", &ProgramBuilder::add_thread, "registers"_a)
+        .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
+             "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
+             "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
+             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false)
+        .def("finish", &ProgramBuilder::finish);
+}
+
+void bind_result(nb::module_& m) {
+    nb::enum_<EventKind>(m, "EventKind")
+        .value("READ", EventKind::read)
+        .value("WRITE", EventKind::write)
+        .value("READ_MODIFY_WRITE", EventKind::read_modify_write)
+        .value("FENCE", EventKind::fence);
+    nb::enum_<FailureKind>(m, "FailureKind")
+        .value("ASSERTION", FailureKind::assertion)
+        .value("DIVISION_BY_ZERO", FailureKind::division_by_zero)
+        .value("INDEX_OUT_OF_RANGE", FailureKind::index_out_of_range);
+    nb::enum_<Outcome>(m, "Outcome")
+        .value("COMPLETE", Outcome::complete)
+        .value("VIOLATION", Outcome::violation)
+        .value("STATE_LIMIT", Outcome::state_limit)
+        .value("TIME_LIMIT", Outcome::time_limit)
+        .value("MEMORY_LIMIT", Outcome::memory_limit)
+        .value("INTERRUPTED", Outcome::interrupted)
+        .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run);
+    nb::class_<Event>(m, "Event")
+        .def_ro("thread", &Event::thread)
+        .def_ro("pc", &Event::pc)
+        .def_ro("kind", &Event::kind)
+        .def_ro("cell", &Event::cell)
+        .def_ro("read", &Event::read)
+        .def_ro("written", &Event::written);
+    nb::class_<Violation>(m, "Violation")
+        .def_ro("run", &Violation::run)
+        .def_ro("thread", &Violation::thread)
+        .def_ro("pc", &Violation::pc)
+        .def_ro("cell", &Violation::cell)
+        .def_ro("first", &Violation::first)
+        .def_ro("second", &Violation::second)
+        .def_ro("awaited", &Violation::awaited);
+    nb::class_<Race>(m, "Race").def_ro("run", &Race::run);
+    nb::class_<Failure>(m, "Failure")
+        .def_ro("kind", &Failure::kind)
+        .def_ro("thread", &Failure::thread)
+        .def_ro("pc", &Failure::pc)
+        .def_ro("registers", &Failure::registers);
+    nb::class_<FailedRun>(m, "FailedRun")
+        .def_ro("run", &FailedRun::run)
+        .def_ro("failure", &FailedRun::failure);
+    nb::class_<Result>(m, "Result")
+        .def_ro("outcome", &Result::outcome)
+        .def_ro("states", &Result::states)
+        .def_ro("transitions", &Result::transitions)
+        .def_ro("state_bytes", &Result::state_bytes)
+        .def_ro("peak_bytes", &Result::peak_bytes)
+        .def_ro("seconds", &Result::seconds)
+        .def_ro("violation", &Result::violation)
+        .def_ro("race", &Result::race)
+        .def_ro("failure", &Result::failure)
+        .def_ro("endless_thread", &Result::endless_thread)
+        .def_ro("endless_pc", &Result::endless_pc);
+}
+
+}  // namespace
+}  // namespace holdfast
+
+NB_MODULE(_native, m) {
+    using namespace holdfast;
+    nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra);
+    nb::enum_<Order>(m, "Order")
+        .value("BREADTH_FIRST", Order::breadth_first)
+        .value("DEPTH_FIRST", Order::depth_first);
+    bind_program(m);
+    bind_result(m);
+    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "most_states"_a,
+          "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("reachable", &reachable, "program"_a, "most_states"_a);
+}

@@ -1,0 +1,80 @@
+"""Robustness: does every behaviour of a program under a memory model also exist under sequential consistency?
+
+The engine explores the program under sequential consistency with the model's monitor; assertion failures
+and data races on non-atomic locations are findings of the same search.
+"""
+
+from __future__ import annotations
+
+from holdfast.analyses.witness import build_witness
+from holdfast.engine._native import Outcome
+from holdfast.engine.critical import critical_values
+from holdfast.engine.explore import (
+    Limits,
+    Watcher,
+    decode_failure,
+    decode_race,
+    explore,
+    stats,
+    why_unknown,
+)
+from holdfast.program import Program
+from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
+
+MODELS = ("ra",)
+
+
+def robust(
+    program: Program,
+    model: str = "ra",
+    *,
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    order: str = "breadth-first",
+    watcher: Watcher | None = None,
+) -> RobustnessAnswer:
+    """Whether `program` is robust against `model`, with a witness if it is not.
+
+    Breadth-first order gives a shortest witness: no run with fewer accesses leads to a violation.
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(MODELS)}")
+    result = explore(program, model, limits, order, watcher)
+    common = {
+        "file": program.file,
+        "question": "robust",
+        "model": model,
+        "stats": stats(result),
+        "race": decode_race(program, result),
+        "assertion": decode_failure(program, result),
+        "exhaustive": result.outcome == Outcome.COMPLETE,
+        "warnings": tuple(_tracking_warnings(program)),
+    }
+    match result.outcome:
+        case Outcome.COMPLETE:
+            return Robust(**common)  # type: ignore[arg-type]
+        case Outcome.VIOLATION:
+            assert result.violation is not None
+            return NotRobust(**common, witness=build_witness(program, result.violation))  # type: ignore[arg-type]
+        case _:
+            return Unknown(**common, why=why_unknown(program, result, limits))  # type: ignore[arg-type]
+
+
+def _tracking_warnings(program: Program) -> list[str]:
+    """Where a `track` declaration leaves out a critical value. The engine tracks it all the same."""
+    warnings = []
+    critical = critical_values(program) if program.tracking else {}
+    for tracking in program.tracking:
+        needed = critical.get(tracking.location, frozenset())
+        if tracking.values is None:
+            continue
+        if needed is None:
+            missing = "any value"
+        elif needed <= set(tracking.values):
+            continue
+        else:
+            missing = ", ".join(str(value) for value in sorted(needed - set(tracking.values)))
+        warnings.append(
+            f"line {tracking.at.line}: `track {tracking.location}` leaves out critical values ({missing}); "
+            "they are tracked all the same"
+        )
+    return warnings

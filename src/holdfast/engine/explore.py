@@ -1,0 +1,246 @@
+"""Running the native engine on a program: limits, progress, and what came out.
+
+The engine works on numbers; this module gives its runs back as `Event`s with names and source positions.
+What a result means for a question is decided in `analyses/`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from holdfast.engine import _native
+from holdfast.engine._native import EventKind, FailureKind, Outcome
+from holdfast.engine.lower import lower
+from holdfast.errors import InputError
+from holdfast.formats.tpl import format_instruction
+from holdfast.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
+from holdfast.verdicts import Assertion, Event, Race, Run, Stats
+
+FENCE_CELL = "fence"
+
+# The models that the engine has a monitor for, by the name the user gives.
+MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA}
+
+SEARCH_ORDERS = {
+    "breadth-first": _native.Order.BREADTH_FIRST,
+    "depth-first": _native.Order.DEPTH_FIRST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to give up. None is no limit; for memory it is most of what the machine has free."""
+
+    states: int | None = None
+    seconds: float | None = None
+    memory_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    states: int
+    transitions: int
+    waiting: int
+    memory_mb: float
+    seconds: float
+
+
+# Called about ten times a second; the search ends as interrupted when it returns True.
+Watcher = Callable[[Progress], bool]
+
+_MEGABYTE = 1 << 20
+
+
+def explore(
+    program: Program, model: str, limits: Limits, order: str = "breadth-first", watcher: Watcher | None = None
+) -> _native.Result:
+    """Search all states of `program` under sequential consistency with the monitor of `model`."""
+    code = lower(program, monitored=model != "sc")
+
+    def report(states: int, transitions: int, waiting: int, memory: int, seconds: float) -> bool:
+        assert watcher is not None
+        return watcher(Progress(states, transitions, waiting, memory / _MEGABYTE, seconds))
+
+    try:
+        return _native.explore(
+            code,
+            MONITORS[model],
+            SEARCH_ORDERS[order],
+            most_states=limits.states if limits.states is not None else 2**64 - 1,
+            most_seconds=limits.seconds if limits.seconds is not None else 1e300,
+            most_bytes=_memory_limit(limits),
+            report=report if watcher else None,
+        )
+    except ValueError as error:
+        raise InputError(str(error), program.file) from None
+
+
+def _memory_limit(limits: Limits) -> int:
+    if limits.memory_mb is not None:
+        return int(limits.memory_mb * _MEGABYTE)
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(free * 4 // 5, 256 * _MEGABYTE)
+
+
+def stats(result: _native.Result) -> Stats:
+    return Stats(
+        states=result.states,
+        transitions=result.transitions,
+        seconds=round(result.seconds, 6),
+        peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
+    )
+
+
+def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str:
+    """What kept the search from coming to an end."""
+    covered = f"after {result.states:,} states"
+    match result.outcome:
+        case Outcome.STATE_LIMIT:
+            return f"the limit of {limits.states:,} states was reached"
+        case Outcome.TIME_LIMIT:
+            return f"the time limit of {limits.seconds:g} s was reached {covered}"
+        case Outcome.MEMORY_LIMIT:
+            return f"the memory limit of {_memory_limit(limits) // _MEGABYTE:,} MB was reached {covered}"
+        case Outcome.INTERRUPTED:
+            return f"the search was interrupted {covered}"
+        case _:
+            thread = program.threads[result.endless_thread]
+            at = thread.code[min(result.endless_pc, len(thread.code) - 1)].at
+            return (
+                f"thread `{thread.name}` runs too long without a memory access (line {at.line}); "
+                f"the search stopped {covered}"
+            )
+
+
+_KINDS: dict[EventKind, str] = {
+    EventKind.READ: "R",
+    EventKind.WRITE: "W",
+    EventKind.READ_MODIFY_WRITE: "RMW",
+    EventKind.FENCE: "F",
+}
+
+_FAILURES: dict[FailureKind, str] = {
+    FailureKind.ASSERTION: "assertion",
+    FailureKind.DIVISION_BY_ZERO: "division-by-zero",
+    FailureKind.INDEX_OUT_OF_RANGE: "index-out-of-range",
+}
+
+
+def initial_events(program: Program) -> list[Event]:
+    """The initial writes: one per cell, and one for the cell of SC fences where there are any."""
+    cells = list(zip(program.cells, program.initial_memory, strict=True))
+    if has_sc_fence(program):
+        cells.append((FENCE_CELL, 0))
+    return [
+        Event(id=number, thread=None, kind="W", cell=name, written=value)
+        for number, (name, value) in enumerate(cells)
+    ]
+
+
+def has_sc_fence(program: Program) -> bool:
+    return any(
+        isinstance(instruction, Fence) and instruction.mode is Mode.SC
+        for thread in program.threads
+        for instruction in thread.code
+    )
+
+
+def decode_run(program: Program, run: Sequence[_native.Event]) -> list[Event]:
+    """The initial writes and the events of the run."""
+    events = initial_events(program)
+    for event in run:
+        events.append(_decode_event(program, len(events), event))
+    return events
+
+
+def _decode_event(program: Program, number: int, event: _native.Event) -> Event:
+    kind = _KINDS[event.kind]
+    return make_event(
+        program,
+        number,
+        event.thread,
+        event.pc,
+        kind=kind,
+        cell=event.cell,
+        read=None if kind == "W" else event.read,
+        written=None if kind == "R" else event.written,
+    )
+
+
+def make_event(
+    program: Program,
+    number: int,
+    thread: int,
+    pc: int,
+    *,
+    kind: str,
+    cell: int,
+    read: int | None,
+    written: int | None,
+) -> Event:
+    """An event of the instruction at `pc` of a thread."""
+    instruction = program.threads[thread].code[pc]
+    return Event(
+        id=number,
+        thread=thread,
+        kind=kind,  # type: ignore[arg-type]
+        cell=program.cells[cell] if cell < len(program.cells) else FENCE_CELL,
+        read=read,
+        written=written,
+        mode=_mode(instruction, kind),
+        line=instruction.at.line,
+        column=instruction.at.column,
+        text=format_instruction(instruction),
+    )
+
+
+def _mode(instruction: Instruction, kind: str) -> str:
+    if isinstance(instruction, Fence):
+        return instruction.mode.value
+    assert isinstance(instruction, CellAccess)
+    load_mode, store_mode = access_modes(instruction)
+    match kind:
+        case "R":
+            modes = [load_mode]
+        case "W":
+            modes = [store_mode]
+        case _:
+            modes = [load_mode, store_mode]
+    return ",".join(mode.value for mode in modes if mode is not None)
+
+
+def decode_race(program: Program, result: _native.Result) -> Race | None:
+    if result.race is None:
+        return None
+    events = decode_run(program, result.race.run)
+    return Race(cell=events[-1].cell, run=_run(program, events))
+
+
+def decode_failure(program: Program, result: _native.Result) -> Assertion | None:
+    """The assertion failure, division by zero, or bad index that the search met first."""
+    if result.failure is None:
+        return None
+    failure = result.failure.failure
+    thread = program.threads[failure.thread]
+    instruction = thread.code[failure.pc]
+    return Assertion(
+        kind=_FAILURES[failure.kind],  # type: ignore[arg-type]
+        thread=failure.thread,
+        line=instruction.at.line,
+        column=instruction.at.column,
+        text=format_instruction(instruction),
+        registers=dict(zip(thread.registers, failure.registers, strict=True)),
+        run=_run(program, decode_run(program, result.failure.run)),
+    )
+
+
+def _run(program: Program, events: list[Event]) -> Run:
+    return Run(threads=tuple(thread.name for thread in program.threads), events=tuple(events))
+
+
+def reachable_states(program: Program, most_states: int) -> set[tuple[int, ...]]:
+    """Every state under sequential consistency, for tests: per thread the index of its next access (code
+    size: ended, one more: diverged) and its registers, then the cells."""
+    return {tuple(state) for state in _native.reachable(lower(program, monitored=False), most_states)}

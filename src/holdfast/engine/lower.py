@@ -1,0 +1,214 @@
+"""A `Program` as bytecode of the native engine.
+
+Names become numbers: cells in declaration order with one more, reserved for SC fences, at the end; the
+registers of a thread in their order. Instruction indices stay as they are, so that what the engine says
+about an instruction can be looked up in the `Program`.
+"""
+
+from __future__ import annotations
+
+from holdfast.engine import _native
+from holdfast.engine._native import ExpressionOp, Op
+from holdfast.engine.critical import StaleClasses, stale_classes
+from holdfast.engine.values import expression_range
+from holdfast.errors import InputError
+from holdfast.program import (
+    Assert,
+    Assign,
+    Assume,
+    Binary,
+    BlockingCompareExchange,
+    Branch,
+    CellAccess,
+    Choose,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Goto,
+    Instruction,
+    Load,
+    Mode,
+    Position,
+    Program,
+    Register,
+    Skip,
+    Store,
+    Thread,
+    ThreadId,
+    Unary,
+    Verify,
+    Wait,
+    access_modes,
+    expressions_of,
+)
+
+_UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
+_BINARY = {
+    "*": ExpressionOp.MULTIPLY,
+    "/": ExpressionOp.DIVIDE,
+    "%": ExpressionOp.REMAINDER,
+    "+": ExpressionOp.ADD,
+    "-": ExpressionOp.SUBTRACT,
+    "<": ExpressionOp.LESS,
+    "<=": ExpressionOp.LESS_EQUAL,
+    ">": ExpressionOp.GREATER,
+    ">=": ExpressionOp.GREATER_EQUAL,
+    "==": ExpressionOp.EQUAL,
+    "!=": ExpressionOp.NOT_EQUAL,
+    "&": ExpressionOp.BIT_AND,
+    "^": ExpressionOp.BIT_XOR,
+    "|": ExpressionOp.BIT_OR,
+}
+_SHORT_CIRCUIT = {"&&": ExpressionOp.AND_JUMP, "||": ExpressionOp.OR_JUMP}
+_FENCES = {
+    Mode.SC: Op.SC_FENCE,
+    Mode.ACQ: Op.ACQUIRE_FENCE,
+    Mode.REL: Op.RELEASE_FENCE,
+    Mode.ACQ_REL: Op.ACQUIRE_RELEASE_FENCE,
+}
+
+_Steps = list[tuple[ExpressionOp, int]]
+
+
+def lower(program: Program, *, monitored: bool) -> _native.Program:
+    """The bytecode of `program`; without monitor no stale values need to be told apart."""
+    builder = _native.ProgramBuilder(program.max_value)
+    classes = stale_classes(program) if monitored else {}
+    for location in program.locations:
+        stale = classes.get(location.name, StaleClasses())
+        for initial in location.initial:
+            builder.add_cell(
+                initial,
+                location.atomic,
+                list(stale.plain.tracked),
+                stale.plain.others,
+                list(stale.free.tracked),
+                stale.free.others,
+            )
+    builder.add_cell(0, True, [], False, [], False)
+    for thread in program.threads:
+        _ThreadLowering(program, builder, thread).run()
+    try:
+        return builder.finish()
+    except ValueError as error:
+        raise InputError(str(error), program.file) from None
+
+
+class _ThreadLowering:
+    def __init__(self, program: Program, builder: _native.ProgramBuilder, thread: Thread) -> None:
+        self._program = program
+        self._builder = builder
+        self._thread = thread
+        self._register = {name: number for number, name in enumerate(thread.registers)}
+
+    def run(self) -> None:
+        self._builder.add_thread(len(self._thread.registers))
+        for instruction in self._thread.code:
+            self._check_ranges(instruction)
+            if isinstance(instruction, CellAccess):
+                self._access(instruction)
+            else:
+                self._local(instruction)
+
+    def _local(self, instruction: Instruction) -> None:
+        add, at = self._builder.add_instruction, instruction.at
+        match instruction:
+            case Assign(register, value):
+                add(Op.ASSIGN, reg=self._register[register], first=self._expression(value, at))
+            case Branch(condition, target):
+                add(Op.BRANCH, first=self._expression(condition, at), target=target)
+            case Goto(target):
+                add(Op.GOTO, target=target)
+            case Choose(targets):
+                add(Op.CHOOSE, many=list(targets))
+            case Assert(condition):
+                add(Op.ASSERT, first=self._expression(condition, at))
+            case Assume(condition):
+                add(Op.ASSUME, first=self._expression(condition, at))
+            case Skip() | Verify():
+                add(Op.SKIP)
+            case Fence(mode):
+                add(_FENCES[mode], first_cell=len(self._program.cells) if mode is Mode.SC else 0)
+
+    def _access(self, access: CellAccess) -> None:
+        at = access.at
+        register: str | None = None
+        first: int | None = None
+        second: int | None = None
+        many: list[int] = []
+        match access:
+            case Load(register):
+                op = Op.LOAD
+            case Store(_, value):
+                op, first = Op.STORE, self._expression(value, at)
+            case FetchAdd(register, _, value):
+                op, first = Op.FETCH_ADD, self._expression(value, at)
+            case Exchange(register, _, value):
+                op, first = Op.EXCHANGE, self._expression(value, at)
+            case CompareExchange(register, _, expected, desired):
+                op = Op.COMPARE_EXCHANGE
+                first, second = self._expression(expected, at), self._expression(desired, at)
+            case BlockingCompareExchange(_, expected, desired):
+                op = Op.BLOCKING_COMPARE_EXCHANGE
+                first, second = self._expression(expected, at), self._expression(desired, at)
+            case Wait(register, _, values):
+                op, many = Op.WAIT, [self._expression(value, at) for value in values]
+        index = access.cell.index
+        load_mode, store_mode = access_modes(access)
+        self._builder.add_instruction(
+            op,
+            reg=None if register is None else self._register[register],
+            first_cell=self._program.first_cell[access.cell.name],
+            cells=len(self._program.location_named[access.cell.name].initial),
+            index=None if index is None else self._expression(index, at),
+            first=first,
+            second=second,
+            many=many,
+            acquire=load_mode is Mode.ACQ,
+            release=store_mode is Mode.REL,
+            non_atomic=Mode.NA in (load_mode, store_mode),
+        )
+
+    def _check_ranges(self, instruction: Instruction) -> None:
+        for expression in expressions_of(instruction):
+            self._is_wide(expression, instruction.at)
+
+    def _is_wide(self, expression: Expression, at: Position) -> bool:
+        _, covered = expression_range(expression, self._program.max_value, self._thread.tid)
+        if not covered.fits(128):
+            line = self._program.source_line(at.line)
+            message = "the value of this expression can exceed 127 bits; lower max_value or simplify it"
+            raise InputError(message, self._program.file, max(at.line, 1), max(at.column, 1), line)
+        return not covered.fits(64)
+
+    def _expression(self, expression: Expression, at: Position) -> int:
+        steps: _Steps = []
+        self._steps(expression, steps)
+        return self._builder.add_expression(steps, self._is_wide(expression, at))
+
+    def _steps(self, expression: Expression, steps: _Steps) -> None:
+        match expression:
+            case Constant(value):
+                steps.append((ExpressionOp.PUSH_CONSTANT, value))
+            case Register(name):
+                steps.append((ExpressionOp.PUSH_REGISTER, self._register[name]))
+            case ThreadId():
+                steps.append((ExpressionOp.PUSH_CONSTANT, self._thread.tid))
+            case Unary(operator, operand):
+                self._steps(operand, steps)
+                if operator != "+":
+                    steps.append((_UNARY[operator], 0))
+            case Binary(operator, left, right) if operator in _SHORT_CIRCUIT:
+                self._steps(left, steps)
+                jump = len(steps)
+                steps.append((_SHORT_CIRCUIT[operator], 0))
+                self._steps(right, steps)
+                steps.append((ExpressionOp.TO_BOOL, 0))
+                steps[jump] = (_SHORT_CIRCUIT[operator], len(steps))
+            case Binary(operator, left, right):
+                self._steps(left, steps)
+                self._steps(right, steps)
+                steps.append((_BINARY[operator], 0))

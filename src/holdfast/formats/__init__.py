@@ -1,0 +1,86 @@
+"""Reading programs from files.
+
+`load` finds out which language a file is in, reads its text, and leaves the text to that language's module.
+Whatever is wrong with the file itself is told here, as an `InputError` like every other mistake in an input.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+
+from holdfast.errors import InputError
+from holdfast.program import Program
+
+__all__ = ["FORMATS", "LARGEST_FILE", "Format", "load"]
+
+LARGEST_FILE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A language: its name, the endings of its files, and the module whose `read(text, file)` reads it."""
+
+    name: str
+    endings: tuple[str, ...]
+    module: str
+
+
+FORMATS = (Format("tpl", (".tpl",), "holdfast.formats.tpl"),)
+
+
+def load(path: str | os.PathLike[str], *, format: str | None = None, strict_tpl: bool = False) -> Program:
+    """The program in the file at `path`; raises `InputError`. The file's ending tells the format."""
+    file = os.fspath(path)
+    chosen = _format_of(file, format)
+    text = _text_of(file)
+    options = {"strict": strict_tpl} if chosen.name == "tpl" else {}
+    program: Program = importlib.import_module(chosen.module).read(text, file, **options)
+    return program
+
+
+def _format_of(file: str, name: str | None) -> Format:
+    if name is not None:
+        for known in FORMATS:
+            if known.name == name:
+                return known
+        names = ", ".join(known.name for known in FORMATS)
+        raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
+    ending = os.path.splitext(file)[1].lower()
+    for known in FORMATS:
+        if ending in known.endings:
+            return known
+    endings = ", ".join(e for known in FORMATS for e in known.endings)
+    found = f"the ending `{ending}`" if ending else "no ending"
+    raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
+
+
+def _text_of(file: str) -> str:
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror or error}", file) from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read the file: {error}", file) from None
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"the file is larger than {LARGEST_FILE >> 20} MiB; expected a program", file)
+    if not content.strip():
+        raise InputError("the file is empty; expected a program", file)
+    return _decoded(content, file)
+
+
+def _decoded(content: bytes, file: str) -> str:
+    """`content` as UTF-8 without a byte order mark."""
+    wrong = content.find(0)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        wrong = error.start if wrong < 0 else min(wrong, error.start)
+        text = ""
+    if wrong < 0:
+        return text
+    line = content.count(b"\n", 0, wrong) + 1
+    column = len(content[content.rfind(b"\n", 0, wrong) + 1 : wrong].decode("utf-8-sig", "replace")) + 1
+    raise InputError("the file is not text; expected a program in UTF-8", file, line, column)

@@ -1,0 +1,79 @@
+"""Execution-graph robustness, defined three times over.
+
+    source                here
+    design.md section 2   not_robust_graph         a reachable graph of the model whose hbsc is reflexive
+    Def. 4.9, literally   state_beyond_sc          a state ⟨q, G⟩ of P_RAG that P_SCG does not reach
+    Thm. 5.1, Thm. 6.2    non_robustness_witness   a step of RAG that leaves the states of P_SCG
+
+Each gives its evidence, or None if the program is robust. They agree on programs without a race on a
+non-atomic cell. With one, RAG+NA stops at the race (⊥) and Def. 4.9 calls the program not robust, while
+`non_robustness_witness` goes on past it as SC does and only speaks of atomic cells: that is the question
+which the engine decides, with races as a finding of their own (`sc.races`).
+
+On programs with loops the graphs grow without bound: give a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.models.enumerate import BOTTOM, GraphMemory, GraphState, reachable_graph_states
+from holdfast.models.graphs import Graph
+from holdfast.models.ra import RAG, RAG_NA
+from holdfast.models.sc import SCG
+from holdfast.models.threads import Label, ProgramLts, Threads
+from holdfast.program import Program
+
+GRAPH_MEMORIES: dict[str, GraphMemory] = {"ra": RAG_NA, "sc": SCG}
+
+
+def not_robust_graph(program: Program, model: str = "ra", limit: int | None = None) -> Graph | None:
+    """The first graph met, prefixes included, that SC does not allow."""
+    for _, graph in reachable_graph_states(ProgramLts(program), GRAPH_MEMORIES[model], limit):
+        if graph is not BOTTOM and not graph.is_sc_consistent():
+            return graph
+    return None
+
+
+def state_beyond_sc(program: Program, limit: int | None = None) -> GraphState | None:
+    """Def. 4.9: the first reachable state of P_RAG+NA met that is not reachable in P_SCG."""
+    lts = ProgramLts(program)
+    under_sc = set(reachable_graph_states(lts, SCG, limit))
+    under_ra = reachable_graph_states(lts, RAG_NA, limit)
+    return next((state for state in under_ra if state not in under_sc), None)
+
+
+class NonRobustnessWitness(NamedTuple):
+    """The tuple ⟨q, G, τ, l, w⟩ of Theorem 5.1; `w` is the number of an event of `graph`."""
+
+    threads: Threads
+    graph: Graph
+    thread: int
+    label: Label
+    w: int
+
+
+def non_robustness_witness(program: Program, limit: int | None = None) -> NonRobustnessWitness | None:
+    """Theorem 5.1, and with non-atomic cells the first half of Theorem 6.2."""
+    lts = ProgramLts(program)
+    for threads, graph in reachable_graph_states(lts, SCG, limit):
+        assert graph is not BOTTOM
+        for witness in _witnesses_at(lts, threads, graph):
+            return witness
+    return None
+
+
+def _witnesses_at(lts: ProgramLts, threads: Threads, graph: Graph) -> Iterator[NonRobustnessWitness]:
+    for thread, at in enumerate(threads):
+        for label, *_ in lts.threads[thread].enabled(at):
+            if not graph.cells.atomic[label.cell]:
+                continue
+            *stale, latest = graph.mo_lists[label.cell]
+            for w in stale:
+                if (
+                    graph.fits(label, w)
+                    and RAG.step(graph, thread, label, w) is not None
+                    and graph.observed_sc(thread) >> latest & 1  # latest ∈ dom(hbsc ; [E_τ])
+                ):
+                    yield NonRobustnessWitness(threads, graph, thread, label, w)

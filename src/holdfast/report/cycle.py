@@ -1,0 +1,50 @@
+"""Which events of a witness matter, and in which order its cycle is told.
+
+The cycle of a witness goes from neighbour to neighbour. A reader follows it more easily without the stops
+where nothing changes: po and mo are transitive, so a path along one of them is told as one step. It is told
+from the write that the offending access is held against and ends with that access.
+"""
+
+from __future__ import annotations
+
+from holdfast.verdicts import Edge, Witness
+
+
+def told(witness: Witness) -> tuple[Edge, ...]:
+    """The cycle from where the access leads to, without the stops along po and along mo."""
+    steps: list[Edge] = []
+    for edge in unrolled(witness):
+        goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
+        goes_on &= edge.source != witness.access.id
+        start = steps.pop().source if goes_on else edge.source
+        steps.append(Edge(start, edge.target, edge.relation))
+    return tuple(steps)
+
+
+def unrolled(witness: Witness) -> tuple[Edge, ...]:
+    """The whole cycle, rotated so that the edge out of the access comes last."""
+    cycle = witness.cycle
+    for i, edge in enumerate(cycle):
+        if edge.source == witness.access.id:
+            return cycle[i + 1 :] + cycle[: i + 1]
+    return cycle
+
+
+def key_events(witness: Witness) -> set[int]:
+    """What the story is about: the ends of its steps, the access, the stale and the latest write."""
+    ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
+    return ends | {witness.access.id, witness.stale, witness.latest}
+
+
+def worth_showing(witness: Witness) -> set[int]:
+    """The key events and their neighbours in their threads; a lone event between two of them as well."""
+    key = key_events(witness)
+    shown = {event.id for event in witness.events if event.thread is None and event.id in key}
+    for thread in range(len(witness.threads)):
+        ids = [event.id for event in witness.events if event.thread == thread]
+        near = [any(i in key for i in ids[max(at - 1, 0) : at + 2]) for at in range(len(ids))]
+        for at, event_id in enumerate(ids):
+            alone = (at == 0 or near[at - 1]) and (at + 1 == len(ids) or near[at + 1])
+            if near[at] or alone:
+                shown.add(event_id)
+    return shown

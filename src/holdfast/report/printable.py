@@ -1,0 +1,57 @@
+"""Which characters of a user's file may be shown as they are, and how much room a text takes on a terminal.
+
+Names, statements and paths come from files that anyone may have written. Every face passes them through
+`printable`, so no escape sequence, line break or direction override reaches a terminal or a page. Escaping
+for XML is left to the faces that write XML.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_KEPT_TOGETHER = re.compile(r"`[^`]{1,40}`|\(line \d+\)|, line \d+")
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_ELLIPSIS = "…"
+
+
+def printable(text: str) -> str:
+    """`text` on one line, every character that is not plainly visible spelled as a C escape."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else _spelled(c) for c in _BLANKS.sub(" ", text))
+    return text
+
+
+def columns(text: str) -> int:
+    """The number of terminal columns `text` takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def clip(text: str, room: int) -> str:
+    """`text` if it takes at most `room` columns, else its beginning and an ellipsis."""
+    if columns(text) <= room:
+        return text
+    while text and columns(text) > room - 1:
+        text = text[:-1]
+    return text.rstrip() + _ELLIPSIS
+
+
+def pad(text: str, room: int) -> str:
+    """`text` followed by blanks up to `room` columns."""
+    return text + " " * (room - columns(text))
+
+
+def paragraph(text: str, room: int) -> list[str]:
+    """Printable `text` as lines of at most `room` columns; short quotations are not broken."""
+    unbroken = _KEPT_TOGETHER.sub(lambda found: found[0].replace(" ", "\xa0"), text)
+    lines = textwrap.wrap(unbroken, room, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
+
+
+def _spelled(c: str) -> str:
+    code = ord(c)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

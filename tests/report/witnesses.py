@@ -1,0 +1,385 @@
+"""Answers to print: executions of well-known programs, built by hand before and beside the engine.
+
+`witness` takes the accesses in the order of the run, the last one with the write it wrongly uses, and works
+out the edges and a shortest cycle, so that a fixture says only what happens.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from holdfast.verdicts import (
+    Answer,
+    Assertion,
+    Edge,
+    Event,
+    NotRobust,
+    Race,
+    Robust,
+    Run,
+    Stats,
+    Unknown,
+    Witness,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One access: `R x=0`, `W x=1`, `RMW x 0 1` or `F` in `what`, its thread, line and source text."""
+
+    thread: int
+    what: str
+    line: int = 0
+    text: str = ""
+    mode: str = ""
+
+
+def events(initial: dict[str, int], steps: Iterable[Step]) -> tuple[Event, ...]:
+    result = [
+        Event(id=i, thread=None, kind="W", cell=cell, written=value)
+        for i, (cell, value) in enumerate(initial.items())
+    ]
+    for step in steps:
+        kind, _, rest = step.what.partition(" ")
+        common = {
+            "id": len(result),
+            "thread": step.thread,
+            "mode": step.mode,
+            "line": step.line,
+            "column": 5 if step.line else 0,
+            "text": step.text,
+        }
+        if kind == "F":
+            result.append(Event(kind="F", cell="fence", read=0, written=0, **common))
+        elif kind == "RMW":
+            cell, old, new = rest.rsplit(" ", 2)
+            result.append(Event(kind="RMW", cell=cell, read=int(old), written=int(new), **common))
+        else:
+            cell, _, value = rest.rpartition("=")
+            side = "read" if kind == "R" else "written"
+            result.append(Event(kind=kind, cell=cell, **{side: int(value)}, **common))
+    return tuple(result)
+
+
+def witness(threads: Iterable[str], initial: dict[str, int], steps: Iterable[Step], stale: int) -> Witness:
+    """The witness of a run whose last access uses the write `stale`, an event id."""
+    run = events(initial, steps)
+    *before, access = run
+    order: dict[str, list[int]] = {}
+    read_from: dict[int, int] = {}
+    for event in before:
+        writes = order.setdefault(event.cell, [])
+        if event.kind in ("R", "RMW", "F"):
+            read_from[event.id] = writes[-1]
+        if event.kind != "R":
+            writes.append(event.id)
+    latest = order[access.cell][-1]
+    if access.kind in ("R", "RMW"):
+        read_from[access.id] = stale
+    if access.kind in ("W", "RMW"):
+        order[access.cell].insert(order[access.cell].index(stale) + 1, access.id)
+    edges = _edges(run, order, read_from)
+    return Witness(
+        threads=tuple(threads),
+        events=run,
+        stale=stale,
+        latest=latest,
+        edges=edges,
+        cycle=_shortest_cycle(edges, access.id),
+    )
+
+
+def _edges(
+    run: tuple[Event, ...], order: dict[str, list[int]], read_from: dict[int, int]
+) -> tuple[Edge, ...]:
+    edges = []
+    last: dict[int, int] = {}
+    for event in run:
+        if event.thread is not None:
+            if event.thread in last:
+                edges.append(Edge(last[event.thread], event.id, "po"))
+            last[event.thread] = event.id
+    edges += [Edge(write, read, "rf") for read, write in read_from.items()]
+    for writes in order.values():
+        edges += [Edge(a, b, "mo") for a, b in pairwise(writes)]
+    for read, write in read_from.items():
+        writes = order[run[read].cell]
+        newer = [w for w in writes[writes.index(write) + 1 :] if w != read]
+        if newer and run[read].kind == "R":
+            edges.append(Edge(read, newer[0], "fr"))
+    return tuple(edges)
+
+
+def _shortest_cycle(edges: tuple[Edge, ...], start: int) -> tuple[Edge, ...]:
+    came: dict[int, Edge] = {}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for edge in edges:
+            if edge.source != here or edge.target in came:
+                continue
+            came[edge.target] = edge
+            queue.append(edge.target)
+    path = [came[start]]
+    while path[-1].source != start:
+        path.append(came[path[-1].source])
+    return tuple(reversed(path))
+
+
+SB = witness(
+    ("t1", "t2"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(0, "R y=0", 6, "a = y.load()"),
+        Step(1, "W y=1", 11, "y.store(1)"),
+        Step(1, "R x=0", 12, "b = x.load()"),
+    ],
+    stale=0,
+)
+
+IRIW = witness(
+    ("writer_x", "reader_1", "reader_2", "writer_y"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 4, "x.store(1, rel)", "rel"),
+        Step(1, "R x=1", 9, "a = x.load(acq)", "acq"),
+        Step(1, "R y=0", 10, "b = y.load(acq)", "acq"),
+        Step(3, "W y=1", 21, "y.store(1, rel)", "rel"),
+        Step(2, "R y=1", 15, "c = y.load(acq)", "acq"),
+        Step(2, "R x=0", 16, "d = x.load(acq)", "acq"),
+    ],
+    stale=0,
+)
+
+TWO_PLUS_TWO_W = witness(
+    ("t1", "t2"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 4, "x.store(1)"),
+        Step(0, "W y=2", 5, "y.store(2)"),
+        Step(1, "W y=1", 9, "y.store(1)"),
+        Step(1, "W x=2", 10, "x.store(2)"),
+    ],
+    stale=0,
+)
+
+PETERSON = witness(
+    ("left", "right"),
+    {"flag0": 0, "flag1": 0, "turn": 0, "cs": 0},
+    [
+        Step(0, "W flag0=1", 6, "flag0.store(1)"),
+        Step(0, "W turn=1", 7, "turn.store(1)"),
+        Step(0, "R flag1=0", 9, "f = flag1.load()"),
+        Step(0, "W cs=1", 14, "cs.store(1)"),
+        Step(0, "R cs=1", 15, "r = cs.load()"),
+        Step(1, "W flag1=1", 22, "flag1.store(1)"),
+        Step(1, "W turn=0", 23, "turn.store(0)"),
+        Step(1, "R turn=0", 24, "t = turn.load()"),
+        Step(1, "R flag0=0", 25, "f = flag0.load()"),
+    ],
+    stale=0,
+)
+
+
+def peterson_rounds(rounds: int) -> Witness:
+    """Both sides take turns in the lock `rounds` times before one misses the other's flag."""
+    steps = []
+    for _ in range(rounds):
+        steps += _peterson_round(0, 5) + _peterson_round(1, 21)
+    initial = {"flag0": 0, "flag1": 0, "turn": 0, "cs": 0}
+    stale = max(
+        (len(initial) + i for i, step in enumerate(steps) if step.what == "W flag0=0"),
+        default=0,
+    )
+    steps += [
+        Step(0, "W flag0=1", 6, "flag0.store(1)"),
+        Step(0, "W turn=1", 7, "turn.store(1)"),
+        Step(0, "R flag1=0", 9, "f = flag1.load()"),
+        Step(1, "W flag1=1", 22, "flag1.store(1)"),
+        Step(1, "R flag0=0", 25, "f = flag0.load()"),
+    ]
+    return witness(("left", "right"), initial, steps, stale)
+
+
+def _peterson_round(me: int, line: int) -> list[Step]:
+    other = 1 - me
+    return [
+        Step(me, f"W flag{me}=1", line + 1, f"flag{me}.store(1)"),
+        Step(me, f"W turn={other}", line + 2, f"turn.store({other})"),
+        Step(me, f"R flag{other}=0", line + 4, f"f = flag{other}.load()"),
+        Step(me, f"W cs={me}", line + 9, f"cs.store({me})"),
+        Step(me, f"R cs={me}", line + 10, "r = cs.load()"),
+        Step(me, f"W flag{me}=0", line + 12, f"flag{me}.store(0)"),
+    ]
+
+
+PETERSON_40 = peterson_rounds(3)
+
+STALE_RMW = witness(
+    ("worker[0]", "worker[1]"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=5", 5, "x.store(5)"),
+        Step(0, "R y=0", 6, "a = y.load()"),
+        Step(1, "W y=1", 10, "y.store(1)"),
+        Step(1, "RMW x 0 1", 11, "FADD(x, 1)"),
+    ],
+    stale=0,
+)
+
+FAILED_CAS = witness(
+    ("t1", "t2"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "RMW x 0 1", 4, "BCAS(x, 0, 1)"),
+        Step(0, "W x=0", 5, "x.store(0)"),
+        Step(0, "R y=0", 6, "a = y.load()"),
+        Step(1, "W y=1", 10, "y.store(1)"),
+        Step(1, "R x=1", 11, "b = CAS(x, 0, 2)"),
+    ],
+    stale=2,
+)
+
+STALE_WAIT = witness(
+    ("t1", "t2"),
+    {"x": 1, "y": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(0, "R y=0", 6, "a = y.load()"),
+        Step(1, "W y=1", 10, "y.store(1)"),
+        Step(1, "R x=1", 11, "wait(x, 1)"),
+    ],
+    stale=0,
+)
+
+ONE_FENCE_SHORT = witness(
+    ("t1", "t2", "t3"),
+    {"x": 0, "y": 0, "fence": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(0, "F", 6, "fence"),
+        Step(1, "F", 11, "fence"),
+        Step(1, "R y=0", 12, "a = y.load()"),
+        Step(2, "W y=1", 17, "y.store(1)"),
+        Step(2, "R x=0", 18, "b = x.load()"),
+    ],
+    stale=0,
+)
+
+NO_POSITIONS = witness(
+    ("t1", "t2"),
+    {"x": 0, "y": 0},
+    [Step(0, "W x=1"), Step(0, "R y=0"), Step(1, "W y=1"), Step(1, "R x=0")],
+    stale=0,
+)
+
+HOSTILE = witness(
+    ("<script>alert('t')</script>", 't"2\x1b[31m'),
+    {"x\x1b]0;title\x07": 0, "y&<b>": 0},
+    [
+        Step(0, "W x\x1b]0;title\x07=1", 5, 'x.store(1) /* \x1b[2J <img src="a"> */'),
+        Step(0, "R y&<b>=0", 6, "a =\n  y.load()\u202e"),
+        Step(1, "W y&<b>=1", 11, "y.store(1)]]>\x9b31m"),
+        Step(1, "R x\x1b]0;title\x07=0", 12, "b = x.load()\x00"),
+    ],
+    stale=0,
+)
+
+MANY_THREADS = witness(
+    tuple(f"thread_number_{i}" for i in range(8)),
+    {f"cell{i}": 0 for i in range(8)},
+    [
+        step
+        for i in range(8)
+        for step in (
+            Step(i, f"W cell{i}=1", 10 * i + 5, f"cell{i}.store(1)"),
+            Step(i, f"R cell{(i + 1) % 8}=0", 10 * i + 6, f"r{i} = cell{(i + 1) % 8}.load()"),
+        )
+    ],
+    stale=0,
+)
+
+MP_RACE = Race(
+    cell="data",
+    run=Run(
+        threads=("producer", "consumer"),
+        events=events(
+            {"data": 0, "ready": 1},
+            [
+                Step(0, "W ready=2", 5, "ready.store(2, rlx)", "rlx"),
+                Step(1, "R ready=2", 12, "wait(ready, 2, rlx)", "rlx"),
+                Step(0, "W data=42", 6, "data.nastore(42)", "na"),
+                Step(1, "R data=42", 13, "r = data.naload()", "na"),
+            ],
+        ),
+    ),
+)
+
+BOTH_INSIDE = Assertion(
+    kind="assertion",
+    thread=1,
+    line=16,
+    column=9,
+    text="assert(r == 1)",
+    registers={"r": 0, "me": 1},
+    run=Run(
+        threads=("t1", "t2"),
+        events=events(
+            {"a[0]": 0, "a[1]": 0},
+            [
+                Step(0, "W a[1]=1", 5, "a[i].store(v)"),
+                Step(1, "W a[1]=0", 14, "a[me].store(0)"),
+                Step(1, "R a[1]=0", 15, "r = a[me].load()"),
+            ],
+        ),
+    ),
+)
+
+STATS = Stats(states=12345, transitions=34567, seconds=0.042, peak_memory_mb=14.3)
+TOO_MANY = "stopped at --max-states 1000000; 311 states were still to be expanded"
+
+
+def not_robust(witness: Witness, file: str = "examples/program.tpl", **more: object) -> NotRobust:
+    common = {"question": "robustness", "model": "ra", "stats": STATS, "exhaustive": False}
+    return NotRobust(file=file, witness=witness, **(common | more))
+
+
+ANSWERS: dict[str, Answer] = {
+    "sb": not_robust(SB, "examples/sb.tpl"),
+    "iriw": not_robust(IRIW, "examples/iriw.tpl", model="rc20"),
+    "2+2w": not_robust(TWO_PLUS_TWO_W, "examples/2+2w.tpl"),
+    "peterson": not_robust(PETERSON, "examples/peterson.tpl"),
+    "peterson-40": not_robust(PETERSON_40, "examples/peterson-rounds.tpl"),
+    "stale-rmw": not_robust(STALE_RMW),
+    "failed-cas": not_robust(FAILED_CAS),
+    "stale-wait": not_robust(STALE_WAIT),
+    "fences": not_robust(ONE_FENCE_SHORT, model="rc20"),
+    "no-positions": not_robust(NO_POSITIONS),
+    "hostile": not_robust(HOSTILE, "examples/\x1b[31m<b>.tpl"),
+    "many-threads": not_robust(MANY_THREADS),
+    "robust": Robust(file="examples/barrier.tpl", question="robustness", model="ra", stats=STATS),
+    "race": Robust(
+        file="examples/mp.tpl",
+        question="robustness",
+        model="rc20",
+        stats=STATS,
+        race=MP_RACE,
+        exhaustive=False,
+    ),
+    "assertion": Robust(
+        file="examples/array.tpl", question="robustness", model="ra", stats=STATS, assertion=BOTH_INSIDE
+    ),
+    "unknown": Unknown(
+        file="examples/big.tpl",
+        question="robustness",
+        model="ra",
+        stats=STATS,
+        why=TOO_MANY,
+        exhaustive=False,
+        warnings=("`track x` names the value 9, which nothing compares `x` with",),
+    ),
+}

@@ -1,0 +1,336 @@
+"""Random programs: small, over all instructions, and often not robust.
+
+`programs()` is the Hypothesis strategy: it shrinks, so a failing test ends in a readable program. For tests
+by the thousand, `random_program(random.Random(seed))` draws from the same distribution without Hypothesis.
+Both make every choice through `Choices`, whose smallest choice is always the plainest one.
+
+Programs have few locations, few values and few accesses, so that the graphs of RAG can be enumerated and the
+interesting outcomes are frequent. With `loop_free=False` jumps go anywhere, into endless local loops too.
+Every instruction has a position of its own (line: its thread's place in the program, column: pc + 1), so
+that positions in reports can be checked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from hypothesis import strategies as st
+
+from holdfast.program import (
+    Assert,
+    Assign,
+    Assume,
+    Binary,
+    BlockingCompareExchange,
+    Branch,
+    Cell,
+    Choose,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Goto,
+    Instruction,
+    Load,
+    Location,
+    Mode,
+    Position,
+    Program,
+    Register,
+    Skip,
+    Store,
+    Thread,
+    ThreadId,
+    Unary,
+    Verify,
+    Wait,
+)
+
+T = TypeVar("T")
+
+# How many accesses a thread has at most, by the number of threads.
+MOST_ACCESSES = {1: 6, 2: 5, 3: 3, 4: 2}
+
+ACCESSES = [
+    ("load", 34),
+    ("store", 34),
+    ("fadd", 5),
+    ("exchange", 4),
+    ("cas", 7),
+    ("bcas", 4),
+    ("wait", 5),
+    ("fence", 5),
+]
+LOCALS = [
+    ("skip", 1),
+    ("assign", 5),
+    ("branch", 6),
+    ("choose", 3),
+    ("assume", 2),
+    ("assert", 2),
+    ("goto", 1),
+    ("verify", 1),
+]
+FENCES = [(Mode.SC, 3), (Mode.ACQ, 1), (Mode.REL, 1), (Mode.ACQ_REL, 1)]
+COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
+OPERATORS = ["+", "-", "*", *COMPARISONS, "&", "|", "^", "&&", "||", "/", "%"]
+
+
+class Draw(Protocol):
+    def __call__(self, strategy: st.SearchStrategy[int]) -> int: ...
+
+
+class Choices:
+    """A source of choices; `below(n)` is one of 0..n-1, and 0 the plainest."""
+
+    def below(self, n: int) -> int:
+        raise NotImplementedError
+
+    def between(self, least: int, most: int) -> int:
+        return least + self.below(most - least + 1)
+
+    def chance(self, percent: int) -> bool:
+        return self.below(100) >= 100 - percent
+
+    def pick(self, options: Sequence[T]) -> T:
+        return options[self.below(len(options))]
+
+    def weighted(self, options: Sequence[tuple[T, int]]) -> T:
+        ticket = self.below(sum(weight for _, weight in options))
+        for option, weight in options:
+            ticket -= weight
+            if ticket < 0:
+                return option
+        raise AssertionError
+
+
+class RandomChoices(Choices):
+    def __init__(self, source: random.Random) -> None:
+        self._random = source.random
+
+    def below(self, n: int) -> int:
+        return int(self._random() * n)
+
+
+class DrawnChoices(Choices):
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+
+    def below(self, n: int) -> int:
+        return self._draw(st.integers(0, n - 1))
+
+
+def random_program(
+    source: random.Random,
+    *,
+    loop_free: bool = True,
+    threads: tuple[int, int] = (2, 4),
+    non_atomic: bool = True,
+    most_accesses: int | None = None,
+) -> Program:
+    """A program drawn without Hypothesis: fast, for tests by the thousand."""
+    return _program(RandomChoices(source), _Limits(loop_free, threads, non_atomic, most_accesses))
+
+
+@st.composite
+def programs(
+    draw: Draw,
+    loop_free: bool = True,
+    threads: tuple[int, int] = (2, 4),
+    non_atomic: bool = True,
+    most_accesses: int | None = None,
+) -> Program:
+    """Programs with between `threads[0]` and `threads[1]` threads.
+
+    `non_atomic=False` leaves out non-atomic cells; `most_accesses` bounds the accesses of each thread.
+    """
+    return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses))
+
+
+@dataclass(frozen=True)
+class _Limits:
+    loop_free: bool
+    threads: tuple[int, int]
+    non_atomic: bool
+    most_accesses: int | None
+
+
+def _program(choices: Choices, limits: _Limits) -> Program:
+    max_value = choices.weighted([(1, 3), (2, 3), (3, 2)])
+    locations = _locations(choices, limits, max_value)
+    fewest, most = limits.threads
+    count = choices.weighted([(n, 2 ** (most - n)) for n in range(fewest, most + 1)])
+    threads: list[Thread] = []
+    while len(threads) < count:
+        family = f"t{len(threads)}"
+        copies = choices.between(2, count - len(threads)) if _replicates(choices, count, threads) else None
+        writer = _ThreadWriter(
+            choices, limits, max_value, locations, place=len(threads), copies=copies, threads=count
+        )
+        registers, code = writer.write()
+        threads += [Thread(family, code, registers, tid=tid, copies=copies) for tid in range(copies or 1)]
+    return Program(locations, tuple(threads), max_value)
+
+
+def _replicates(choices: Choices, count: int, threads: list[Thread]) -> bool:
+    return count - len(threads) >= 2 and choices.chance(15)
+
+
+def _locations(choices: Choices, limits: _Limits, max_value: int) -> tuple[Location, ...]:
+    """One to four cells: mostly x and y, sometimes an array, sometimes a non-atomic one."""
+
+    def initial() -> int:
+        return choices.between(0, max_value) if choices.chance(15) else 0
+
+    scalars = choices.weighted([(2, 6), (1, 1), (3, 2)])
+    locations = [Location(name, (initial(),)) for name in "xyz"[:scalars]]
+    if scalars < 3 and choices.chance(12):
+        locations.append(Location("a", (initial(), initial()), is_array=True))
+    elif limits.non_atomic and choices.chance(25):
+        as_array = scalars < 3 and choices.chance(15)
+        values = (initial(), initial()) if as_array else (initial(),)
+        locations.append(Location("d", values, atomic=False, is_array=as_array))
+    return tuple(locations)
+
+
+class _ThreadWriter:
+    """Writes the code of one thread."""
+
+    def __init__(
+        self,
+        choices: Choices,
+        limits: _Limits,
+        max_value: int,
+        locations: tuple[Location, ...],
+        *,
+        place: int,
+        copies: int | None,
+        threads: int,
+    ) -> None:
+        self.choices = choices
+        self.limits = limits
+        self.max_value = max_value
+        self.locations = locations
+        self.place = place
+        self.copies = copies
+        self.turn = -1
+        self.most = limits.most_accesses or MOST_ACCESSES.get(threads, 1)
+        self.registers = ("r", "s")[: choices.weighted([(1, 2), (2, 1)])]
+
+    def write(self) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
+        accesses = self.choices.weighted([(n, n * n) for n in range(1, self.most + 1)])
+        kinds: list[str] = []
+        for place in range(accesses):
+            if self.choices.chance(22):
+                kinds.append(self.choices.weighted(LOCALS))
+            plain = self.choices.chance(55)
+            kinds.append(("store" if place == 0 else "load") if plain else self.choices.weighted(ACCESSES))
+        if self.choices.chance(20 if self.limits.loop_free else 60):
+            kinds.append(self.choices.weighted(LOCALS))
+        code = tuple(self.instruction(kind, pc, len(kinds)) for pc, kind in enumerate(kinds))
+        return self.registers, code
+
+    def instruction(self, kind: str, pc: int, end: int) -> Instruction:
+        at = Position(self.place + 1, pc + 1)
+        match kind:
+            case "skip":
+                return Skip(at=at)
+            case "assign":
+                return Assign(self.register(), self.value(), at=at)
+            case "branch":
+                return Branch(self.condition(), self.target(pc, end), at=at)
+            case "choose":
+                return Choose((self.target(pc, end), self.target(pc, end)), at=at)
+            case "assume":
+                return Assume(self.condition(), at=at)
+            case "assert":
+                return Assert(self.condition(), at=at)
+            case "goto":
+                return Goto(self.target(pc, end), at=at)
+            case "verify":
+                return Verify(self.register(), at=at)
+            case "fence":
+                return Fence(self.choices.weighted(FENCES), at=at)
+            case _:
+                return self.access(kind, at)
+
+    def access(self, kind: str, at: Position) -> Instruction:
+        location = self.location()
+        cell = Cell(location.name, self.index(location) if location.is_array else None)
+        if not location.atomic:
+            if kind in ("load", "cas", "wait", "exchange"):
+                return Load(self.register(), cell, Mode.NA, at=at)
+            return Store(cell, self.value(), Mode.NA, at=at)
+        load = Mode.ACQ if self.choices.chance(40) else Mode.RLX
+        store = Mode.REL if self.choices.chance(40) else Mode.RLX
+        match kind:
+            case "load":
+                return Load(self.register(), cell, load, at=at)
+            case "store":
+                return Store(cell, self.value(), store, at=at)
+            case "fadd":
+                return FetchAdd(self.result(), cell, self.value(), load, store, at=at)
+            case "exchange":
+                return Exchange(self.result(), cell, self.value(), load, store, at=at)
+            case "cas":
+                return CompareExchange(self.result(), cell, self.value(), self.value(), load, store, at=at)
+            case "bcas":
+                return BlockingCompareExchange(cell, self.value(), self.value(), load, store, at=at)
+            case _:
+                values = tuple(self.value() for _ in range(self.choices.weighted([(1, 3), (2, 1)])))
+                return Wait(self.result(), cell, values, load, at=at)
+
+    def location(self) -> Location:
+        """Mostly the next one: thread n starts at location n, so that threads meet in cycles of locations."""
+        self.turn += 1
+        if self.choices.chance(20):
+            return self.choices.pick(self.locations)
+        return self.locations[(self.place + self.turn) % len(self.locations)]
+
+    def target(self, pc: int, end: int) -> int:
+        return end - self.choices.below(end - pc if self.limits.loop_free else end + 1)
+
+    def register(self) -> str:
+        return self.choices.pick(self.registers)
+
+    def result(self) -> str | None:
+        return None if self.choices.chance(40) else self.register()
+
+    def index(self, location: Location) -> Expression:
+        last = min(self.max_value, len(location.initial) - 1)
+        match self.choices.weighted([("constant", 6), ("register", 2), ("remainder", 2), ("value", 1)]):
+            case "constant":
+                return Constant(self.choices.between(0, last))
+            case "register":
+                return Register(self.register())
+            case "remainder" if self.max_value >= 2:
+                return Binary("%", self.atom(), Constant(2))
+            case _:
+                return self.value()
+
+    def condition(self) -> Expression:
+        if self.choices.chance(15):
+            return self.value()
+        return Binary(self.choices.pick(COMPARISONS), Register(self.register()), self.atom())
+
+    def value(self) -> Expression:
+        if self.choices.chance(10):
+            return Binary(self.choices.pick(OPERATORS), self.atom(), self.atom())
+        if self.choices.chance(3):
+            return Unary(self.choices.pick(["-", "+", "!"]), self.atom())
+        return self.atom()
+
+    def atom(self) -> Expression:
+        kinds = [("constant", 12), ("register", 3), ("tid", 5 if self.copies else 1)]
+        match self.choices.weighted(kinds):
+            case "constant":
+                return Constant(self.choices.below(self.max_value + 1))
+            case "register":
+                return Register(self.register())
+            case _:
+                return ThreadId()
