@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
@@ -63,9 +64,11 @@ ACCESSES = [
     ("exchange", 4),
     ("cas", 7),
     ("bcas", 4),
-    ("wait", 5),
+    ("wait", 4),
     ("fence", 5),
 ]
+FIRST_ACCESSES = [("store", 1)]
+LATER_ACCESSES = [("load", 2), ("store", 1)]
 LOCALS = [
     ("skip", 1),
     ("assign", 5),
@@ -122,7 +125,12 @@ class DrawnChoices(Choices):
         self._draw = draw
 
     def below(self, n: int) -> int:
-        return self._draw(st.integers(0, n - 1))
+        return self._draw(_below(n))
+
+
+@lru_cache
+def _below(n: int) -> st.SearchStrategy[int]:
+    return st.integers(0, n - 1)
 
 
 def random_program(
@@ -198,6 +206,16 @@ def _locations(choices: Choices, limits: _Limits, max_value: int) -> tuple[Locat
     return tuple(locations)
 
 
+def _with_targets_inside(instruction: Instruction, end: int) -> Instruction:
+    match instruction:
+        case Branch(_, target) | Goto(target):
+            return replace(instruction, target=min(target, end))
+        case Choose(targets):
+            return replace(instruction, targets=tuple(min(target, end) for target in targets))
+        case _:
+            return instruction
+
+
 class _ThreadWriter:
     """Writes the code of one thread."""
 
@@ -223,19 +241,20 @@ class _ThreadWriter:
         self.registers = ("r", "s")[: choices.weighted([(1, 2), (2, 1)])]
 
     def write(self) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
-        accesses = self.choices.weighted([(n, n * n) for n in range(1, self.most + 1)])
-        kinds: list[str] = []
-        for place in range(accesses):
-            if self.choices.chance(22):
-                kinds.append(self.choices.weighted(LOCALS))
-            plain = self.choices.chance(55)
-            kinds.append(("store" if place == 0 else "load") if plain else self.choices.weighted(ACCESSES))
+        """Each instruction is drawn in one piece, so that Hypothesis can take single ones out."""
+        code: list[Instruction] = []
+        accesses = 0
+        while accesses == 0 or (accesses < self.most and self.choices.chance(85)):
+            if self.choices.chance(18):
+                code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
+            kinds = (LATER_ACCESSES if accesses else FIRST_ACCESSES) if self.choices.chance(65) else ACCESSES
+            code.append(self.instruction(self.choices.weighted(kinds), len(code)))
+            accesses += 1
         if self.choices.chance(20 if self.limits.loop_free else 60):
-            kinds.append(self.choices.weighted(LOCALS))
-        code = tuple(self.instruction(kind, pc, len(kinds)) for pc, kind in enumerate(kinds))
-        return self.registers, code
+            code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
+        return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
 
-    def instruction(self, kind: str, pc: int, end: int) -> Instruction:
+    def instruction(self, kind: str, pc: int) -> Instruction:
         at = Position(self.place + 1, pc + 1)
         match kind:
             case "skip":
@@ -243,15 +262,15 @@ class _ThreadWriter:
             case "assign":
                 return Assign(self.register(), self.value(), at=at)
             case "branch":
-                return Branch(self.condition(), self.target(pc, end), at=at)
+                return Branch(self.condition(), self.target(pc), at=at)
             case "choose":
-                return Choose((self.target(pc, end), self.target(pc, end)), at=at)
+                return Choose((self.target(pc), self.target(pc)), at=at)
             case "assume":
                 return Assume(self.condition(), at=at)
             case "assert":
                 return Assert(self.condition(), at=at)
             case "goto":
-                return Goto(self.target(pc, end), at=at)
+                return Goto(self.target(pc), at=at)
             case "verify":
                 return Verify(self.register(), at=at)
             case "fence":
@@ -292,8 +311,11 @@ class _ThreadWriter:
             return self.choices.pick(self.locations)
         return self.locations[(self.place + self.turn) % len(self.locations)]
 
-    def target(self, pc: int, end: int) -> int:
-        return end - self.choices.below(end - pc if self.limits.loop_free else end + 1)
+    def target(self, pc: int) -> int:
+        """Where to jump; past the end means the end."""
+        if self.limits.loop_free or self.choices.chance(40):
+            return pc + self.choices.weighted([(1, 3), (2, 3), (3, 1), (4, 1)])
+        return self.choices.between(0, pc)
 
     def register(self) -> str:
         return self.choices.pick(self.registers)

@@ -10,7 +10,6 @@ namespace holdfast {
 
 namespace {
 
-constexpr std::size_t most_state_bytes = std::size_t{64} << 10;
 constexpr std::size_t batch = 32;  // successors hashed and prefetched together
 constexpr std::uint64_t states_between_polls = 1024;
 constexpr double seconds_between_reports = 0.1;
@@ -59,8 +58,9 @@ class Explorer {
           limits_(limits),
           watcher_(watcher),
           frontier_(order),
-          store_(checked_words(), limits.bytes),
-          successors_(machine_.words()) {}
+          store_(machine_.words(), limits.bytes),
+          successors_(machine_.words()),
+          accesses_(program.threads.size()) {}
 
     Result run() {
         result_.state_bytes = machine_.words() * sizeof(Word);
@@ -88,16 +88,6 @@ class Explorer {
     }
 
   private:
-    std::size_t checked_words() const {
-        if (machine_.words() * sizeof(Word) > most_state_bytes) {
-            throw std::invalid_argument("a state of this program needs " +
-                                        std::to_string(machine_.words() * sizeof(Word)) + " bytes; at most " +
-                                        std::to_string(most_state_bytes) +
-                                        " are supported: use fewer threads, locations, or values");
-        }
-        return machine_.words();
-    }
-
     Outcome search() {
         machine_.start(successors_, failure_);
         parents_.assign(successors_.size(), no_state);
@@ -110,35 +100,46 @@ class Explorer {
                 if (auto const stop = poll()) return *stop;
             }
             do {
-                auto const n = frontier_.take();
-                if (find_violation(n)) return Outcome::violation;
-                if (program_.has_non_atomic && !result_.race) find_race(n);
-                expand(n);
+                if (expand(frontier_.take())) return Outcome::violation;
             } while (frontier_.by_batches() && successors_.size() < batch && frontier_.size() > 0);
             store_successors();
         }
         return Outcome::complete;
     }
 
-    void expand(StateNumber n) {
+    // Checks a state and steps all its threads; true if it violates robustness.
+    bool expand(StateNumber n) {
         ++expanded_;
-        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+        Word const* const state = store_[n];
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) accesses_[t] = machine_.next_access(state, t);
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
+            if (accesses_[t] && leaves_sc(state, t, *accesses_[t])) {
+                note_violation(n, t);
+                return true;
+            }
+        }
+        if (program_.has_non_atomic && !result_.race) find_race(n);
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
+            if (!accesses_[t]) continue;
             auto const before = successors_.size();
-            machine_.step(store_[n], t, successors_, failure_);
+            machine_.step(state, t, *accesses_[t], successors_, failure_);
             result_.transitions += successors_.size() - before;
             parents_.resize(successors_.size(), n);
             note_failure(n, t);
         }
+        return false;
     }
 
-    // Two passes, so that the table's cache lines arrive while other states are hashed.
+    // Three passes, so that the table's cache lines, and then those of a state that is probably the same,
+    // arrive while others are worked on.
     void store_successors() {
         auto const count = successors_.size();
         hashes_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             hashes_[i] = hash_words(successors_[i], machine_.words());
-            store_.prefetch(hashes_[i]);
+            store_.prefetch_slot(hashes_[i]);
         }
+        for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
         for (std::size_t i = 0; i < count; ++i) {
             auto const [number, is_new] = store_.insert(successors_[i], hashes_[i], parents_[i]);
             if (is_new) frontier_.add(number);
@@ -173,10 +174,8 @@ class Explorer {
                 case Op::load:
                     return views.any_plain(state, view, a.cell);
                 case Op::wait:
-                    for (auto v : machine_.awaited(state, t, i)) {
-                        if (views.plain(state, view, a.cell, v)) return true;
-                    }
-                    return false;
+                    return machine_.any_awaited(state, t, i,
+                                                [&](Value v) { return views.plain(state, view, a.cell, v); });
                 case Op::store:
                 case Op::fetch_add:
                 case Op::exchange:
@@ -191,34 +190,32 @@ class Explorer {
         }
     }
 
-    bool find_violation(StateNumber n) {
-        if constexpr (Monitor::watches) {
-            Word const* const state = store_[n];
-            for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-                auto const a = machine_.next_access(state, t);
-                if (!a || !leaves_sc(state, t, *a)) continue;
-                Violation v{run_to(n), t, a->pc, a->cell, a->first, a->second, {}};
-                if (a->instruction->op == Op::wait) v.awaited = machine_.awaited(state, t, *a->instruction);
-                result_.violation = std::move(v);
-                return true;
-            }
-        }
-        return false;
+    void note_violation(StateNumber n, std::uint32_t t) {
+        auto const& a = *accesses_[t];
+        Violation v{run_to(n), t, a.pc, a.cell, a.first, a.second, {}};
+        auto const collect = [&v](Value awaited) {
+            v.awaited.push_back(awaited);
+            return false;
+        };
+        if (a.instruction->op == Op::wait) machine_.any_awaited(store_[n], t, *a.instruction, collect);
+        result_.violation = std::move(v);
     }
 
     // rocker-2019, Definition 6.1.
     void find_race(StateNumber n) {
-        Word const* const state = store_[n];
-        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-            auto const a = machine_.next_access(state, t);
-            if (!a || !a->instruction->non_atomic) continue;
-            for (std::uint32_t u = t + 1; u < program_.threads.size(); ++u) {
-                auto const b = machine_.next_access(state, u);
-                if (!b || !b->instruction->non_atomic || a->cell != b->cell) continue;
+        auto const non_atomic = [](std::optional<Access> const& a) {
+            return a && a->instruction->non_atomic;
+        };
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
+            auto const& a = accesses_[t];
+            if (!non_atomic(a)) continue;
+            for (std::uint32_t u = t + 1; u < accesses_.size(); ++u) {
+                auto const& b = accesses_[u];
+                if (!non_atomic(b) || a->cell != b->cell) continue;
                 if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
                 result_.race = Race{run_to(n)};
-                result_.race->run.push_back(event(state, t, *a));
-                result_.race->run.push_back(event(state, u, *b));
+                result_.race->run.push_back(event(store_[n], t, *a));
+                result_.race->run.push_back(event(store_[n], u, *b));
                 return;
             }
         }
@@ -274,11 +271,13 @@ class Explorer {
         StateList next(machine_.words());
         std::optional<Failure> ignored;
         for (std::uint32_t t = 0;; ++t) {
+            auto const access = machine_.next_access(before, t);
+            if (!access) continue;
             next.clear();
-            machine_.step(before, t, next, ignored);
+            machine_.step(before, t, *access, next, ignored);
             for (std::size_t i = 0; i < next.size(); ++i) {
-                if (std::memcmp(next[i], after, machine_.words() * sizeof(Word)) == 0) {
-                    return event(before, t, *machine_.next_access(before, t));
+                if (same_words(next[i], after, machine_.words())) {
+                    return event(before, t, *access);
                 }
             }
         }
@@ -304,7 +303,8 @@ class Explorer {
     Frontier frontier_;
     StateStore store_;
     StateList successors_;
-    std::vector<StateNumber> parents_;  // of the successors
+    std::vector<StateNumber> parents_;             // of the successors
+    std::vector<std::optional<Access>> accesses_;  // of the threads, in the state being expanded
     std::vector<std::uint64_t> hashes_;
     std::optional<Failure> failure_;
     std::uint64_t expanded_ = 0;

@@ -2,12 +2,14 @@
 
 #include <bit>
 #include <stdexcept>
+#include <string>
 
 namespace holdfast {
 
 namespace {
 
 constexpr unsigned word_bits = 64;
+constexpr std::size_t most_words = (std::size_t{64} << 10) / sizeof(Word);
 
 Word low_bits(unsigned bits) {
     return bits >= word_bits ? ~Word{0} : (Word{1} << bits) - 1;
@@ -32,9 +34,17 @@ Field Layout::allocate(unsigned bits) {
     if (bits > word_bits) throw std::invalid_argument("a field is at most one word");
     std::size_t word = open_from_;
     while (word < used_bits_.size() && used_bits_[word] + bits > word_bits) ++word;
-    if (word == used_bits_.size()) used_bits_.push_back(0);
+    if (word == used_bits_.size()) {
+        if (word == most_words) {
+            throw std::invalid_argument("a state of this program needs more than " +
+                                        std::to_string(most_words * sizeof(Word)) +
+                                        " bytes: use fewer threads, locations, or values");
+        }
+        used_bits_.push_back(0);
+    }
     Field const field{low_bits(bits), static_cast<std::uint32_t>(word), used_bits_[word]};
     used_bits_[word] += bits;
+    while (open_from_ < used_bits_.size() && used_bits_[open_from_] == word_bits) ++open_from_;
     return field;
 }
 

@@ -10,6 +10,13 @@ namespace holdfast {
 
 using Word = std::uint64_t;
 
+// States have few words: a loop is faster than a call of memcmp.
+inline bool same_words(Word const* a, Word const* b, std::size_t count) {
+    Word difference = 0;
+    for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+}
+
 // Up to 64 bits inside one word of a state.
 struct Field {
     Word mask = 0;  // before shifting
@@ -48,6 +55,7 @@ class BitSelection {
 // Hands out fields so that none straddles two words.
 class Layout {
   public:
+    // Throws std::invalid_argument when the state gets larger than the engine takes.
     Field allocate(unsigned bits);
     // Later fields go into new words, so that a part of the state can be told apart.
     void close_words() { open_from_ = used_bits_.size(); }
@@ -55,7 +63,7 @@ class Layout {
 
   private:
     std::vector<unsigned> used_bits_;  // per word
-    std::size_t open_from_ = 0;
+    std::size_t open_from_ = 0;        // all words before are full or closed
 };
 
 unsigned bits_for(std::uint64_t largest);

@@ -98,16 +98,15 @@ class Machine {
         for (std::size_t n = 0; n < now.size(); ++n) out.push(now[n]);
     }
 
-    // Appends the states that the next access of t leads to, none if t has ended or is blocked.
-    void step(Word const* state, std::uint32_t t, StateList& out, std::optional<Failure>& failure) const {
-        auto const access = next_access(state, t);
-        if (!access) return;
+    // Appends the states that the next access of t leads to; none if it is blocked.
+    void step(Word const* state, std::uint32_t t, Access const& access, StateList& out,
+              std::optional<Failure>& failure) const {
         Word* const next = out.push(state);
-        if (!perform(next, t, *access)) {
+        if (perform(next, t, access)) {
+            settle(out, t, access.pc + 1, failure);
+        } else {
             out.pop();
-            return;
         }
-        settle(out, t, access->pc + 1, failure);
     }
 
     // The access at which t stands; nothing if it has none any more.
@@ -126,15 +125,11 @@ class Machine {
         return a;
     }
 
-    bool waits_for(Word const* state, std::uint32_t t, Instruction const& wait, Value v) const {
+    // Whether `holds` is true of one of the values that a `wait` of t waits for.
+    template <class Predicate>
+    bool any_awaited(Word const* state, std::uint32_t t, Instruction const& wait, Predicate holds) const {
         return std::any_of(wait.many.begin(), wait.many.end(),
-                           [&](auto e) { return value(state, t, e) == v; });
-    }
-    // The operands of a `wait`.
-    std::vector<Value> awaited(Word const* state, std::uint32_t t, Instruction const& wait) const {
-        std::vector<Value> values;
-        for (auto e : wait.many) values.push_back(value(state, t, e));
-        return values;
+                           [&](auto e) { return holds(value(state, t, e)); });
     }
 
     std::uint32_t point(Word const* state, std::uint32_t t) const {
@@ -192,7 +187,8 @@ class Machine {
             case Op::load:
                 return read(state, t, a, old);
             case Op::wait:
-                return waits_for(state, t, i, old) && read(state, t, a, old);
+                return any_awaited(state, t, i, [old](Value v) { return v == old; }) &&
+                       read(state, t, a, old);
             case Op::store:
                 memory_[a.cell].set(state, a.first);
                 if (!i.non_atomic) monitor_.write(state, t, a.cell, old, i);
@@ -271,8 +267,7 @@ class Machine {
                     ++pc;
             }
             if (steps < 64) continue;
-            if (pc == earlier_pc && std::memcmp(earlier.data(), state, words_ * sizeof(Word)) == 0)
-                return {never, 0};
+            if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, 0};
             if ((steps & (steps - 1)) == 0) {
                 if (steps >= longest_local_run) throw EndlessLocalRun(t, pc);
                 earlier.assign(state, state + words_);

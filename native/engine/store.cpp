@@ -92,7 +92,7 @@ StateStore::Inserted StateStore::insert(Word const* state, std::uint64_t hash, S
     while (slots[at] != 0) {
         if (static_cast<std::uint32_t>(slots[at] >> 32) == tag) {
             auto const number = static_cast<StateNumber>(slots[at]) - 1;
-            if (std::memcmp((*this)[number], state, words_ * sizeof(Word)) == 0) return {number, false};
+            if (same_words((*this)[number], state, words_)) return {number, false};
         }
         at = at + 1 == slots_ ? 0 : at + 1;
     }

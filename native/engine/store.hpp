@@ -5,6 +5,7 @@
 // grows without touching the states.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -73,7 +74,19 @@ class StateStore {
     };
     Inserted insert(Word const* state, std::uint64_t hash, StateNumber parent);
 
-    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&table()[place(tag_of(hash))]); }
+    void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&table()[place(tag_of(hash))]); }
+    // The state in the first slot with these hash bits, if it is close.
+    void prefetch_state(std::uint64_t hash) const {
+        auto const tag = tag_of(hash);
+        auto const first = place(tag);
+        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, slots_); ++at) {
+            auto const slot = table()[at];
+            if (slot == 0) return;
+            if (static_cast<std::uint32_t>(slot >> 32) != tag) continue;
+            __builtin_prefetch((*this)[static_cast<StateNumber>(slot) - 1]);
+            return;
+        }
+    }
 
     Word const* operator[](StateNumber n) const {
         return blocks_[n >> block_shift_].as<Word>() + (n & block_mask_) * words_;

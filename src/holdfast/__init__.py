@@ -1,1 +1,78 @@
-"""holdfast: can weak memory break this program?"""
+"""holdfast: can weak memory break this program?
+
+    >>> import holdfast
+    >>> program = holdfast.load("peterson.tpl")
+    >>> answer = holdfast.robust(program, model="ra")
+    >>> answer.verdict, answer.witness
+
+Names are imported when first used, so that `import holdfast` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.analyses.robustness import robust
+    from holdfast.engine.explore import Limits
+    from holdfast.errors import InputError
+    from holdfast.formats import load
+    from holdfast.program import Program, Thread
+    from holdfast.verdicts import (
+        Answer,
+        Assertion,
+        Edge,
+        Event,
+        NotRobust,
+        Race,
+        Robust,
+        Unknown,
+        Witness,
+    )
+
+_HOME = {
+    "Answer": "verdicts",
+    "Assertion": "verdicts",
+    "Edge": "verdicts",
+    "Event": "verdicts",
+    "InputError": "errors",
+    "Limits": "engine.explore",
+    "NotRobust": "verdicts",
+    "Program": "program",
+    "Race": "verdicts",
+    "Robust": "verdicts",
+    "Thread": "program",
+    "Unknown": "verdicts",
+    "Witness": "verdicts",
+    "load": "formats",
+    "robust": "analyses.robustness",
+}
+
+__all__ = [
+    "Answer",
+    "Assertion",
+    "Edge",
+    "Event",
+    "InputError",
+    "Limits",
+    "NotRobust",
+    "Program",
+    "Race",
+    "Robust",
+    "Thread",
+    "Unknown",
+    "Witness",
+    "load",
+    "robust",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    return getattr(import_module(f"holdfast.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

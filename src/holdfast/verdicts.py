@@ -39,7 +39,7 @@ class Edge(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A run under sequential consistency: the initial writes, then the accesses in the order they happened."""
+    """A run under sequential consistency: the initial writes, then the accesses as they happened."""
 
     threads: tuple[str, ...]
     events: tuple[Event, ...]
@@ -51,8 +51,9 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     All events but the last form a run under sequential consistency. The last one is the access that leaves
     it: it reads from, or is placed in modification order right after, `stale`, although it comes after
     `latest`, the newest write to the same cell, in every sequentially consistent order. `edges` holds po, rf
-    and mo between neighbours and the fr edges to the next newer write (none from an RMW, which is that write); `cycle` is closed: each edge starts
-    where the one before it ended, and the last one ends where the first one started.
+    and mo between neighbours and the fr edges to the next newer write (none from an RMW, which is that write
+    itself). `cycle` is closed: each edge starts where the one before it ended, and the last one ends where
+    the first one started.
     """
 
     threads: tuple[str, ...]
@@ -97,7 +98,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
-    """What every answer has. `exhaustive` says whether `race` and `assertion` were searched for to the end."""
+    """What every answer has. `exhaustive`: were `race` and `assertion` searched for to the end?"""
 
     file: str
     question: str
@@ -143,6 +144,7 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     """Not decided within the limits; `why` says which limit, or that the user stopped the search."""
 
     why: str
+    interrupted: bool = False
 
     @property
     def holds(self) -> None:

@@ -1,6 +1,7 @@
 """The programs whose verdicts the papers state, built directly.
 
-A thread is written as a list of instructions over the locations x, y, z, f, the non-atomic p and the registers a, b, c, d.
+A thread is written as a list of instructions over the locations x, y, z, f, the non-atomic location p and
+the registers a, b, c, d.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ def robust(
             assert result.violation is not None
             return NotRobust(**common, witness=build_witness(program, result.violation))  # type: ignore[arg-type]
         case _:
-            return Unknown(**common, why=why_unknown(program, result, limits))  # type: ignore[arg-type]
+            why = why_unknown(program, result, limits)
+            interrupted = result.outcome == Outcome.INTERRUPTED
+            return Unknown(**common, why=why, interrupted=interrupted)  # type: ignore[arg-type]
 
 
 def _tracking_warnings(program: Program) -> list[str]:

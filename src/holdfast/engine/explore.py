@@ -14,7 +14,7 @@ from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome
 from holdfast.engine.lower import lower
 from holdfast.errors import InputError
-from holdfast.formats.tpl import format_instruction
+from holdfast.formats.tpl_spelling import format_instruction
 from holdfast.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
 from holdfast.verdicts import Assertion, Event, Race, Run, Stats
 

@@ -22,6 +22,7 @@ from holdfast.program import (
     Exchange,
     Expression,
     FetchAdd,
+    Instruction,
     Load,
     Program,
     Register,
@@ -37,7 +38,7 @@ from holdfast.program import (
 # A set of values, or None for "any value of the domain".
 Values = frozenset[int] | None
 
-MOST_VALUES = 256
+MOST_VALUES = 64
 _MOST_COMBINATIONS = 4096
 
 
@@ -129,7 +130,7 @@ class PossibleValues:
             choices.append([(name, value) for value in sorted(values)])
         if combinations > _MOST_COMBINATIONS:
             return None
-        return _values(self._results(expression, choices, thread.tid))
+        return self._values(self._results(expression, choices, thread.tid))
 
     def _results(
         self, expression: Expression, choices: list[list[tuple[str, int]]], tid: int
@@ -141,16 +142,22 @@ class PossibleValues:
                 continue
 
     def _pass(self) -> bool:
-        """Let every instruction act once; whether anything is new."""
+        """Let every instruction act until it has nothing new to add; whether anything was new."""
         new = False
         for thread in self._program.threads:
             for instruction in thread.code:
-                match instruction:
-                    case Assign(register, value):
-                        new |= self._assign(thread, register, self.of_expression(thread, value))
-                    case _ if isinstance(instruction, CellAccess):
-                        new |= self._access(thread, instruction)
+                while self._act(thread, instruction):
+                    new = True
         return new
+
+    def _act(self, thread: Thread, instruction: Instruction) -> bool:
+        match instruction:
+            case Assign(register, value):
+                return self._assign(thread, register, self.of_expression(thread, value))
+            case _ if isinstance(instruction, CellAccess):
+                return self._access(thread, instruction)
+            case _:
+                return False
 
     def _access(self, thread: Thread, access: CellAccess) -> bool:
         held = self._cells[access.cell.name]
@@ -175,31 +182,25 @@ class PossibleValues:
     def _sums(self, a: Values, b: Values) -> Values:
         if a is None or b is None or len(a) * len(b) > _MOST_COMBINATIONS:
             return None
-        return _values((x + y) % self._program.modulus for x in a for y in b)
+        return self._values((x + y) % self._program.modulus for x in a for y in b)
 
     def _assign(self, thread: Thread, register: str | None, values: Values) -> bool:
         if register is None:
             return False
         key = (thread.name, register)
         before = self._registers[key]
-        self._registers[key] = _union(before, values)
+        self._registers[key] = self._union(before, values)
         return self._registers[key] != before
 
     def _write(self, cell: Cell, values: Values) -> bool:
         before = self._cells[cell.name]
-        self._cells[cell.name] = _union(before, values)
+        self._cells[cell.name] = self._union(before, values)
         return self._cells[cell.name] != before
 
+    def _union(self, a: Values, b: Values) -> Values:
+        return None if a is None or b is None else self._values(a | b)
 
-def _values(values: Iterable[int]) -> Values:
-    """The set of these values, or None if there are too many to be worth it."""
-    result: set[int] = set()
-    for value in values:
-        result.add(value)
-        if len(result) > MOST_VALUES:
-            return None
-    return frozenset(result)
-
-
-def _union(a: Values, b: Values) -> Values:
-    return None if a is None or b is None else _values(a | b)
+    def _values(self, values: Iterable[int]) -> Values:
+        """The set of these values, or None if it is the whole domain or too large to be worth it."""
+        result = frozenset(values)
+        return None if len(result) == self._program.modulus or len(result) > MOST_VALUES else result

@@ -1,4 +1,4 @@
-"""Reading programs from files.
+"""Programs in files: which language is it, and who reads and writes that?
 
 `load` finds out which language a file is in, reads its text, and leaves the text to that language's module.
 Whatever is wrong with the file itself is told here, as an `InputError` like every other mistake in an input.
@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.program import Program
 
-__all__ = ["FORMATS", "LARGEST_FILE", "Format", "load"]
+__all__ = ["FORMATS", "LARGEST_FILE", "Format", "load", "write"]
 
 LARGEST_FILE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A language: its name, the endings of its files, and the module whose `read(text, file)` reads it."""
+class Format(NamedTuple):
+    """A language: its name, the endings of its files, and the module with its `read(text, file)`."""
 
     name: str
     endings: tuple[str, ...]
@@ -40,13 +39,23 @@ def load(path: str | os.PathLike[str], *, format: str | None = None, strict_tpl:
     return program
 
 
+def write(program: Program, format: str = "tpl") -> str:
+    """The program as text in the language that is called `format`."""
+    text: str = importlib.import_module(_format_named(format, program.file).module).write(program)
+    return text
+
+
+def _format_named(name: str, file: str) -> Format:
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    names = ", ".join(known.name for known in FORMATS)
+    raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
+
+
 def _format_of(file: str, name: str | None) -> Format:
     if name is not None:
-        for known in FORMATS:
-            if known.name == name:
-                return known
-        names = ", ".join(known.name for known in FORMATS)
-        raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
+        return _format_named(name, file)
     ending = os.path.splitext(file)[1].lower()
     for known in FORMATS:
         if ending in known.endings:

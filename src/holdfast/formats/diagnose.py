@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.program import Position
@@ -19,8 +19,7 @@ _BRACKET = re.compile(r"//[^\n]*|[][(){}]")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A text that is being read, and the name of its file."""
 
     text: str
@@ -30,6 +29,10 @@ class Source:
         lines = self.text.split("\n", at.line)
         line = lines[at.line - 1] if 0 < at.line <= len(lines) else None
         return InputError(message, self.file, at.line, at.column, line)
+
+    def position(self, offset: int) -> Position:
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        return Position(self.text.count("\n", 0, offset) + 1, offset - line_start + 1)
 
     def open_bracket(self, end: int) -> tuple[str, int] | None:
         """The innermost bracket that is open before offset `end`, and its line; `//` starts a comment."""
@@ -43,7 +46,7 @@ class Source:
         if not opened:
             return None
         bracket, offset = opened[-1]
-        return bracket, self.text.count("\n", 0, offset) + 1
+        return bracket, self.position(offset).line
 
 
 def normal_lines(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from holdfast.formats.tpl_lowering import guarding
 from holdfast.formats.tpl_parser import MOST_NESTED_BLOCKS
@@ -24,7 +24,7 @@ def statements(thread: Thread, labels: dict[str, str], spelling: Spelling) -> It
     return _Body(thread, labels, spelling).lines()
 
 
-@dataclass(slots=True)
+@dataclass
 class _Line:
     """A line of a function. The labels of instruction `index`, if there is one, stand in front of it."""
 
@@ -33,8 +33,7 @@ class _Line:
     index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(NamedTuple):
     """What a branch is written as. Its block ends before `end`; an `else` reaches from there to `after`."""
 
     kind: Literal["while", "if", "if else"]
@@ -110,14 +109,24 @@ class _Body:
         loop = self._code[target - 1] == Goto(index)
         if loop and self._closed(index + 1, target - 1):
             return _Shape("while", target - 1, target)
-        match self._code[target - 1]:
-            case Goto(after) if index + 1 < target <= after <= end:
-                if self._closed(index + 1, target - 1) and self._closed(target, after):
-                    return _Shape("if else", target - 1, after)
         was_goto = target in self._labelled and guarding(branch.condition) == Unary("!", branch.condition)
+        after = self._after_else(index, target, end, was_goto=was_goto)
+        if after is not None:
+            return _Shape("if else", target - 1, after)
         if not was_goto and self._closed(index + 1, target):
             return _Shape("if", target, target)
         return _Shape("while", target - 1, target) if loop else None
+
+    def _after_else(self, index: int, target: int, end: int, *, was_goto: bool) -> int | None:
+        """Where an `if` with an `else` at `target` ends; None if it is not to be written as one."""
+        match self._code[target - 1]:
+            case Goto(after) if index + 1 < target <= after <= end:
+                # A jump to a label may as well be a goto of its own, where that is the simpler reading.
+                if after in self._labelled and (was_goto or after == target):
+                    return None
+                closed = self._closed(index + 1, target - 1) and self._closed(target, after)
+                return after if closed else None
+        return None
 
     def _if(self, index: int, shape: _Shape, depth: int) -> list[_Line]:
         """An `if` with all its `else if`s: an `else` that holds an `if` and nothing more becomes one."""

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.formats.diagnose import quoted, suggestion
 from holdfast.formats.tpl_operations import Operations
@@ -72,8 +71,7 @@ class _Place:
     index = -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Jump:
+class _Jump(NamedTuple):
     places: tuple[_Place, ...]
     instruction: Callable[[tuple[int, ...]], Instruction]
 

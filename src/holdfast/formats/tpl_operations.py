@@ -7,8 +7,7 @@ Names and expressions are `tpl_scope.py`'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.formats.diagnose import one_of, quoted, suggestion
 from holdfast.formats.tpl_parser import as_token, as_tree, position
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class _Usage:
+class _Usage(NamedTuple):
     """What a call takes after its location (`values` None: one or more), and whether it gives a value."""
 
     form: str
@@ -157,14 +155,14 @@ class Operations:
         """The values and the modes, relaxed where none is given."""
         count = next((i for i, argument in enumerate(arguments) if isinstance(argument, str)), len(arguments))
         values, modes = arguments[:count], arguments[count:]
+        misplaced = next((mode for mode in modes if not isinstance(mode, str)), None)
+        if misplaced is not None:
+            raise self._scope.error(f"the values of {quoted(word)} come before its modes", misplaced)
         if len(values) != usage.values and (usage.values is not None or not values):
             surplus = usage.values is not None and len(values) > usage.values
             place = values[usage.values or 0] if surplus else word
             many = "too many" if surplus else "too few"
             raise self._scope.error(f"{many} values for {quoted(word)}; it is used as `{usage.form}`", place)
-        misplaced = next((mode for mode in modes if not isinstance(mode, str)), None)
-        if misplaced is not None:
-            raise self._scope.error(f"values come before the modes, as in `{usage.form[:-1]}, …)`", misplaced)
         return tuple(self._scope.expression(as_tree(v)) for v in values), self._modes(usage, word, modes)
 
     def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree[Token]]) -> tuple[Mode, ...]:
@@ -208,8 +206,7 @@ class Operations:
             raise self._scope.error(f"{quoted(word)} gives no value to assign", result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call whose arguments have been checked against its usage."""
 
     word: str

@@ -8,7 +8,6 @@ what is left to `Program` to check cannot be written in TPL or concerns the prog
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
@@ -49,7 +48,7 @@ def _declared(scope: Scope, items: list[Tree[Token]]) -> Scope:
             value = scope.natural(token)
             if value < 1:
                 raise scope.error("max_value must be at least 1", token)
-            scope = replace(scope, max_value=value)
+            scope = scope._replace(max_value=value)
     locations: dict[str, Location] = {}
     for item in items:
         if item.data == "locations":
@@ -59,7 +58,7 @@ def _declared(scope: Scope, items: list[Tree[Token]]) -> Scope:
                 if location.name in locations:
                     raise scope.error(f"location {quoted(location.name)} is declared twice", declaration)
                 locations[location.name] = location
-    return replace(scope, locations=locations)
+    return scope._replace(locations=locations)
 
 
 def _location(scope: Scope, node: Tree[Token], *, atomic: bool) -> Location:
@@ -129,7 +128,7 @@ def _copies(scope: Scope, node: Tree[Token]) -> Iterator[Thread]:
         for token in as_tree(body.pop(0)).children:
             _check_local(scope, as_token(token), registers, replicated=copies is not None)
             registers[str(token)] = None
-    inner = replace(scope, function=str(name), registers=tuple(registers), replicated=copies is not None)
+    inner = scope._replace(function=str(name), registers=tuple(registers), replicated=copies is not None)
     code, labels = lower(inner, body)
     for tid in range(copies or 1):
         yield Thread(str(name), code, inner.registers, labels, tid, copies, at=position(node))

@@ -8,8 +8,8 @@ stands, at its own place. Statements are `tpl_lowering.py`'s.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.formats.diagnose import Source, quoted, suggestion
 from holdfast.formats.tpl_parser import as_token, as_tree, position
@@ -38,14 +38,13 @@ MOST_NESTED_OPERATORS = 100
 _BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The names that one function can use; outside functions, with no locals, only its numbers."""
 
     source: Source
     strict: bool = False
     max_value: int = DEFAULT_MAX_VALUE
-    locations: Mapping[str, Location] = field(default_factory=dict)
+    locations: Mapping[str, Location] = MappingProxyType({})
     function: str = ""
     registers: tuple[str, ...] = ()
     replicated: bool = False

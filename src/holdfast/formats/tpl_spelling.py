@@ -6,7 +6,8 @@ Where a jump leads is not told here: that takes labels and blocks, which are `tp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from holdfast.program import (
     PRECEDENCE,
@@ -60,12 +61,11 @@ _BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for oper
 _ATOM = len(PRECEDENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How a function spells its names; those that are not listed are spelled as they are."""
 
-    locations: Mapping[str, str] = field(default_factory=dict)
-    registers: Mapping[str, str] = field(default_factory=dict)
+    locations: Mapping[str, str] = MappingProxyType({})
+    registers: Mapping[str, str] = MappingProxyType({})
     tid: str = "tid"
 
     def expression(self, expression: Expression, binds: int = 0) -> str:

@@ -1,0 +1,63 @@
+"""What each memory model means: small, slow, obviously right. The oracles of the tests."""
+
+from holdfast.models.enumerate import BOTTOM, GraphMemory, GraphState, reachable_graph_states
+from holdfast.models.explore import LimitReachedError
+from holdfast.models.graphs import Graph, initial_graph
+from holdfast.models.ra import RAG, RAG_NA, is_ra_consistent
+from holdfast.models.ra_timestamps import timestamp_states
+from holdfast.models.robustness import (
+    NonRobustnessWitness,
+    non_robustness_witness,
+    not_robust_graph,
+    state_beyond_sc,
+)
+from holdfast.models.sc import (
+    SCG,
+    ScFinding,
+    ScRace,
+    ScState,
+    findings,
+    is_sc_consistent,
+    races,
+    reachable_states,
+    sc_successors,
+)
+from holdfast.models.threads import DIVERGED, Label, ProgramLts, ThreadLts, ThreadState
+from holdfast.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
+
+__all__ = [
+    "BOTTOM",
+    "DIVERGED",
+    "RAG",
+    "RAG_NA",
+    "SCG",
+    "Graph",
+    "GraphMemory",
+    "GraphState",
+    "Label",
+    "LimitReachedError",
+    "NonRobustnessWitness",
+    "ProgramLts",
+    "ReplayError",
+    "ScFinding",
+    "ScRace",
+    "ScState",
+    "ThreadLts",
+    "ThreadState",
+    "findings",
+    "initial_graph",
+    "is_ra_consistent",
+    "is_sc_consistent",
+    "non_robustness_witness",
+    "not_robust_graph",
+    "races",
+    "reachable_graph_states",
+    "reachable_states",
+    "replay",
+    "replay_assertion",
+    "replay_race",
+    "replay_run",
+    "sc_successors",
+    "state_beyond_sc",
+    "timestamp_states",
+]

@@ -1,4 +1,4 @@
-"""Depth-first search through a transition system, each state once: shared by all definitions.
+"""Breadth-first search through a transition system, each state once: shared by all definitions.
 
 What the states are and when to stop is left to the caller, who takes states from the iterator for as long as
 it needs them.
@@ -6,6 +6,7 @@ it needs them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ def reachable(
 ) -> Iterator[S]:
     """Every reachable state, each once; raises `LimitReachedError` when there are more than `limit`."""
     seen: set[S] = set()
-    frontier: list[S] = []
+    frontier: deque[S] = deque()
 
     def meet(states: Iterable[S]) -> Iterator[S]:
         for state in states:
@@ -34,4 +35,4 @@ def reachable(
 
     yield from meet(initial)
     while frontier:
-        yield from meet(successors(frontier.pop()))
+        yield from meet(successors(frontier.popleft()))

@@ -66,14 +66,13 @@ def non_robustness_witness(program: Program, limit: int | None = None) -> NonRob
 
 def _witnesses_at(lts: ProgramLts, threads: Threads, graph: Graph) -> Iterator[NonRobustnessWitness]:
     for thread, at in enumerate(threads):
+        access = lts.threads[thread].access(at)
+        if access is None or not graph.cells.atomic[access.cell]:
+            continue
+        *stale, latest = graph.mo_lists[access.cell]
+        if not stale or not graph.observed_sc(thread) >> latest & 1:  # latest ∉ dom(hbsc ; [E_τ])
+            continue
         for label, *_ in lts.threads[thread].enabled(at):
-            if not graph.cells.atomic[label.cell]:
-                continue
-            *stale, latest = graph.mo_lists[label.cell]
             for w in stale:
-                if (
-                    graph.fits(label, w)
-                    and RAG.step(graph, thread, label, w) is not None
-                    and graph.observed_sc(thread) >> latest & 1  # latest ∈ dom(hbsc ; [E_τ])
-                ):
+                if graph.fits(label, w) and RAG.step(graph, thread, label, w) is not None:
                     yield NonRobustnessWitness(threads, graph, thread, label, w)

@@ -8,9 +8,10 @@ important ones go first. The result depends on nothing but the boxes and the ord
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import hypot
 
 from holdfast.report.layout import Box
@@ -19,15 +20,16 @@ Point = tuple[float, float]
 
 _BUCKET = 40.0
 _TRACK = 9.0
-_STEP = 9.0
+_COARSE, _FINE = 15.0, 8.0  # the distance of the points of a path while trying, and of the one taken
 _ON_TRACK = 3
 _MANY_BOXES = 100
+_AT_THE_BOX = 1  # points at each end of a path that may touch the box there
 _CLEARANCE = 7.0
 HEAD = 4.0  # how far before the border an arrow ends; its head reaches over the rest
 
 _PRICE_OF_BOX = 300.0
-_PRICE_NEAR_BOX = 14.0
-_PRICE_OF_TRACK = 3.5
+_PRICE_NEAR_BOX = 24.0
+_PRICE_OF_TRACK = 6.0
 _PRICE_OF_PORT = 60.0
 _PRICE_OF_BEND = 34.0
 
@@ -56,8 +58,8 @@ class _Candidate:
     smooth: bool
     corners: tuple[Point, ...]
 
-    def points(self) -> tuple[Point, ...]:
-        return _cubic(*self.corners) if self.smooth else _pieces(self.corners)
+    def points(self, step: float) -> Iterator[Point]:
+        return _cubic(self.corners, step) if self.smooth else _pieces(self.corners, step)
 
     def data(self) -> str:
         return _cubic_data(*self.corners) if self.smooth else _rounded_data(self.corners)
@@ -82,7 +84,7 @@ class Router:
 
     def straight(self, start: Point, end: Point) -> Route:
         """A straight line, whatever it meets."""
-        points = _pieces((start, end))
+        points = tuple(_pieces((start, end), _FINE))
         self._occupy(points)
         return Route(f"M{_pair(start)}L{_pair(end)}", points)
 
@@ -93,35 +95,37 @@ class Router:
         for candidate in candidates:
             if candidate.price >= best_price:
                 break
-            price = candidate.price + self._price(candidate.points(), best_price - candidate.price)
+            price = candidate.price + self._price(candidate.points(_COARSE), best_price - candidate.price)
             if price < best_price:
                 best, best_price = candidate, price
-        points = best.points()
+        points = tuple(best.points(_FINE))
         self._occupy(points)
         return Route(best.data(), points)
 
     def _candidates(self, start: Box, end: Box) -> Iterator[_Candidate]:
         spread = self._spread
+        passages = sorted(self._passages, key=lambda y: abs(y - start.y) + abs(y - end.y))[:4]
         for a in _ports(start, 0.0, spread):
             for b in _ports(end, HEAD, spread):
                 crowd = (self._ports.get(_spot(a.at), 0) + self._ports.get(_spot(b.at), 0)) * _PRICE_OF_PORT
                 yield from _smooth(a, b, crowd)
                 if b.out[0]:
-                    yield from self._along_channels(a, b, crowd)
+                    yield from self._along_channels(a, b, passages, crowd)
 
-    def _along_channels(self, a: _Port, b: _Port, extra: float) -> Iterator[_Candidate]:
-        """Through free columns and rows into a side of the other box."""
+    def _along_channels(
+        self, a: _Port, b: _Port, passages: Sequence[float], extra: float
+    ) -> Iterator[_Candidate]:
+        """Through free columns and one of the free rows `passages` into a side of the other box."""
         (ax, ay), (bx, by) = a.at, b.at
         near_a = self._channel(ax, a.out[0]) if a.out[0] else ax
         near_b = self._channel(bx, b.out[0])
-        beyond = [y for y in self._passages if (y - ay) * a.out[1] > 0] if a.out[1] else self._passages
-        passages = sorted(beyond, key=lambda y: abs(y - ay) + abs(y - by))[:3]
+        ahead = [y for y in passages if (y - ay) * a.out[1] > 0] if a.out[1] else passages
         for shift in (-20.0, -10.0, 0.0, 10.0, 20.0):
             xb = near_b + shift
             if near_a == near_b:
                 yield _angular((a.at, (xb, ay), (xb, by), b.at), extra)
                 continue
-            for y in passages:
+            for y in ahead:
                 ys = y + shift / 3
                 way = ((near_a + shift, ay), (near_a + shift, ys)) if a.out[0] else ((ax, ys),)
                 yield _angular((a.at, *way, (xb, ys), (xb, by), b.at), extra)
@@ -130,10 +134,13 @@ class Router:
         beyond = [c for c in self._channels if (c - x) * direction > 0]
         return min(beyond, key=lambda c: abs(c - x), default=x + direction * 30)
 
-    def _price(self, points: Sequence[Point], limit: float) -> float:
-        """What the path runs through; not computed further than `limit`."""
+    def _price(self, points: Iterator[Point], limit: float) -> float:
+        """What the path runs through between its first and its last points; not computed beyond `limit`."""
         price = 0.0
-        for point in points[2:-2]:
+        coming = deque(islice(points, 2 * _AT_THE_BOX), maxlen=_AT_THE_BOX)
+        for next_point in points:
+            point = coming.popleft()
+            coming.append(next_point)
             free = self._boxes.free_around(point) if _inside(self._area, point) else 0.0
             if free < _CLEARANCE:
                 price += _PRICE_NEAR_BOX if free > 0 else _PRICE_OF_BOX
@@ -245,29 +252,27 @@ def _angular(corners: tuple[Point, ...], extra: float) -> _Candidate:
     return _Candidate(length + _PRICE_OF_BEND * (len(corners) - 2) + extra, False, corners)
 
 
-def _cubic(a: Point, b: Point, c: Point, d: Point) -> tuple[Point, ...]:
+def _cubic(controls: Sequence[Point], step: float) -> Iterator[Point]:
     """Points along a cubic curve."""
-    steps = max(16, int((_far(a, b) + _far(b, c) + _far(c, d)) / _STEP))
-    points = []
+    a, b, c, d = controls
+    steps = max(12, int((_far(a, b) + _far(b, c) + _far(c, d)) / step))
     for i in range(steps + 1):
         t = i / steps
         s = 1 - t
         u, v, w, z = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
-        points.append((u * a[0] + v * b[0] + w * c[0] + z * d[0], u * a[1] + v * b[1] + w * c[1] + z * d[1]))
-    return tuple(points)
+        yield u * a[0] + v * b[0] + w * c[0] + z * d[0], u * a[1] + v * b[1] + w * c[1] + z * d[1]
 
 
 def _cubic_data(a: Point, b: Point, c: Point, d: Point) -> str:
     return f"M{_pair(a)}C{_pair(b)} {_pair(c)} {_pair(d)}"
 
 
-def _pieces(corners: Sequence[Point]) -> tuple[Point, ...]:
+def _pieces(corners: Sequence[Point], step: float) -> Iterator[Point]:
     """Points along straight pieces."""
-    points = []
     for (ax, ay), (bx, by) in pairwise(corners):
-        steps = max(2, int((abs(bx - ax) + abs(by - ay)) / _STEP))
-        points += [(ax + (bx - ax) * i / steps, ay + (by - ay) * i / steps) for i in range(steps + 1)]
-    return tuple(points)
+        steps = max(2, int((abs(bx - ax) + abs(by - ay)) / step))
+        for i in range(steps + 1):
+            yield ax + (bx - ax) * i / steps, ay + (by - ay) * i / steps
 
 
 def _rounded_data(corners: Sequence[Point]) -> str:

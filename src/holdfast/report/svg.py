@@ -266,12 +266,12 @@ def _legend(plan: Layout, prefix: str) -> tuple[list[str], float]:
     for group in (relations, list(_ROLES.items())):
         x, y = layout.MARGIN, y + _LINE
         for kind, words in group:
-            size = 28 + len(words) * _SMALL_CHAR
+            size = 31 + len(words) * _SMALL_CHAR
             if x > layout.MARGIN and x + size > plan.width - layout.MARGIN:
                 x, y = layout.MARGIN, y + _LINE
             parts.append(_sample(kind, x, y, prefix))
-            parts.append(_text(x + 28, y + 4, words, "g"))
-            x += size + 12
+            parts.append(_text(x + 31, y + 4, words, "g"))
+            x += size + 14
     for line in paragraph(_CAPTION, int((plan.width - 2 * layout.MARGIN) / _SMALL_CHAR)):
         y += _LINE
         parts.append(_text(layout.MARGIN, y + 4, line, "g"))

@@ -14,7 +14,7 @@ from holdfast.report.labels import outcome, source, thread_name
 from holdfast.report.printable import clip, columns, pad, paragraph, printable
 from holdfast.verdicts import Answer, Assertion, Edge, Event, Race, Run, Stats, Unknown, Witness
 
-NARROWEST = 40
+NARROWEST = 60
 NARROWEST_COLUMN = 12
 LONGEST_FULL_RUN = 40  # accesses; of a longer run only what matters is shown, unless asked for all
 _INDENT = "  "

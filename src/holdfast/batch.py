@@ -1,0 +1,154 @@
+"""Asking about many files: which files, in how many processes, and what to do when the user stops it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from holdfast.analyses.robustness import robust
+from holdfast.engine.explore import Limits, Progress, Watcher
+from holdfast.errors import InputError
+from holdfast.formats import FORMATS, load
+from holdfast.verdicts import RobustnessAnswer, Stats, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One question about one file."""
+
+    file: str
+    model: str
+    limits: Limits
+    order: str = "breadth-first"
+    format: str | None = None
+    strict_tpl: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer about a file, or what is wrong with it."""
+
+    file: str
+    answer: RobustnessAnswer | None = None
+    error: InputError | None = None
+
+    @property
+    def required_answer(self) -> RobustnessAnswer:
+        assert self.answer is not None
+        return self.answer
+
+
+class Display(Protocol):
+    """Someone who shows how far the work is."""
+
+    def searching(self, progress: Progress) -> None: ...
+    def finished(self, files: int) -> None: ...
+    def close(self) -> None: ...
+
+
+def files_in(paths: Iterable[str]) -> list[str]:
+    """The paths themselves; a directory stands for every program below it, in alphabetical order."""
+    endings = tuple(ending for known in FORMATS for ending in known.endings)
+    files = []
+    for path in paths:
+        if not os.path.isdir(path):
+            files.append(path)
+            continue
+        found = sorted(str(p) for p in Path(path).rglob("*") if p.suffix in endings and p.is_file())
+        if not found:
+            raise InputError(f"the directory has no program ({', '.join(endings)})", path)
+        files.extend(found)
+    return files
+
+
+def run_jobs(jobs: Sequence[Job], processes: int | None, display: Display | None) -> list[Outcome]:
+    """The outcome of every job, in order. Ctrl-C makes undecided ones of those not finished."""
+    workers = min(processes or os.cpu_count() or 1, len(jobs))
+    try:
+        if workers <= 1:
+            return _run_here(jobs, display)
+        return _run_in_processes(jobs, workers, display)
+    finally:
+        if display is not None:
+            display.close()
+
+
+def _run_here(jobs: Sequence[Job], display: Display | None) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    watcher = _watcher(display)
+    for job in jobs:
+        try:
+            outcome = run_job(job, watcher)
+        except KeyboardInterrupt:  # while reading; during the search it becomes an answer
+            break
+        outcomes.append(outcome)
+        if display is not None:
+            display.finished(len(outcomes))
+        if isinstance(outcome.answer, Unknown) and outcome.answer.interrupted:
+            break
+    return outcomes + [_not_started(job) for job in jobs[len(outcomes) :]]
+
+
+def _watcher(display: Display | None) -> Watcher | None:
+    if display is None:
+        return None
+
+    def watch(progress: Progress) -> bool:
+        display.searching(progress)
+        return False
+
+    return watch
+
+
+def _run_in_processes(jobs: Sequence[Job], workers: int, display: Display | None) -> list[Outcome]:
+    shared = [_with_share_of_memory(job, workers) for job in jobs]
+    done: dict[int, Outcome] = {}
+    pool = ProcessPoolExecutor(workers)
+    futures: dict[Future[Outcome], int] = {pool.submit(run_job, job): i for i, job in enumerate(shared)}
+    try:
+        for future in as_completed(futures):
+            done[futures[future]] = future.result()
+            if display is not None:
+                display.finished(len(done))
+    except KeyboardInterrupt:
+        # The workers got the signal too, and end their searches as interrupted.
+        pool.shutdown(wait=True, cancel_futures=True)
+        for future, i in futures.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                done[i] = future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return [done.get(i) or _not_started(job) for i, job in enumerate(jobs)]
+
+
+def _with_share_of_memory(job: Job, workers: int) -> Job:
+    memory_mb = job.limits.memory_mb
+    if memory_mb is None:
+        memory_mb = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20 * 0.8 / workers
+    return replace(job, limits=replace(job.limits, memory_mb=memory_mb))
+
+
+def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
+    try:
+        program = load(job.file, format=job.format, strict_tpl=job.strict_tpl)
+        answer = robust(program, job.model, limits=job.limits, order=job.order, watcher=watcher)
+        return Outcome(job.file, answer=answer)
+    except InputError as error:
+        return Outcome(job.file, error=error)
+
+
+def _not_started(job: Job) -> Outcome:
+    answer = Unknown(
+        file=job.file,
+        question="robust",
+        model=job.model,
+        stats=Stats(),
+        exhaustive=False,
+        why="interrupted before it was started",
+        interrupted=True,
+    )
+    return Outcome(job.file, answer=answer)

@@ -1,0 +1,180 @@
+"""A corpus of programs: ask every question, measure, and compare with what the files' headers expect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from holdfast.analyses.robustness import MODELS
+from holdfast.batch import Display, Job, Outcome, run_jobs
+from holdfast.engine.explore import Limits
+from holdfast.errors import InputError
+from holdfast.formats.expectations import expectations
+from holdfast.verdicts import RobustnessAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One program and model: what was found, and what its header says of it (None: nothing)."""
+
+    file: str
+    model: str
+    found: dict[str, bool | None]
+    expected: dict[str, bool]
+    outcome: Outcome
+
+    @property
+    def differences(self) -> list[str]:
+        return [question for question, wanted in self.expected.items() if self.found[question] is not wanted]
+
+
+def measure(
+    files: Sequence[str], limits: Limits, processes: int | None, display: Display | None
+) -> list[Row]:
+    """Ask about every file under every model."""
+    headers = [_expectations(file) for file in files]
+    jobs = [Job(file, model, limits) for file in files for model in MODELS]
+    outcomes = iter(run_jobs(jobs, processes, display))
+    return [
+        _row(file, model, header, next(outcomes))
+        for file, header in zip(files, headers, strict=True)
+        for model in MODELS
+    ]
+
+
+def _expectations(file: str) -> dict[tuple[str, str], bool]:
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return expectations(stream.read())
+    except (OSError, UnicodeDecodeError):
+        return {}  # loading the program will say what is wrong
+    except ValueError as error:
+        raise InputError(str(error), file) from None
+
+
+def _row(file: str, model: str, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
+    found = _found(outcome.answer)
+    # Assertions are checked under sequential consistency, whatever the model.
+    keys = {"robust": ("robust", model), "race": ("race", model), "assertion": ("assertion", "sc")}
+    expected = {question: header[key] for question, key in keys.items() if key in header}
+    return Row(file, model, found, expected, outcome)
+
+
+def _found(answer: RobustnessAnswer | None) -> dict[str, bool | None]:
+    """The answer to each question; None if undecided."""
+    if answer is None:
+        return {"robust": None, "race": None, "assertion": None}
+
+    def finding(value: object) -> bool | None:
+        # A search that ended at a violation has not looked everywhere: nothing found is no answer.
+        return True if value is not None else (False if answer.exhaustive else None)
+
+    return {
+        "robust": answer.holds,
+        "race": finding(answer.race),
+        "assertion": finding(answer.assertion),
+    }
+
+
+def exit_code(rows: Sequence[Row], *, check_expected: bool) -> int:
+    if any(row.outcome.error for row in rows):
+        return 2
+    if check_expected and any(_is_wrong(row, q) for row in rows for q in row.differences):
+        return 1
+    if any(row.found["robust"] is None for row in rows):
+        return 3
+    return 0
+
+
+def _is_wrong(row: Row, question: str) -> bool:
+    return row.found[question] is not None
+
+
+def as_json(rows: Sequence[Row]) -> bytes:
+    """The measurements, without witnesses."""
+    entries = []
+    for row in rows:
+        answer = row.outcome.answer
+        if answer is None:
+            continue
+        seconds = answer.stats.seconds
+        entries.append(
+            {
+                "file": row.file,
+                "model": row.model,
+                "verdict": answer.verdict,
+                "expected": row.expected,
+                "states": answer.stats.states,
+                "transitions": answer.stats.transitions,
+                "seconds": seconds,
+                "states_per_second": round(answer.stats.states / seconds) if seconds > 0 else None,
+                "peak_memory_mb": answer.stats.peak_memory_mb,
+            }
+        )
+    return msgspec.json.format(msgspec.json.encode(entries)) + b"\n"
+
+
+def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold")
+    for name in ("program", "model", "verdict"):
+        table.add_column(name)
+    if check_expected:
+        table.add_column("as expected")
+    for name in ("states", "transitions", "states/s", "MB", "seconds"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        cells: list[str | Text] = [Text(row.file), row.model, _verdict(row)]
+        if check_expected:
+            cells.append(_comparison(row))
+        table.add_row(*cells, *_numbers(row))
+    console = Console()
+    console.print(table)
+    console.print(_conclusion(rows, check_expected=check_expected), highlight=False)
+
+
+def _verdict(row: Row) -> str:
+    if row.outcome.answer is None:
+        return "[red]error[/]"
+    extras = [q for q in ("race", "assertion") if row.found[q]]
+    return " + ".join([row.outcome.answer.verdict, *extras])
+
+
+def _comparison(row: Row) -> str:
+    if not row.expected:
+        return "[dim]nothing stated[/]"
+    if not row.differences:
+        return "[green]yes[/]"
+    wrong = [q for q in row.differences if _is_wrong(row, q)]
+    if wrong:
+        return f"[bold red]NO: {', '.join(wrong)}[/]"
+    decided = "robust" not in row.differences
+    return "[green]yes[/]" if decided else "[yellow]undecided[/]"
+
+
+def _numbers(row: Row) -> list[str]:
+    if row.outcome.answer is None:
+        return ["", "", "", "", ""]
+    s = row.outcome.answer.stats
+    rate = f"{s.states / s.seconds:,.0f}" if s.seconds > 0 else ""
+    return [f"{s.states:,}", f"{s.transitions:,}", rate, f"{s.peak_memory_mb:,.1f}", f"{s.seconds:.3f}"]
+
+
+def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
+    lines = [str(row.outcome.error) for row in rows if row.outcome.error]
+    if check_expected:
+        stated = [row for row in rows if row.expected]
+        wrong = sum(any(_is_wrong(row, q) for q in row.differences) for row in stated)
+        undecided = sum(row.found["robust"] is None for row in stated)
+        lines.append(
+            f"{len(rows)} answers, {len(stated)} with a stated verdict: "
+            f"{len(stated) - wrong - undecided} as expected, {wrong} different, {undecided} undecided"
+        )
+    else:
+        lines.append(f"{len(rows)} answers")
+    return "\n".join(lines)

@@ -1,0 +1,47 @@
+"""One line on the terminal that shows how far a long search is, and goes away when it is over."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+from holdfast.engine.explore import Progress
+
+_QUIET_SECONDS = 1.0
+
+
+class ProgressLine:
+    """Nothing is shown during the first second: most answers come sooner."""
+
+    def __init__(self, stream: TextIO, files: int) -> None:
+        self._stream = stream
+        self._files = files
+        self._started = time.monotonic()
+        self._done = 0
+        self._shown = False
+
+    def searching(self, progress: Progress) -> None:
+        rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
+        self._show(
+            f"{progress.states:,} states, {rate / 1e6:.2f} M/s, {progress.waiting:,} waiting, "
+            f"{progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s"
+        )
+
+    def finished(self, files: int) -> None:
+        self._done = files
+        if self._files > 1:
+            self._show("")
+
+    def close(self) -> None:
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
+
+    def _show(self, text: str) -> None:
+        if time.monotonic() - self._started < _QUIET_SECONDS:
+            return
+        files = f"{self._done}/{self._files} files  " if self._files > 1 else ""
+        self._stream.write(f"\r\x1b[K{files}{text}")
+        self._stream.flush()
+        self._shown = True

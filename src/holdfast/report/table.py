@@ -1,0 +1,105 @@
+"""The answers for many files in one table, and how many there are of each kind.
+
+The findings themselves are left to `text`. rich is imported only when a table is made, because importing it
+takes longer than checking a small program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from holdfast.errors import InputError
+from holdfast.report.printable import printable
+from holdfast.verdicts import Answer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ERROR = "input error"
+_NONE, _NOT_SEARCHED = "–", "?"
+
+
+def summary(
+    answers: Sequence[tuple[str, Answer | InputError]], *, color: bool = False, width: int = 80
+) -> str:
+    """One row per file, the errors in full below, and a last line that counts."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        no_color=not color,
+        legacy_windows=False,
+    )
+    if answers:
+        console.print(_table(answers))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    if any(_NOT_SEARCHED in _row(answer) for _, answer in answers):
+        lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
+    lines += [printable(str(error)) for _, error in answers if isinstance(error, InputError)]
+    return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
+
+
+def counts(answers: Sequence[Answer | InputError]) -> str:
+    """How many answers there are of each kind: `3 files: 2 robust, 1 not robust; 1 with a data race`."""
+    number = Counter(_verdict(answer) for answer in answers)
+    files = f"{len(answers)} file{'' if len(answers) == 1 else 's'}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in number.items())
+    given = [answer for answer in answers if isinstance(answer, Answer)]
+    found = [
+        f"{count} with {words}"
+        for words, count in (
+            ("a data race", sum(answer.race is not None for answer in given)),
+            ("a failing assertion", sum(answer.assertion is not None for answer in given)),
+        )
+        if count
+    ]
+    return "; ".join([f"{files}: {kinds}" if kinds else files, *found])
+
+
+def _table(answers: Sequence[tuple[str, Answer | InputError]]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("file", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("race", overflow="fold")
+    table.add_column("assertion", no_wrap=True)
+    table.add_column("states", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    for file, answer in answers:
+        row = (file, *_row(answer))
+        styles = ("", _style(answer), "", "", "", "")
+        # Text, not str: a file may be called `[red]`.
+        table.add_row(*(Text(printable(cell), style) for cell, style in zip(row, styles, strict=True)))
+    return table
+
+
+def _row(answer: Answer | InputError) -> tuple[str, str, str, str, str]:
+    if isinstance(answer, InputError):
+        return ERROR, "", "", "", ""
+    unseen = _NONE if answer.exhaustive and answer.holds is not None else _NOT_SEARCHED
+    race = unseen if answer.race is None else answer.race.cell
+    assertion = unseen
+    if answer.assertion is not None:
+        assertion = f"line {answer.assertion.line}" if answer.assertion.line else "fails"
+    return _verdict(answer), race, assertion, f"{answer.stats.states:,}", f"{answer.stats.seconds:.2f}"
+
+
+def _verdict(answer: Answer | InputError) -> str:
+    return ERROR if isinstance(answer, InputError) else answer.verdict.replace("-", " ")
+
+
+def _style(answer: Answer | InputError) -> str:
+    if isinstance(answer, InputError):
+        return "red"
+    return {True: "green", False: "red", None: "yellow"}[answer.holds]

@@ -1,0 +1,313 @@
+"""What TPL texts mean: declarations, statements, and the flat code they become."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from holdfast.errors import InputError
+from holdfast.formats import tpl
+from holdfast.program import (
+    Assert,
+    Assign,
+    Assume,
+    Binary,
+    BlockingCompareExchange,
+    Branch,
+    Cell,
+    Choose,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Goto,
+    Instruction,
+    Load,
+    Location,
+    Mode,
+    Position,
+    Register,
+    Skip,
+    Store,
+    Thread,
+    ThreadId,
+    Tracking,
+    Unary,
+    Verify,
+    Wait,
+)
+
+R, S = Register("r"), Register("s")
+X, Y, D = Cell("x"), Cell("y"), Cell("d")
+ZERO, ONE, TWO = Constant(0), Constant(1), Constant(2)
+
+
+def thread(body: str) -> Thread:
+    text = f"global x, y, a[2]; na d; fn w {{ local r, s; {body} }}"
+    return tpl.read(text).threads[0]
+
+
+def code(body: str) -> tuple[Instruction, ...]:
+    return thread(body).code
+
+
+def expression(text: str) -> Expression:
+    (assign,) = code(f"r = {text};")
+    assert isinstance(assign, Assign)
+    return assign.value
+
+
+def test_declarations() -> None:
+    program = tpl.read(
+        """// a comment
+        max_value 7;
+        global x, y=1, lck; na d=2, e; global z;
+        track x: 0, 1;   track y: all;
+        fn worker { } // another
+        fn other { skip; }"""
+    )
+    assert program.max_value == 7
+    assert program.locations == (
+        Location("x"),
+        Location("y", (1,)),
+        Location("lck"),
+        Location("d", (2,), atomic=False),
+        Location("e", atomic=False),
+        Location("z"),
+    )
+    assert program.tracking == (Tracking("x", (0, 1)), Tracking("y", None))
+    assert [t.name for t in program.threads] == ["worker", "other"]
+
+
+def test_max_value_is_255_by_default() -> None:
+    assert tpl.read("fn w {}").max_value == 255
+
+
+def test_max_value_up_to_64_bits() -> None:
+    text = "max_value 18446744073709551615; global x=18446744073709551615; fn w {}"
+    assert tpl.read(text).locations[0].initial == (2**64 - 1,)
+
+
+def test_leading_zeros_and_hexadecimal_numbers() -> None:
+    assert tpl.read(f"global x=0x1F, y={'0' * 5000}9; fn w {{}}").initial_memory == (31, 9)
+
+
+def test_arrays() -> None:
+    program = tpl.read("global a[4], b[2]=1, c[3]={0,1,2}; na e[2]={5, 6}; fn w {}")
+    assert program.locations == (
+        Location("a", (0,) * 4, is_array=True),
+        Location("b", (1, 1), is_array=True),
+        Location("c", (0, 1, 2), is_array=True),
+        Location("e", (5, 6), atomic=False, is_array=True),
+    )
+
+
+def test_array_cells_in_accesses() -> None:
+    index = Binary("+", R, ONE)
+    assert code("r = a[r + 1].load(); a[0].store(r); CAS(a[s], 0, 1); lock(a[1]);") == (
+        Load("r", Cell("a", index)),
+        Store(Cell("a", ZERO), R),
+        CompareExchange(None, Cell("a", S), ZERO, ONE),
+        BlockingCompareExchange(Cell("a", ONE), ZERO, ONE, Mode.ACQ, Mode.RLX),
+    )
+
+
+def test_replicated_functions_make_one_thread_per_copy() -> None:
+    threads = tpl.read("fn main {} fn worker[3] { local r; r = tid; }").threads
+    assert [t.name for t in threads] == ["main", "worker[0]", "worker[1]", "worker[2]"]
+    assert [(t.family, t.tid, t.copies) for t in threads[1:]] == [("worker", i, 3) for i in range(3)]
+    assert all(t.code == (Assign("r", ThreadId()),) for t in threads[1:])
+
+
+def test_tid_is_a_plain_name_in_functions_declared_once() -> None:
+    (only,) = tpl.read("fn w { local tid; tid = tid + 1; }").threads
+    assert only.code == (Assign("tid", Binary("+", Register("tid"), ONE)),)
+
+
+def test_method_names_and_all_are_no_keywords() -> None:
+    assert tpl.read("global load, store, all; fn all { local naload; naload = load.load(); }").threads
+
+
+@pytest.mark.parametrize(
+    ("statement", "instruction"),
+    [
+        ("r = s;", Assign("r", S)),
+        ("r = x.load();", Load("r", X)),
+        ("r = x.load(rlx);", Load("r", X)),
+        ("r = x.load(acq);", Load("r", X, Mode.ACQ)),
+        ("x.store(1);", Store(X, ONE)),
+        ("x.store(r, rlx);", Store(X, R)),
+        ("x.store(r, rel);", Store(X, R, Mode.REL)),
+        ("r = d.naload();", Load("r", D, Mode.NA)),
+        ("d.nastore(1);", Store(D, ONE, Mode.NA)),
+        ("FADD(x, 1);", FetchAdd(None, X, ONE)),
+        ("r = FADD(x, 1, acq, rel);", FetchAdd("r", X, ONE, Mode.ACQ, Mode.REL)),
+        ("r = FADD(x, 1, rlx, rel);", FetchAdd("r", X, ONE, Mode.RLX, Mode.REL)),
+        ("r = exchange(x, s);", Exchange("r", X, S)),
+        ("exchange(x, s, acq);", Exchange(None, X, S, Mode.ACQ, Mode.RLX)),
+        ("r = XCHG(x, s, rel);", Exchange("r", X, S, Mode.RLX, Mode.REL)),
+        ("r = CAS(x, 0, 1);", CompareExchange("r", X, ZERO, ONE)),
+        ("CAS(x, 0, 1, acq, rlx);", CompareExchange(None, X, ZERO, ONE, Mode.ACQ)),
+        ("CAS(x, 0, 1, rlx);", CompareExchange(None, X, ZERO, ONE)),
+        ("BCAS(x, 1, 2);", BlockingCompareExchange(X, ONE, TWO)),
+        ("BCAS(x, 1, 2, acq, rel);", BlockingCompareExchange(X, ONE, TWO, Mode.ACQ, Mode.REL)),
+        ("wait(x, 1);", Wait(None, X, (ONE,))),
+        ("r = wait(x, 1, s, acq);", Wait("r", X, (ONE, S), Mode.ACQ)),
+        ("fence;", Fence(Mode.SC)),
+        ("fence(acq);", Fence(Mode.ACQ)),
+        ("fence(rel);", Fence(Mode.REL)),
+        ("fence(acq_rel);", Fence(Mode.ACQ_REL)),
+        ("fence(seq_cst);", Fence(Mode.SC)),
+        ("lock(x);", BlockingCompareExchange(X, ZERO, ONE, Mode.ACQ, Mode.RLX)),
+        ("unlock(x);", Store(X, ZERO, Mode.REL)),
+        ("assert(r);", Assert(R)),
+        ("assume(r);", Assume(R)),
+        ("skip;", Skip()),
+        ("verify(r);", Verify("r")),
+    ],
+)
+def test_statement(statement: str, instruction: Instruction) -> None:
+    assert code(statement) == (instruction,)
+
+
+@pytest.mark.parametrize(
+    ("text", "grouped"),
+    [
+        ("r + s * 2", "r + (s * 2)"),
+        ("r - s - 1", "(r - s) - 1"),
+        ("r / s * 2 % 3", "((r / s) * 2) % 3"),
+        ("r < s + 1", "r < (s + 1)"),
+        ("r == s < 2", "r == (s < 2)"),
+        ("r & s == 1", "r & (s == 1)"),
+        ("r ^ s & 1", "r ^ (s & 1)"),
+        ("r | s ^ 1", "r | (s ^ 1)"),
+        ("r && s | 1", "r && (s | 1)"),
+        ("r || s && 1", "r || (s && 1)"),
+        ("r || s || 1", "(r || s) || 1"),
+        ("!r == s", "(!r) == s"),
+        ("-r * +s", "(-r) * (+s)"),
+        ("!-!r", "!(-(!r))"),
+        ("-(r + s)", "-((r + (s)))"),
+        ("r >= s != 1 <= 2 > 0", "(r >= s) != ((1 <= 2) > 0)"),
+    ],
+)
+def test_operators_group_as_in_c(text: str, grouped: str) -> None:
+    assert expression(text) == expression(grouped)
+
+
+def test_parentheses_override_precedence() -> None:
+    assert expression("(r + s) * 2") == Binary("*", Binary("+", R, S), TWO)
+
+
+def test_if_with_goto_is_one_branch() -> None:
+    assert code("if (r == 1) goto l; skip; l: skip;") == (Branch(Binary("==", R, ONE), 2), Skip(), Skip())
+
+
+def test_if_jumps_over_its_block() -> None:
+    assert code("if (r) { skip; } fence;") == (Branch(Unary("!", R), 2), Skip(), Fence())
+
+
+def test_if_with_else() -> None:
+    assert code("if (r) { skip; } else { fence; }") == (Branch(Unary("!", R), 3), Skip(), Goto(4), Fence())
+
+
+def test_else_if_is_an_if_inside_the_else() -> None:
+    chain = "if (r) { skip; } else if (s) { fence; } else { r = 1; }"
+    nested = "if (r) { skip; } else { if (s) { fence; } else { r = 1; } }"
+    assert code(chain) == code(nested)
+
+
+def test_a_negated_condition_loses_its_negation_instead_of_getting_another() -> None:
+    assert code("if (!r) { skip; }") == (Branch(R, 2), Skip())
+
+
+def test_while_jumps_back_to_its_condition() -> None:
+    assert code("while (r) { skip; }") == (Branch(Unary("!", R), 3), Skip(), Goto(0))
+
+
+def test_oneof_chooses_between_its_blocks() -> None:
+    assert code("oneof({ skip; }{ fence; }{ });") == (Choose((1, 3, 5)), Skip(), Goto(5), Fence(), Goto(5))
+
+
+def test_a_lone_goto_in_oneof_is_a_target_of_the_choice() -> None:
+    assert code("l: oneof({ goto l; }{ skip; });") == (Choose((0, 1)), Skip())
+
+
+def test_labels_stand_before_statements_and_at_the_end_of_blocks() -> None:
+    read = thread("a: b: while (r) { skip; c: } d: e:")
+    assert read.labels == {"a": 0, "b": 0, "c": 2, "d": 3, "e": 3}
+
+
+def test_gotos_lead_into_and_out_of_blocks() -> None:
+    assert code("goto l; while (r) { l: skip; goto m; } m:")[0] == Goto(2)
+
+
+def test_empty_functions_and_blocks() -> None:
+    assert tpl.read("fn w {}").threads[0].code == ()
+    assert code("while (r) {}") == (Branch(Unary("!", R), 2), Goto(0))
+
+
+def test_the_writers_own_labels_are_not_kept() -> None:
+    assert thread("goto __7; __7: skip;") == thread("goto __1; __1: skip;")
+    assert thread("goto __7; __7: skip;").labels == {}
+
+
+def test_every_instruction_knows_where_its_statement_starts() -> None:
+    text = dedent("""\
+        global x;
+        fn w {
+          local r;
+          r = x.load(); l: skip;
+          if (r) {
+            r = 1;
+          } else if (!r) {
+            x.store(1);
+          }
+          while (r) { goto l; }
+          oneof({skip;}{skip;});
+        }
+        """)
+    program = tpl.read(text)
+    (only,) = program.threads
+    places = [(i.at.line, i.at.column) for i in only.code]
+    assert places == [
+        *[(4, 3), (4, 20)],
+        *[(5, 3), (6, 5), (5, 3), (7, 10), (8, 5)],
+        *[(10, 3), (10, 15), (10, 3)],
+        *[(11, 3), (11, 10), (11, 3), (11, 17)],
+    ]
+    assert only.at == Position(2, 1)
+    assert program.locations[0].at == Position(1, 8)
+
+
+def test_lines_end_as_on_any_system() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        program = tpl.read(end.join(["// \u2028 \f odd", "fn w {", " skip; }"]))
+        assert program.threads[0].code[0].at == Position(3, 2)
+        assert program.source_line(3) == " skip; }"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("global a[2]; fn w {}", "arrays are"),
+        ("fn w[2] {}", "replicated threads are"),
+        ("global x; fn w { local r; r = XCHG(x, 1); }", "`XCHG` is"),
+        ("fn w { if (1) {} else if (1) {} }", "`else if` is"),
+        ("global x=0x1; fn w {}", "hexadecimal numbers are"),
+        ("fn w { l: }", "a label without a statement is"),
+    ],
+)
+def test_strict_tpl_rejects_our_extensions(text: str, what: str) -> None:
+    assert tpl.read(text)
+    with pytest.raises(InputError) as caught:
+        tpl.read(text, strict=True)
+    assert caught.value.message == f"{what} a holdfast extension; not allowed with --strict-tpl"
+
+
+def test_strict_tpl_reads_the_documented_language() -> None:
+    text = "max_value 2; global x; na d; track x: all; fn w { local r; l: r = CAS(x, 0, 1, acq, rlx);"
+    assert tpl.read(text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict=True)

@@ -1,0 +1,55 @@
+"""Every face of every fixture, as it was last looked at."""
+
+import json
+
+import pytest
+
+from holdfast.errors import InputError
+from holdfast.report import as_json, notebook, svg, table, text
+
+from .snapshot import assert_matches
+from .witnesses import ANSWERS
+
+PICTURES = ["sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_text(name):
+    assert_matches(f"{name}.txt", text.render(ANSWERS[name], color=False, width=80))
+
+
+def test_text_with_colours():
+    assert_matches("sb.ansi", text.render(ANSWERS["sb"], color=True, width=80))
+
+
+def test_verbose_text():
+    assert_matches("iriw-verbose.txt", text.render(ANSWERS["iriw"], color=False, width=100, verbose=True))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_svg(name):
+    answer = ANSWERS[name]
+    assert answer.witness is not None
+    assert_matches(
+        f"{name}.svg", svg.render(answer.witness, f"{answer.file}: not robust under {answer.model}")
+    )
+
+
+@pytest.mark.parametrize("name", ["sb", "race", "assertion", "unknown", "hostile"])
+def test_json(name):
+    assert_matches(f"{name}.json", as_json.encode(ANSWERS[name]).decode() + "\n")
+
+
+def test_json_schema():
+    assert_matches("schema.json", json.dumps(as_json.schema(), indent=2) + "\n")
+
+
+def test_table():
+    error = InputError("expected `)`", "examples/[red]broken[/red].tpl", 3, 7)
+    rows = [(answer.file, answer) for answer in ANSWERS.values()]
+    assert_matches("table.txt", table.summary([*rows, (error.file, error)]))
+
+
+@pytest.mark.parametrize("name", ["race", "assertion", "unknown"])
+def test_notebook(name):
+    assert_matches(f"{name}.html", notebook.answer_html(ANSWERS[name]))
