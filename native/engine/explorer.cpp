@@ -4,6 +4,7 @@
 
 #include "engine/monitor_none.hpp"
 #include "engine/monitor_ra.hpp"
+#include "engine/monitor_rc20.hpp"
 #include "engine/store.hpp"
 
 namespace holdfast {
@@ -201,8 +202,32 @@ class Explorer {
         result_.violation = std::move(v);
     }
 
-    // rocker-2019, Definition 6.1.
     void find_race(StateNumber n) {
+        if constexpr (Monitor::has_modes) {
+            find_unordered_access(n);
+        } else {
+            find_conflict(n);
+        }
+    }
+
+    // An access that is not ordered after all earlier ones it conflicts with.
+    void find_unordered_access(StateNumber n) {
+        Word const* const state = store_[n];
+        auto const& monitor = machine_.monitor();
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
+            auto const& a = accesses_[t];
+            if (!a || !a->instruction->non_atomic) continue;
+            bool const writes = a->instruction->op == Op::store;
+            auto const earlier = monitor.views().unknown(state, monitor.current(t), a->cell, writes);
+            if (!earlier) continue;
+            result_.race = Race{run_to(n), Race::Earlier{earlier->write, earlier->thread}};
+            result_.race->run.push_back(event(state, t, *a));
+            return;
+        }
+    }
+
+    // rocker-2019, Definition 6.1.
+    void find_conflict(StateNumber n) {
         auto const non_atomic = [](std::optional<Access> const& a) {
             return a && a->instruction->non_atomic;
         };
@@ -213,7 +238,7 @@ class Explorer {
                 auto const& b = accesses_[u];
                 if (!non_atomic(b) || a->cell != b->cell) continue;
                 if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
-                result_.race = Race{run_to(n)};
+                result_.race = Race{run_to(n), std::nullopt};
                 result_.race->run.push_back(event(store_[n], t, *a));
                 result_.race->run.push_back(event(store_[n], u, *b));
                 return;
@@ -260,27 +285,39 @@ class Explorer {
     }
 
     std::vector<Event> run_to(StateNumber n) const {
+        std::vector<StateNumber> path{n};
+        while (store_.parent(path.back()) != no_state) path.push_back(store_.parent(path.back()));
         std::vector<Event> run;
-        for (StateNumber parent; (parent = store_.parent(n)) != no_state; n = parent) {
-            run.push_back(event_between(store_[parent], store_[n]));
+        if constexpr (Monitor::has_modes) {
+            for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+                add_fences(run, t, machine_.fences_before_first_access(store_[path.back()], t));
+            }
         }
-        return {run.rbegin(), run.rend()};
+        for (std::size_t i = path.size(); i-- > 1;) add_step(run, store_[path[i]], store_[path[i - 1]]);
+        return run;
     }
 
-    Event event_between(Word const* before, Word const* after) const {
+    void add_step(std::vector<Event>& run, Word const* before, Word const* after) const {
         StateList next(machine_.words());
+        std::vector<FenceTrace> traces;
         std::optional<Failure> ignored;
         for (std::uint32_t t = 0;; ++t) {
             auto const access = machine_.next_access(before, t);
             if (!access) continue;
             next.clear();
-            machine_.step(before, t, *access, next, ignored);
+            traces.clear();
+            machine_.step(before, t, *access, next, ignored, &traces);
             for (std::size_t i = 0; i < next.size(); ++i) {
-                if (same_words(next[i], after, machine_.words())) {
-                    return event(before, t, *access);
-                }
+                if (!same_words(next[i], after, machine_.words())) continue;
+                run.push_back(event(before, t, *access));
+                if constexpr (Monitor::has_modes) add_fences(run, t, traces[i]);
+                return;
             }
         }
+    }
+
+    static void add_fences(std::vector<Event>& run, std::uint32_t t, FenceTrace const& fences) {
+        for (auto pc : fences) run.push_back({t, pc, EventKind::fence, none, 0, 0});
     }
 
     PlainState plain_state(Word const* state) const {
@@ -320,6 +357,8 @@ Result explore(Program const& program, Model model, Order order, Limits const& l
     switch (model) {
         case Model::ra:
             return Explorer<RaMonitor>(program, order, limits, watcher).run();
+        case Model::rc20:
+            return Explorer<Rc20Monitor>(program, order, limits, watcher).run();
         default:
             return Explorer<NoMonitor>(program, order, limits, watcher).run();
     }

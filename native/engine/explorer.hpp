@@ -13,7 +13,7 @@
 
 namespace holdfast {
 
-enum class Model : std::uint8_t { sc, ra };
+enum class Model : std::uint8_t { sc, ra, rc20 };
 enum class Order : std::uint8_t { breadth_first, depth_first };
 
 struct Limits {
@@ -33,7 +33,8 @@ using Watcher = std::function<bool(Progress const&)>;
 
 enum class EventKind : std::uint8_t { read, write, read_modify_write, fence };
 
-// An access as it happened, or would happen, under sequential consistency.
+// An access as it happened, or would happen, under sequential consistency; or, for models that know them, an
+// acquire or release fence, which has no cell.
 struct Event {
     std::uint32_t thread;
     std::uint32_t pc;
@@ -51,9 +52,15 @@ struct Violation {
     std::vector<Value> awaited;  // the values a `wait` waits for
 };
 
-// The two last events are the racing accesses.
+// The last event races with the one before it, or where `earlier` is set with the last one of that thread to
+// the same cell that writes or does not write, as told.
 struct Race {
+    struct Earlier {
+        bool write;
+        std::uint32_t thread;  // of a read
+    };
     std::vector<Event> run;
+    std::optional<Earlier> earlier;
 };
 
 struct FailedRun {

@@ -14,6 +14,21 @@ CellUse::CellUse(Program const& program) : read(program.cells.size()), written(p
     }
 }
 
+std::vector<std::uint32_t> CellUse::number_messages(std::size_t first) const {
+    std::vector<std::uint32_t> numbers(read.size(), none);
+    auto next = static_cast<std::uint32_t>(first);
+    for (std::size_t x = 0; x < numbers.size(); ++x) {
+        if (written[x] && read[x]) numbers[x] = next++;
+    }
+    return numbers;
+}
+
+std::size_t CellUse::messages() const {
+    std::size_t count = 0;
+    for (std::size_t x = 0; x < read.size(); ++x) count += written[x] && read[x];
+    return count;
+}
+
 Hbsc::Hbsc(Program const& program, CellUse const& use, Layout& layout)
     : element_(program.cells.size()),
       msc_(program.cells.size(), none),

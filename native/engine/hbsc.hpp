@@ -23,6 +23,10 @@ namespace holdfast {
 struct CellUse {
     explicit CellUse(Program const& program);
     std::vector<bool> read, written;
+
+    // A message W[x] is worth keeping where x is written and read. Numbers for them, from `first` on.
+    std::vector<std::uint32_t> number_messages(std::size_t first) const;
+    std::size_t messages() const;
 };
 
 class Hbsc {

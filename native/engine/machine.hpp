@@ -64,6 +64,9 @@ struct EndlessLocalRun : std::runtime_error {
     std::uint32_t thread, pc;
 };
 
+// The fences among the local instructions of a step, by pc.
+using FenceTrace = std::vector<std::uint32_t>;
+
 // Where local instructions came to an end.
 struct LocalStop {
     enum class Why : std::uint8_t { at_point, at_choice, never } why;
@@ -81,29 +84,37 @@ class Machine {
 
     // All states in which the threads stand at their first accesses.
     void start(StateList& out, std::optional<Failure>& failure) const {
-        std::vector<Word> blank(words_, 0);
-        for (std::size_t x = 0; x < memory_.size(); ++x)
-            memory_[x].set(blank.data(), program_.cells[x].initial);
-        monitor_.start(blank.data());
         StateList now(words_), next(words_);
-        now.push(blank.data());
+        now.push(blank().data());
         for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
             next.clear();
             for (std::size_t n = 0; n < now.size(); ++n) {
                 next.push(now[n]);
-                settle(next, t, 0, failure);
+                settle(next, t, 0, failure, nullptr);
             }
             std::swap(now, next);
         }
         for (std::size_t n = 0; n < now.size(); ++n) out.push(now[n]);
     }
+    // The fences that t ran through before it stood where it stands in `state`, one of those above.
+    FenceTrace fences_before_first_access(Word const* state, std::uint32_t t) const {
+        StateList places(words_);
+        std::vector<FenceTrace> traces;
+        std::optional<Failure> ignored;
+        places.push(blank().data());
+        settle(places, t, 0, ignored, &traces);
+        std::size_t n = 0;
+        while (point(places[n], t) != point(state, t) || registers(places[n], t) != registers(state, t)) ++n;
+        return traces[n];
+    }
 
-    // Appends the states that the next access of t leads to; none if it is blocked.
+    // Appends the states that the next access of t leads to, none if it is blocked, and on demand for each of
+    // them the fences on the way.
     void step(Word const* state, std::uint32_t t, Access const& access, StateList& out,
-              std::optional<Failure>& failure) const {
+              std::optional<Failure>& failure, std::vector<FenceTrace>* traces = nullptr) const {
         Word* const next = out.push(state);
         if (perform(next, t, access)) {
-            settle(out, t, access.pc + 1, failure);
+            settle(out, t, access.pc + 1, failure, traces);
         } else {
             out.pop();
         }
@@ -149,6 +160,15 @@ class Machine {
     Machine(Program const& program, Layout layout)
         : program_(program), monitor_((allocate(layout), program), layout), words_(layout.words()) {}
 
+    // The state before any thread has run.
+    std::vector<Word> blank() const {
+        std::vector<Word> state(words_, 0);
+        for (std::size_t x = 0; x < memory_.size(); ++x)
+            memory_[x].set(state.data(), program_.cells[x].initial);
+        monitor_.start(state.data());
+        return state;
+    }
+
     // Program state and memory come first, and share no word with the monitor.
     void allocate(Layout& layout) {
         auto const value_bits = bits_for(program_.max_value);
@@ -191,7 +211,11 @@ class Machine {
                        read(state, t, a, old);
             case Op::store:
                 memory_[a.cell].set(state, a.first);
-                if (!i.non_atomic) monitor_.write(state, t, a.cell, old, i);
+                if (i.non_atomic) {
+                    monitor_.non_atomic_write(state, t, a.cell);
+                } else {
+                    monitor_.write(state, t, a.cell, old, i);
+                }
                 return true;
             case Op::fetch_add:
                 return modify(state, t, a, old,
@@ -203,12 +227,17 @@ class Machine {
             case Op::blocking_compare_exchange:
                 return old == a.first && modify(state, t, a, old, a.second);
             default:  // Op::sc_fence
-                return modify(state, t, a, 0, 0);
+                monitor_.sc_fence(state, t, a.cell);
+                return true;
         }
     }
     bool read(Word* state, std::uint32_t t, Access const& a, Value old) const {
         assign(state, t, a.instruction->reg, old);
-        if (!a.instruction->non_atomic) monitor_.read(state, t, a.cell, *a.instruction);
+        if (a.instruction->non_atomic) {
+            monitor_.non_atomic_read(state, t, a.cell);
+        } else {
+            monitor_.read(state, t, a.cell, *a.instruction);
+        }
         return true;
     }
     bool modify(Word* state, std::uint32_t t, Access const& a, Value old, Value written) const {
@@ -219,8 +248,8 @@ class Machine {
     }
 
     // Runs local instructions of t from pc on.
-    LocalStop run_local(Word* state, std::uint32_t t, std::uint32_t pc,
-                        std::optional<Failure>& failure) const {
+    LocalStop run_local(Word* state, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
+                        FenceTrace* trace) const {
         auto const& thread = program_.threads[t];
         using enum LocalStop::Why;
         LocalStop const ended{at_point, thread.ended()};
@@ -263,7 +292,10 @@ class Machine {
                 case Op::choose:
                     return {at_choice, pc};
                 default:
-                    if (i.is_fence()) monitor_.fence(state, t, i);
+                    if (i.is_fence()) {
+                        monitor_.fence(state, t, i);
+                        if (trace != nullptr) trace->push_back(pc);
+                    }
                     ++pc;
             }
             if (steps < 64) continue;
@@ -295,19 +327,21 @@ class Machine {
 
     // Lets t, which has the last state of `out` to itself, run from pc to its next access. With choices on
     // the way that state is replaced by one for each access that can be reached.
-    void settle(StateList& out, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure) const {
+    void settle(StateList& out, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
+                std::vector<FenceTrace>* traces) const {
         Word* const state = out[out.size() - 1];
-        auto const stop = run_local(state, t, pc, failure);
-        switch (stop.why) {
-            case LocalStop::Why::at_point:
-                points_[t].set(state, stop.where);
-                break;
-            case LocalStop::Why::never:
-                diverge(state, t);
-                break;
-            case LocalStop::Why::at_choice:
-                settle_choices(out, t, stop.where, failure);
+        FenceTrace trace;
+        auto const stop = run_local(state, t, pc, failure, traces == nullptr ? nullptr : &trace);
+        if (stop.why == LocalStop::Why::at_choice) {
+            settle_choices(out, t, stop.where, failure, trace, traces);
+            return;
         }
+        if (stop.why == LocalStop::Why::at_point) {
+            points_[t].set(state, stop.where);
+        } else {
+            diverge(state, t);
+        }
+        if (traces != nullptr) traces->push_back(std::move(trace));
     }
 
     void diverge(Word* state, std::uint32_t t) const {
@@ -316,33 +350,40 @@ class Machine {
     }
 
     void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
-                        std::optional<Failure>& failure) const {
+                        std::optional<Failure>& failure, FenceTrace const& trace,
+                        std::vector<FenceTrace>* traces) const {
         using Place = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
         Word const* const first = out[out.size() - 1];
-        std::vector<Place> open{{choice, {first, first + words_}}};
-        std::set<Place> met{open.front()};
+        std::vector<std::pair<Place, FenceTrace>> open{{{choice, {first, first + words_}}, trace}};
+        auto stuck = open.front().first.second;
+        std::set<Place> met{open.front().first};
         std::set<std::vector<Word>> settled;
+        auto const add = [&](std::vector<Word> const& state, FenceTrace const& way) {
+            out.push(state.data());
+            if (traces != nullptr) traces->push_back(way);
+        };
         out.pop();
         while (!open.empty()) {
-            auto const [at, before] = std::move(open.back());
+            auto const [place, way] = std::move(open.back());
             open.pop_back();
-            for (auto target : program_.threads[t].code[at].many) {
-                auto state = before;
-                auto const stop = run_local(state.data(), t, target, failure);
+            for (auto target : program_.threads[t].code[place.first].many) {
+                auto state = place.second;
+                auto further = way;
+                auto const stop =
+                    run_local(state.data(), t, target, failure, traces == nullptr ? nullptr : &further);
                 if (stop.why == LocalStop::Why::at_choice) {
                     if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where);
-                    Place place{stop.where, std::move(state)};
-                    if (met.insert(place).second) open.push_back(std::move(place));
+                    Place next{stop.where, std::move(state)};
+                    if (met.insert(next).second) open.emplace_back(std::move(next), std::move(further));
                 } else if (stop.why == LocalStop::Why::at_point) {
                     points_[t].set(state.data(), stop.where);
-                    if (settled.insert(state).second) out.push(state.data());
+                    if (settled.insert(state).second) add(state, further);
                 }
             }
         }
         if (!settled.empty()) return;
-        auto state = *met.begin();
-        diverge(state.second.data(), t);
-        out.push(state.second.data());
+        diverge(stuck.data(), t);
+        add(stuck, trace);
     }
 
     Program const& program_;

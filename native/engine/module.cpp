@@ -193,7 +193,10 @@ void bind_result(nb::module_& m) {
         .def_ro("first", &Violation::first)
         .def_ro("second", &Violation::second)
         .def_ro("awaited", &Violation::awaited);
-    nb::class_<Race>(m, "Race").def_ro("run", &Race::run);
+    nb::class_<Race::Earlier>(m, "EarlierAccess")
+        .def_ro("write", &Race::Earlier::write)
+        .def_ro("thread", &Race::Earlier::thread);
+    nb::class_<Race>(m, "Race").def_ro("run", &Race::run).def_ro("earlier", &Race::earlier);
     nb::class_<Failure>(m, "Failure")
         .def_ro("kind", &Failure::kind)
         .def_ro("thread", &Failure::thread)
@@ -221,7 +224,7 @@ void bind_result(nb::module_& m) {
 
 NB_MODULE(_native, m) {
     using namespace holdfast;
-    nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra);
+    nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra).value("RC20", Model::rc20);
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first);

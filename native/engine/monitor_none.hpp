@@ -8,13 +8,17 @@ namespace holdfast {
 
 struct NoMonitor {
     static constexpr bool watches = false;
+    static constexpr bool has_modes = false;
 
     NoMonitor(Program const&, Layout&) {}
     void start(Word*) const {}
     void read(Word*, std::uint32_t, std::uint32_t, Instruction const&) const {}
     void write(Word*, std::uint32_t, std::uint32_t, Value, Instruction const&) const {}
     void read_modify_write(Word*, std::uint32_t, std::uint32_t, Value, Instruction const&) const {}
+    void sc_fence(Word*, std::uint32_t, std::uint32_t) const {}
     void fence(Word*, std::uint32_t, Instruction const&) const {}
+    void non_atomic_read(Word*, std::uint32_t, std::uint32_t) const {}
+    void non_atomic_write(Word*, std::uint32_t, std::uint32_t) const {}
 };
 
 }  // namespace holdfast

@@ -64,7 +64,7 @@ def _search_options(command: _Command) -> _Command:
 @main.command(epilog=_EXIT_CODES)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
-    "--model", type=click.Choice(["ra"]), default="ra", show_default=True, help="The weak memory model."
+    "--model", type=click.Choice(["ra", "rc20"]), default="ra", show_default=True, help="The memory model."
 )
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
@@ -219,30 +219,30 @@ def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
     if outcome.error is not None:
         _print_error(outcome.error)
         return
-    answer = outcome.required_answer
-    for warning in answer.warnings:
-        click.echo(f"{answer.file}: warning: {warning}", err=True)
     if quiet:
-        click.echo(f"{answer.file}: {answer.verdict}")
+        _print_verdict(outcome)
     else:
-        click.echo(
-            text.render(answer, color=_wants_color(), width=_width(), verbose=verbose), nl=False, color=True
-        )
+        page = text.render(outcome.required_answer, color=_wants_color(), width=_width(), verbose=verbose)
+        click.echo(page, nl=False, color=True)
+
+
+def _print_verdict(outcome: Outcome) -> None:
+    from holdfast.report.printable import printable
+
+    click.echo(f"{printable(outcome.file)}: {outcome.required_answer.verdict}")
 
 
 def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
     for outcome in outcomes:
         if outcome.error is not None:
             _print_error(outcome.error)
-    if quiet:
-        for outcome in outcomes:
-            if outcome.answer is not None:
-                click.echo(f"{outcome.file}: {outcome.answer.verdict}")
-        return
-    from holdfast.report.table import summary
+        elif quiet:
+            _print_verdict(outcome)
+    if not quiet:
+        from holdfast.report.table import summary
 
-    rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
-    click.echo(summary(rows, color=_wants_color(), width=_width()), nl=False, color=True)
+        rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
+        click.echo(summary(rows, color=_wants_color(), width=_width()), nl=False, color=True)
 
 
 def _wants_color() -> bool:

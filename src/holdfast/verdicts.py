@@ -16,7 +16,11 @@ SCHEMA = 1
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """One access of a run. `id` is its index in the run; an initial write has no thread."""
+    """One access or fence of a run. `id` is its index in the run; an initial write has no thread.
+
+    An SC fence is an RMW of the reserved cell `fence`; other fences, in runs of models that know them, have
+    no cell.
+    """
 
     id: int
     thread: int | None
@@ -53,7 +57,8 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     `latest`, the newest write to the same cell, in every sequentially consistent order. `edges` holds po, rf
     and mo between neighbours and the fr edges to the next newer write (none from an RMW, which is that write
     itself). `cycle` is closed: each edge starts where the one before it ended, and the last one ends where
-    the first one started.
+    the first one started. `unordered` are the edges of the cycle that no happens-before of the model covers:
+    more ordering at one of these places is what would break the cycle.
     """
 
     threads: tuple[str, ...]
@@ -62,6 +67,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     latest: int
     edges: tuple[Edge, ...]
     cycle: tuple[Edge, ...]
+    unordered: tuple[Edge, ...] = ()
 
     @property
     def access(self) -> Event:
@@ -71,10 +77,12 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """Two accesses to one non-atomic cell, at least one a write, that nothing orders, and the run to them.
 
-    The two accesses are the last events of the run.
+    `second` is the last event of the run; `first` is the one before it, or under RC20 any earlier one.
     """
 
     cell: str
+    first: int
+    second: int
     run: Run
 
 

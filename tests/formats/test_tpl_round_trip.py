@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,8 +109,9 @@ def check_read_or_rejected(text: str) -> None:
     assert 1 <= error.line <= text.count("\n") + text.count("\r") + 1
     assert error.column >= 1
     assert str(error).startswith("f.tpl:")
+    own_words = re.sub("`.*?`", "", error.message)
     for name in ("Token", "LBRACE", "RPAR", "SEMICOLON", "_ASSIGN", "$END"):
-        assert name not in error.message
+        assert name not in own_words
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from holdfast.engine.explore import (
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
-MODELS = ("ra",)
+MODELS = ("ra", "rc20")
 
 
 def robust(
@@ -54,7 +54,7 @@ def robust(
             return Robust(**common)  # type: ignore[arg-type]
         case Outcome.VIOLATION:
             assert result.violation is not None
-            return NotRobust(**common, witness=build_witness(program, result.violation))  # type: ignore[arg-type]
+            return NotRobust(**common, witness=build_witness(program, model, result.violation))  # type: ignore[arg-type]
         case _:
             why = why_unknown(program, result, limits)
             interrupted = result.outcome == Outcome.INTERRUPTED

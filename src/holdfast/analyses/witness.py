@@ -10,76 +10,45 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Literal
 
+from holdfast.analyses.happens_before import Knowledge
 from holdfast.engine._native import Violation
-from holdfast.engine.explore import decode_run, make_event
+from holdfast.engine.explore import FENCE_CELL, decode_run, make_event
 from holdfast.program import (
     BlockingCompareExchange,
     CompareExchange,
     Exchange,
-    Fence,
     FetchAdd,
     Load,
-    Mode,
     Program,
     Store,
     Wait,
 )
 from holdfast.verdicts import Edge, Event, Witness
 
-Relation = Literal["po", "rf", "mo", "fr"]
 
-
-def build_witness(program: Program, violation: Violation) -> Witness:
-    """The witness for a violation of robustness against release/acquire."""
+def build_witness(program: Program, model: str, violation: Violation) -> Witness:
+    """The witness for a violation of robustness against the model."""
     run = decode_run(program, violation.run)
     atomic = {name for name, is_atomic in zip(program.cells, program.atomic_cells, strict=True) if is_atomic}
     cell = program.cells[violation.cell]
     writes = [event.id for event in run if event.cell == cell and event.written is not None]
-    observed = _observed_write(run, atomic, violation.thread, writes)
-    stale, access = _stale_access(program, violation, run, writes[observed:])
+    knowledge = Knowledge(model, atomic)
+    knowledge.take(run)
+    first = knowledge.newest_known_write(violation.thread, cell)
+    stale, access = _stale_access(program, violation, run, writes[first:])
     events = (*run, access)
-    edges = tuple(_edges(events, stale, atomic))
+    edges = tuple(_edges(events, stale))
+    cycle = _cycle(events, edges, atomic | {FENCE_CELL})
     return Witness(
         threads=tuple(thread.name for thread in program.threads),
         events=events,
         stale=stale,
         latest=writes[-1],
         edges=edges,
-        cycle=_cycle(events, edges, atomic),
+        cycle=cycle,
+        unordered=_unordered(events, cycle, Knowledge(model, atomic)),
     )
-
-
-def _observed_write(run: Sequence[Event], atomic: set[str], thread: int, writes: Sequence[int]) -> int:
-    """The position in `writes` (in modification order) of the newest one that happens before the thread.
-
-    An event is described by how many events of each thread happen before it (a vector clock).
-    """
-    clocks: dict[int, dict[int, int]] = {}  # event -> clock
-    of_thread: dict[int, dict[int, int]] = {}
-    place: dict[int, int] = {}  # event -> its number in its thread
-    last_write: dict[str, int] = {}
-    for event in run:
-        if event.thread is None:
-            last_write[event.cell] = event.id
-            clocks[event.id] = {}
-            continue
-        clock = dict(of_thread.get(event.thread, {}))
-        if event.read is not None and event.cell in atomic | {"fence"}:
-            for other, count in clocks[last_write[event.cell]].items():
-                clock[other] = max(clock.get(other, 0), count)
-        place[event.id] = clock[event.thread] = clock.get(event.thread, 0) + 1
-        of_thread[event.thread] = clock
-        if event.written is not None:
-            last_write[event.cell] = event.id
-            clocks[event.id] = clock
-    known = of_thread.get(thread, {})
-    for position in reversed(range(1, len(writes))):
-        writer = run[writes[position]].thread
-        if writer is not None and place[writes[position]] <= known.get(writer, 0):
-            return position
-    return 0
 
 
 def _stale_access(
@@ -89,9 +58,8 @@ def _stale_access(
     for write, successor in reversed(list(pairwise(candidates))):
         value = run[write].written
         assert value is not None
-        followed_by_rmw = run[successor].kind in ("RMW", "F")
         label = _label(program, violation, value)
-        if label is None or (label[0] != "R" and followed_by_rmw):
+        if label is None or (label[0] != "R" and run[successor].kind == "RMW"):
             continue
         kind, read, written = label
         access = make_event(
@@ -127,13 +95,11 @@ def _label(program: Program, violation: Violation, value: int) -> tuple[str, int
             return ("RMW", value, second) if value == first else ("R", value, None)
         case BlockingCompareExchange():
             return ("RMW", value, second) if value == first else None
-        case Fence(Mode.SC):
-            return "F", 0, 0
         case _:
-            raise AssertionError(f"{instruction} is not an access")
+            raise AssertionError(f"{instruction} cannot leave sequential consistency")
 
 
-def _edges(events: Sequence[Event], stale: int, atomic: set[str]) -> Iterator[Edge]:
+def _edges(events: Sequence[Event], stale: int) -> Iterator[Edge]:
     """The edges of the graph as `Witness` describes them."""
     access = events[-1]
     order: dict[str, list[int]] = {}  # modification order of each cell
@@ -145,12 +111,11 @@ def _edges(events: Sequence[Event], stale: int, atomic: set[str]) -> Iterator[Ed
                 yield Edge(last_of_thread[event.thread], event.id, "po")
             last_of_thread[event.thread] = event.id
         writes = order.setdefault(event.cell, [])
-        last = stale if event is access else (writes[-1] if writes else -1)
         if event.read is not None:
-            source[event.id] = last
-            yield Edge(last, event.id, "rf")
+            source[event.id] = stale if event is access else writes[-1]
+            yield Edge(source[event.id], event.id, "rf")
         if event.written is not None:
-            writes.insert(writes.index(last) + 1 if event is access else len(writes), event.id)
+            writes.insert(writes.index(stale) + 1 if event is access else len(writes), event.id)
     successor: dict[int, int] = {}
     for writes in order.values():
         for older, newer in pairwise(writes):
@@ -164,10 +129,9 @@ def _edges(events: Sequence[Event], stale: int, atomic: set[str]) -> Iterator[Ed
 
 def _cycle(events: Sequence[Event], edges: Sequence[Edge], atomic: set[str]) -> tuple[Edge, ...]:
     """A shortest cycle through the last event, with neighbouring edges of one relation joined."""
-    in_cycle = atomic | {"fence"}
     outgoing: dict[int, list[Edge]] = {}
     for edge in edges:
-        if edge.relation == "po" or events[edge.source].cell in in_cycle:
+        if edge.relation == "po" or events[edge.source].cell in atomic:
             outgoing.setdefault(edge.source, []).append(edge)
     start = events[-1].id
     reached_by: dict[int, Edge] = {}
@@ -188,10 +152,30 @@ def _joined(path: Sequence[Edge]) -> Iterator[Edge]:
     """po;po is po, mo;mo is mo, fr;mo is fr."""
     current = path[0]
     for edge in path[1:]:
-        joins = (current.relation, edge.relation) in {("po", "po"), ("mo", "mo"), ("fr", "mo")}
-        if joins:
+        if (current.relation, edge.relation) in {("po", "po"), ("mo", "mo"), ("fr", "mo")}:
             current = Edge(current.source, edge.target, current.relation)
         else:
             yield current
             current = edge
     yield current
+
+
+def _unordered(events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowledge) -> tuple[Edge, ...]:
+    """The edges of the cycle that no happens-before covers."""
+    targets = {edge.target for edge in cycle}
+    place: dict[int, int] = {}
+    count: dict[int, int] = {}
+    before: dict[int, dict[int, int]] = {}  # target -> events of each thread that happen before it
+    for event in events:
+        knowledge.take([event])
+        if event.thread is not None:
+            place[event.id] = count[event.thread] = count.get(event.thread, 0) + 1
+            if event.id in targets:
+                before[event.id] = knowledge.happened(event.thread)
+
+    def covered(edge: Edge) -> bool:
+        writer = events[edge.source].thread
+        return writer is not None and before[edge.target].get(writer, 0) >= place[edge.source]
+
+    # The last event reads old news: what it would have learnt from the newest write does not count.
+    return tuple(e for e in cycle if e.relation != "po" and (e.target == events[-1].id or not covered(e)))

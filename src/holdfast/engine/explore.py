@@ -21,7 +21,7 @@ from holdfast.verdicts import Assertion, Event, Race, Run, Stats
 FENCE_CELL = "fence"
 
 # The models that the engine has a monitor for, by the name the user gives.
-MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA}
+MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA, "rc20": _native.Model.RC20}
 
 SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
@@ -157,6 +157,7 @@ def decode_run(program: Program, run: Sequence[_native.Event]) -> list[Event]:
 
 def _decode_event(program: Program, number: int, event: _native.Event) -> Event:
     kind = _KINDS[event.kind]
+    weak_fence = event.cell > len(program.cells)
     return make_event(
         program,
         number,
@@ -164,8 +165,8 @@ def _decode_event(program: Program, number: int, event: _native.Event) -> Event:
         event.pc,
         kind=kind,
         cell=event.cell,
-        read=None if kind == "W" else event.read,
-        written=None if kind == "R" else event.written,
+        read=None if kind == "W" or weak_fence else event.read,
+        written=None if kind == "R" or weak_fence else event.written,
     )
 
 
@@ -186,7 +187,7 @@ def make_event(
         id=number,
         thread=thread,
         kind=kind,  # type: ignore[arg-type]
-        cell=program.cells[cell] if cell < len(program.cells) else FENCE_CELL,
+        cell=_cell_name(program, cell),
         read=read,
         written=written,
         mode=_mode(instruction, kind),
@@ -194,6 +195,11 @@ def make_event(
         column=instruction.at.column,
         text=format_instruction(instruction),
     )
+
+
+def _cell_name(program: Program, cell: int) -> str:
+    """The cell after the last one is that of SC fences; other fences have none."""
+    return (*program.cells, FENCE_CELL)[cell] if cell <= len(program.cells) else ""
 
 
 def _mode(instruction: Instruction, kind: str) -> str:
@@ -215,7 +221,18 @@ def decode_race(program: Program, result: _native.Result) -> Race | None:
     if result.race is None:
         return None
     events = decode_run(program, result.race.run)
-    return Race(cell=events[-1].cell, run=_run(program, events))
+    second = events[-1]
+    first = len(events) - 2
+    earlier = result.race.earlier
+    if earlier is not None:
+        conflicting = (
+            event.id
+            for event in reversed(events[:-1])
+            if event.cell == second.cell
+            and (event.written is not None if earlier.write else event.thread == earlier.thread)
+        )
+        first = next(conflicting)
+    return Race(cell=second.cell, first=first, second=second.id, run=_run(program, events))
 
 
 def decode_failure(program: Program, result: _native.Result) -> Assertion | None:

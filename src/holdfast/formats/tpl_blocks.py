@@ -162,7 +162,7 @@ class _Body:
         starts = sorted(bodies.values())
         lines = [_Line(depth, "oneof(", index)]
         for number, target in enumerate(targets):
-            if bodies.get(number) is None:
+            if number not in bodies:
                 lines.append(_Line(depth, f"{{ goto {self._label(target)}; }}"))
                 continue
             lines.append(_Line(depth, "{"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.program.expressions import Constant, Expression, Register, subexpressions
@@ -31,6 +32,9 @@ from holdfast.program.instructions import (
     jump_targets,
     registers_of,
 )
+
+if TYPE_CHECKING:
+    from holdfast.program.conditions import FinalCondition
 
 DEFAULT_MAX_VALUE = 255
 LARGEST_MAX_VALUE = 2**64 - 1
@@ -86,6 +90,7 @@ class Program:
     threads: tuple[Thread, ...]
     max_value: int = DEFAULT_MAX_VALUE
     tracking: tuple[Tracking, ...] = ()
+    condition: FinalCondition | None = None
     file: str = field(default="<program>", compare=False)
     source: str | None = field(default=None, compare=False, repr=False)
 
@@ -129,7 +134,7 @@ class Program:
         """Line `line` of the source text, counted from 1."""
         if self.source is None or line < 1:
             return None
-        lines = self.source.splitlines()
+        lines = self.source.split("\n")
         return lines[line - 1] if line <= len(lines) else None
 
 

@@ -66,7 +66,7 @@ def explain_edge(witness: Witness, edge: Edge) -> str:
 
 def explain_race(race: Race) -> str:
     """The two accesses that nothing orders."""
-    first, second = race.run.events[-2:]
+    first, second = race.run.events[race.first], race.run.events[race.second]
     threads = race.run.threads
     one = (
         f"Thread {_thread(threads, first)} {_does(first)} the non-atomic `{printable(race.cell)}`{_at(first)}"

@@ -25,7 +25,7 @@ _NONE, _NOT_SEARCHED = "–", "?"
 def summary(
     answers: Sequence[tuple[str, Answer | InputError]], *, color: bool = False, width: int = 80
 ) -> str:
-    """One row per file, the errors in full below, and a last line that counts."""
+    """One row per file, and a last line that counts; what the errors are is said elsewhere."""
     from rich.console import Console
 
     out = StringIO()
@@ -43,7 +43,6 @@ def summary(
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     if any(_NOT_SEARCHED in _row(answer) for _, answer in answers):
         lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
-    lines += [printable(str(error)) for _, error in answers if isinstance(error, InputError)]
     return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
 
 

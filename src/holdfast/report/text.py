@@ -97,7 +97,7 @@ def _witness(page: _Page, witness: Witness, file: str) -> Iterator[str]:
 
 def _race(page: _Page, race: Race) -> Iterator[str]:
     yield page.wrapped(f"Data race. {explain.explain_race(race)}")
-    racing = {event.id for event in race.run.events[-2:]}
+    racing = {race.first, race.second}
     yield "\n".join(_run(page, race.run.threads, race.run.events, racing, _end_of(page, race.run)))
 
 

@@ -1,0 +1,55 @@
+# `make demo` and `make test` set everything up on a machine with Python 3.11, g++ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src native -type f -not -name '*.so' -not -path '*/__pycache__/*') pyproject.toml CMakeLists.txt
+CXX_SOURCES := $(shell find native -name '*.cpp' -o -name '*.hpp')
+
+.PHONY: demo test test-all test-sanitized bench lint format clean
+
+demo: $(VENV)/installed
+	@echo '$$ holdfast robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
+	@$(BIN)/holdfast robust examples/rocker/peterson-sc.tpl --svg peterson.svg; test $$? -eq 1
+	@echo 'The picture of this run is in peterson.svg.'
+
+test: $(VENV)/installed
+	$(BIN)/pytest -n auto
+
+test-all: $(VENV)/installed
+	$(BIN)/pytest -n auto -m 'slow or not slow'
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/explorer.py
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
+
+format: $(VENV)/installed
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	$(BIN)/clang-format -i $(CXX_SOURCES)
+
+# The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
+test-sanitized: $(VENV)/installed
+	$(PYTHON) -m venv .venv-sanitized
+	.venv-sanitized/bin/pip install --quiet --upgrade pip
+	.venv-sanitized/bin/pip install --quiet --group dev
+	.venv-sanitized/bin/pip install --quiet . --config-settings=cmake.define.HOLDFAST_SANITIZE=ON
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
+
+$(VENV)/installed: $(SOURCES) | $(VENV)/tools
+	$(BIN)/pip install --quiet .
+	@touch $@
+
+$(VENV)/tools:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .venv-sanitized build

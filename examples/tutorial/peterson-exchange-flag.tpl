@@ -1,0 +1,35 @@
+// Peterson's lock with the exchange in the wrong place: on the flags, which nobody else writes.
+// expect: robust ra=no
+max_value 2;
+global flag0, flag1, turn;
+na data;
+
+fn t0 {
+    local f, t, d;
+    exchange(flag0, 1);
+    turn.store(1);
+    f = flag1.load();
+    t = turn.load();
+    while (f == 1 && t == 1) {
+        f = flag1.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag0.store(0);
+}
+
+fn t1 {
+    local f, t, d;
+    exchange(flag1, 1);
+    turn.store(0);
+    f = flag0.load();
+    t = turn.load();
+    while (f == 1 && t == 0) {
+        f = flag0.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag1.store(0);
+}

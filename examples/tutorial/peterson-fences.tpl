@@ -1,0 +1,41 @@
+// Peterson's lock with two fences per thread: one after each store.
+// expect: robust ra=yes
+// expect: race ra=no
+// expect: assertion sc=no
+max_value 2;
+global flag0, flag1, turn;
+na data;
+
+fn t0 {
+    local f, t, d;
+    flag0.store(1);
+    fence;
+    turn.store(1);
+    fence;
+    f = flag1.load();
+    t = turn.load();
+    while (f == 1 && t == 1) {
+        f = flag1.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag0.store(0);
+}
+
+fn t1 {
+    local f, t, d;
+    flag1.store(1);
+    fence;
+    turn.store(0);
+    fence;
+    f = flag0.load();
+    t = turn.load();
+    while (f == 1 && t == 0) {
+        f = flag0.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag1.store(0);
+}

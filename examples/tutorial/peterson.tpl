@@ -1,0 +1,36 @@
+// Peterson's lock for two threads, word for word as in the textbook.
+// `turn` says whose turn it is to wait; `data` is what the lock protects.
+// expect: robust ra=no
+max_value 2;
+global flag0, flag1, turn;
+na data;
+
+fn t0 {
+    local f, t, d;
+    flag0.store(1);
+    turn.store(1);
+    f = flag1.load();
+    t = turn.load();
+    while (f == 1 && t == 1) {
+        f = flag1.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag0.store(0);
+}
+
+fn t1 {
+    local f, t, d;
+    flag1.store(1);
+    turn.store(0);
+    f = flag0.load();
+    t = turn.load();
+    while (f == 1 && t == 0) {
+        f = flag0.load();
+        t = turn.load();
+    }
+    d = data.naload();
+    data.nastore(d + 1);
+    flag1.store(0);
+}

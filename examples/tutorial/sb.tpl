@@ -1,0 +1,16 @@
+// Store buffering: both threads can read 0.
+// expect: robust ra=no
+max_value 1;
+global x, y;
+
+fn left {
+    local r;
+    x.store(1);
+    r = y.load();
+}
+
+fn right {
+    local r;
+    y.store(1);
+    r = x.load();
+}

@@ -1,0 +1,93 @@
+#include "engine/views.hpp"
+
+namespace holdfast {
+
+Views::Views(Program const& program, Layout& layout, std::size_t views, bool with_races)
+    : cells_(program.cells), bits_(program.cells.size()) {
+    BitNumbering numbering;
+    number_bits(numbering, program.threads.size(), with_races);
+    sets_ = SetArray(layout, views, numbering.piece_bits());
+    for (auto& b : bits_) {
+        b.plain_everywhere = everywhere(b.plain_class);
+        b.free_everywhere = everywhere(b.free_class);
+        b.read_everywhere = everywhere(b.read);
+        for (auto const& part : b.write) b.write_everywhere = everywhere(part);
+    }
+}
+
+void Views::number_bits(BitNumbering& numbering, std::size_t threads, bool with_races) {
+    for (std::size_t x = 0; x < bits_.size(); ++x) {
+        auto& b = bits_[x];
+        auto const take = [&](std::size_t count, std::vector<Part>& single) {
+            for (std::size_t i = 0; i < count; ++i) {
+                auto const [piece, bit] = numbering.next();
+                single.push_back({piece, bit});
+                append(b.all, single.back());
+            }
+        };
+        take(cells_[x].plain.size(), b.plain_class);
+        take(cells_[x].free.size(), b.free_class);
+        for (auto const& part : b.plain_class) append(b.plain, part);
+        for (auto const& part : b.free_class) append(b.free, part);
+        if (with_races && !cells_[x].atomic) {
+            take(1, b.write);
+            take(threads, b.read);
+        }
+    }
+}
+
+void Views::append(std::vector<Part>& merged, Part const& part) {
+    if (merged.empty() || merged.back().piece != part.piece) merged.push_back({part.piece, 0});
+    merged.back().bits |= part.bits;
+}
+
+BitSelection Views::everywhere(Part const& part) const {
+    BitSelection selection;
+    for (std::size_t view = 0; view < sets_.count(); ++view)
+        selection.add(sets_[view][part.piece], part.bits);
+    return selection;
+}
+
+std::vector<BitSelection> Views::everywhere(std::vector<Part> const& parts) const {
+    std::vector<BitSelection> selections;
+    for (auto const& part : parts) selections.push_back(everywhere(part));
+    return selections;
+}
+
+void Views::make_stale(Word* state, std::uint32_t x, Value old, bool by_rmw) const {
+    auto const plain_class = cells_[x].plain.of(old);
+    if (plain_class != none) bits_[x].plain_everywhere[plain_class].set(state);
+    if (by_rmw) return;
+    auto const free_class = cells_[x].free.of(old);
+    if (free_class != none) bits_[x].free_everywhere[free_class].set(state);
+}
+
+bool Views::plain(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
+    auto const c = cells_[x].plain.of_critical(v);
+    return c != none && has(state, view, bits_[x].plain_class[c]);
+}
+
+bool Views::free(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
+    auto const c = cells_[x].free.of_critical(v);
+    return c != none && has(state, view, bits_[x].free_class[c]);
+}
+
+bool Views::plain_but(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
+    auto const excluded = cells_[x].plain.of_critical(v);
+    for (std::uint32_t c = 0; c < bits_[x].plain_class.size(); ++c) {
+        if (c != excluded && has(state, view, bits_[x].plain_class[c])) return true;
+    }
+    return false;
+}
+
+std::optional<Views::UnknownAccess> Views::unknown(Word const* state, std::size_t view, std::uint32_t d,
+                                                   bool reads) const {
+    if (any(state, view, bits_[d].write)) return UnknownAccess{true, 0};
+    if (!reads) return std::nullopt;
+    for (std::uint32_t t = 0; t < bits_[d].read.size(); ++t) {
+        if (has(state, view, bits_[d].read[t])) return UnknownAccess{false, t};
+    }
+    return std::nullopt;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,132 @@
+"""The shell sessions that the pages show: running them, and comparing what happens with what is shown.
+
+A fenced block of the language `console` holds commands, each after `$ `, and below a command what it prints.
+A command ends with `# exit code N` if it does not exit with 0. What is not shown is not compared, and of what
+is shown
+
+    numbers before `states`, `transitions`, `s`, `MB`, and those in the last columns of a table, may differ
+    …                         stands for any text within its line
+    …                         alone in a line stands for any number of lines
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import holdfast
+from docs.pages import ROOT, Block
+
+# These set the user's machine up or show him something; a test must not.
+NOT_RUN = ("make", "pip", "git", "xdg-open")
+
+WIDTH = 100
+
+_EXIT_CODE = re.compile(r"\s*# exit code (\d+)$")
+_MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (states|transitions|s|MB)\b)")
+_JSON_MEASURE = re.compile(r'("(?:states|transitions|seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
+_TABLE_NUMBERS = re.compile(r"(\s+\d[\d,]*(\.\d+)?){2,}\s*$")
+_TABLE_RULE = re.compile(r"\s*─+\s*")
+
+
+class Command(NamedTuple):
+    text: str
+    exit_code: int
+    shown: list[str]
+    line: int  # of the page
+
+    @property
+    def is_run(self) -> bool:
+        return self.text.split()[0] not in NOT_RUN
+
+    def output_lines(self) -> slice:
+        """Where what it prints stands in the page, counted from 0."""
+        return slice(self.line, self.line + len(self.shown))
+
+
+def commands(block: Block) -> Iterator[Command]:
+    starts = [i for i, line in enumerate(block.lines) if line.startswith("$ ")]
+    assert starts, f"the console block at line {block.first_line} has no command"
+    for start, end in zip(starts, [*starts[1:], len(block.lines)], strict=True):
+        text = block.lines[start].removeprefix("$ ")
+        code = _EXIT_CODE.search(text)
+        shown = block.lines[start + 1 : end]
+        yield Command(
+            _EXIT_CODE.sub("", text), int(code[1]) if code else 0, shown, block.first_line + start
+        )
+
+
+class Shell:
+    """A copy of the examples in a directory of its own, where `holdfast` is the package under test."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "holdfast"
+        self.directory.mkdir()
+        shutil.copytree(ROOT / "examples", self.directory / "examples")
+        programs = directory / "bin"
+        programs.mkdir()
+        _script(programs / "python", f'exec "{sys.executable}" "$@"')
+        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()"
+        _script(programs / "holdfast", f'exec "{sys.executable}" -c "{start}" "$@"')
+        self._environment = {
+            **os.environ,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(Path(holdfast.__file__).parents[1]),
+            "COLUMNS": str(WIDTH),
+            "NO_COLOR": "1",
+        }
+
+    def run(self, command: Command) -> tuple[int, list[str]]:
+        """The exit code, and the lines printed."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", command.text],
+            cwd=self.directory,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
+
+
+def _script(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def matches(shown: Sequence[str], printed: Sequence[str]) -> bool:
+    """Whether `printed` is what the page shows."""
+    pattern = "".join(_pattern(line) for line in _without_last_blanks(shown))
+    text = "".join(f"{_masked(line)}\n" for line in _without_last_blanks(printed))
+    return re.fullmatch(pattern, text) is not None
+
+
+def _pattern(line: str) -> str:
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    return ".+".join(map(re.escape, _masked(line).split("…"))) + r"\n"
+
+
+def _masked(line: str) -> str:
+    """The line with `#` for each measurement; where that changes the widths, spaces do not count."""
+    masked = _JSON_MEASURE.sub(r"\1#", _MEASURE.sub("#", line.rstrip()))
+    table = _TABLE_NUMBERS.sub(" #", masked)
+    if table != masked:
+        return re.sub(r"\s+", " ", table)
+    return "─" if _TABLE_RULE.fullmatch(masked) else masked
+
+
+def _without_last_blanks(lines: Sequence[str]) -> list[str]:
+    kept = list(lines)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return kept

@@ -1,0 +1,82 @@
+"""Every command that the documentation shows does what the documentation says.
+
+`HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` writes what the commands print now into the pages, except where a
+page leaves something out (`…`); look at the diff before committing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from docs.console import Command, Shell, commands, matches
+from docs.pages import PAGES, ROOT, blocks, name_of
+
+SESSIONS = {
+    page: [c for block in blocks(page) if block.info == "console" for c in commands(block)] for page in PAGES
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if SESSIONS[page]], ids=name_of)
+def test_commands_do_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    """From top to bottom, in one directory, as a reader would."""
+    shell = Shell(tmp_path)
+    wrong: list[str] = []
+    printed_anew: list[tuple[Command, list[str]]] = []
+    for command in SESSIONS[page]:
+        if not command.is_run:
+            continue
+        exit_code, printed = shell.run(command)
+        place = f"{name_of(page)}:{command.line}: {command.text}"
+        if exit_code != command.exit_code:
+            wrong.append(f"{place}\nexits with {exit_code}, not {command.exit_code}:\n" + "\n".join(printed))
+        elif command.shown and not matches(command.shown, printed):
+            diff = unified_diff(command.shown, printed, "shown", "printed", lineterm="")
+            wrong.append(f"{place}\n" + "\n".join(diff))
+            printed_anew.append((command, printed))
+    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+        update(page, printed_anew)
+    assert not wrong, "\n\n".join(["", *wrong])
+
+
+def update(page: Path, printed_anew: list[tuple[Command, list[str]]]) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for command, printed in reversed(printed_anew):
+        if not any("…" in line for line in command.shown):
+            lines[command.output_lines()] = printed
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_make_targets_in_docs_exist() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    shown = [c.text.split() for session in SESSIONS.values() for c in session]
+    named = {word for words in shown if words[0] == "make" for word in words[1:] if word[0].isalpha()}
+    assert named
+    assert named <= targets
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        (["robust"], ["robust"], True),
+        (["robust"], ["not robust"], False),
+        (["robust"], ["robust", "and more"], False),
+        (["18 states, 22 transitions, 0.00 s, 1 MB"], ["1,234 states, 9 transitions, 12.30 s, 90 MB"], True),
+        (["18 states"], ["18 steps"], False),
+        (["a.tpl   robust   7   0.00"], ["a.tpl   robust   1,007   12.34"], True),
+        (["a.tpl   robust   7   0.00"], ["b.tpl   robust   7   0.00"], False),
+        (["r = x.load() → 0"], ["r = x.load() → 1"], False),
+        (['"states":10,"x":1'], ['"states":2e5,"x":1'], True),
+        (["first", "…", "last"], ["first", "1", "2", "last"], True),
+        (["first", "…", "last"], ["first", "last"], True),
+        (["first", "…", "last"], ["first", "1"], False),
+        (["from … to 3"], ["from 1.5 to 3"], True),
+        (["from … to 3"], ["from 1.5 to 4"], False),
+    ],
+)
+def test_what_counts_as_shown(shown: list[str], printed: list[str], same: bool) -> None:
+    assert matches(shown, printed) is same

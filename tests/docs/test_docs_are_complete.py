@@ -1,0 +1,48 @@
+"""Nothing that a user can type or read is left out: options, keywords of TPL, fields of answers."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+import pytest
+
+from docs.pages import ROOT
+from holdfast import verdicts
+from holdfast.cli import main
+from holdfast.formats.tpl_parser import KEYWORDS
+
+DOCS = ROOT / "docs"
+ANSWER_PARTS = [
+    kind
+    for kind in vars(verdicts).values()
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind is not msgspec.Struct
+]
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_option_has_a_word_on_the_page_of_its_command(name: str) -> None:
+    text = text_of(f"{name}.md")
+    options = [option for option in main.commands[name].params if isinstance(option, click.Option)]
+    spellings = {spelling for option in options for spelling in (*option.opts, *option.secondary_opts)}
+    assert {spelling for spelling in spellings if f"`{spelling}" not in text} == set()
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_is_in_the_overview(name: str) -> None:
+    assert f"({name}.md)" in text_of("commands.md")
+
+
+def test_every_keyword_of_tpl_is_explained() -> None:
+    text = text_of("tpl.md")
+    assert {word for word in KEYWORDS if f"`{word}" not in text} == set()
+
+
+@pytest.mark.parametrize("kind", ANSWER_PARTS, ids=lambda kind: kind.__name__)
+def test_every_field_of_an_answer_is_explained(kind: type[msgspec.Struct]) -> None:
+    text = text_of("json.md")
+    names = {field.encode_name for field in msgspec.structs.fields(kind)}
+    assert {name for name in names if f"`{name}`" not in text} == set()
