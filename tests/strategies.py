@@ -6,6 +6,9 @@ Both make every choice through `Choices`, whose smallest choice is always the pl
 
 Programs have few locations, few values and few accesses, so that the graphs of RAG can be enumerated and the
 interesting outcomes are frequent. With `loop_free=False` jumps go anywhere, into endless local loops too.
+With `modes=True` they are for models in which modes and weak fences matter: there are more fences, some threads
+mostly write and some mostly read, and many programs pass a message: a payload, non-atomic or not, guarded by
+a flag that orders it or just fails to.
 Every instruction has a position of its own (line: its thread's place in the program, column: pc + 1), so
 that positions in reports can be checked.
 """
@@ -69,6 +72,11 @@ ACCESSES = [
 ]
 FIRST_ACCESSES = [("store", 1)]
 LATER_ACCESSES = [("load", 2), ("store", 1)]
+USUAL_ACCESSES = {
+    "mixed": (FIRST_ACCESSES, LATER_ACCESSES),
+    "writer": (FIRST_ACCESSES, [("store", 4), ("load", 1)]),
+    "reader": ([("load", 3), ("wait", 1)], [("load", 4), ("store", 1)]),
+}
 LOCALS = [
     ("skip", 1),
     ("assign", 5),
@@ -80,6 +88,7 @@ LOCALS = [
     ("verify", 1),
 ]
 FENCES = [(Mode.SC, 3), (Mode.ACQ, 1), (Mode.REL, 1), (Mode.ACQ_REL, 1)]
+WEAK_FENCES = [(Mode.ACQ, 3), (Mode.REL, 3), (Mode.ACQ_REL, 2), (Mode.SC, 1)]
 COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
 OPERATORS = ["+", "-", "*", *COMPARISONS, "&", "|", "^", "&&", "||", "/", "%"]
 
@@ -140,9 +149,10 @@ def random_program(
     threads: tuple[int, int] = (2, 4),
     non_atomic: bool = True,
     most_accesses: int | None = None,
+    modes: bool = False,
 ) -> Program:
     """A program drawn without Hypothesis: fast, for tests by the thousand."""
-    return _program(RandomChoices(source), _Limits(loop_free, threads, non_atomic, most_accesses))
+    return _program(RandomChoices(source), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
 
 
 @st.composite
@@ -152,12 +162,14 @@ def programs(
     threads: tuple[int, int] = (2, 4),
     non_atomic: bool = True,
     most_accesses: int | None = None,
+    *,
+    modes: bool = False,
 ) -> Program:
     """Programs with between `threads[0]` and `threads[1]` threads.
 
     `non_atomic=False` leaves out non-atomic cells; `most_accesses` bounds the accesses of each thread.
     """
-    return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses))
+    return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
 
 
 @dataclass(frozen=True)
@@ -166,12 +178,15 @@ class _Limits:
     threads: tuple[int, int]
     non_atomic: bool
     most_accesses: int | None
+    modes: bool
 
 
 def _program(choices: Choices, limits: _Limits) -> Program:
     max_value = choices.weighted([(1, 3), (2, 3), (3, 2)])
-    locations = _locations(choices, limits, max_value)
     fewest, most = limits.threads
+    if limits.modes and limits.non_atomic and most >= 2 and choices.chance(40):
+        return _message_passing(choices, limits, max_value)
+    locations = _locations(choices, limits, max_value)
     count = choices.weighted([(n, 2 ** (most - n)) for n in range(fewest, most + 1)])
     threads: list[Thread] = []
     while len(threads) < count:
@@ -182,6 +197,23 @@ def _program(choices: Choices, limits: _Limits) -> Program:
         )
         registers, code = writer.write()
         threads += [Thread(family, code, registers, tid=tid, copies=copies) for tid in range(copies or 1)]
+    return Program(locations, tuple(threads), max_value)
+
+
+def _message_passing(choices: Choices, limits: _Limits, max_value: int) -> Program:
+    """A payload d, and flags x and y by which its writers and readers may or may not be synchronised."""
+    locations = (Location("x"), Location("y"), Location("d", atomic=choices.chance(25)))
+    fewest, most = limits.threads
+    roles = ["sender", "receiver"]
+    while len(roles) < max(fewest, choices.weighted([(2, 2), (3, 3), (4, 1)])) and len(roles) < most:
+        roles.append(choices.weighted([("relay", 4), ("receiver", 1), ("sender", 1)]))
+    threads = []
+    for place, role in enumerate(roles):
+        writer = _ThreadWriter(
+            choices, limits, max_value, locations, place=place, copies=None, threads=len(roles)
+        )
+        registers, code = writer.write_role(role)
+        threads.append(Thread(f"t{place}", code, registers))
     return Program(locations, tuple(threads), max_value)
 
 
@@ -239,20 +271,62 @@ class _ThreadWriter:
         self.turn = -1
         self.most = limits.most_accesses or MOST_ACCESSES.get(threads, 1)
         self.registers = ("r", "s")[: choices.weighted([(1, 2), (2, 1)])]
+        self.usual_value: int | None = None
 
     def write(self) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
         """Each instruction is drawn in one piece, so that Hypothesis can take single ones out."""
         code: list[Instruction] = []
         accesses = 0
+        habits = [("mixed", 2), ("writer", 1), ("reader", 1)]
+        usual = USUAL_ACCESSES[self.choices.weighted(habits) if self.limits.modes else "mixed"]
         while accesses == 0 or (accesses < self.most and self.choices.chance(85)):
             if self.choices.chance(18):
                 code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
-            kinds = (LATER_ACCESSES if accesses else FIRST_ACCESSES) if self.choices.chance(65) else ACCESSES
+            if self.limits.modes and self.choices.chance(25):
+                code.append(self.fence(len(code)))
+            kinds = usual[min(accesses, 1)] if self.choices.chance(65) else ACCESSES
             code.append(self.instruction(self.choices.weighted(kinds), len(code)))
             accesses += 1
         if self.choices.chance(20 if self.limits.loop_free else 60):
             code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
         return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
+
+    def write_role(self, role: str) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
+        """What a thread does to pass a message, often with a step too many, too weak, or missing."""
+        choices, d = self.choices, self.locations[-1]
+        self.registers, self.usual_value = ("r",), 1
+        flag = choices.weighted([(self.locations[0], 3), (self.locations[1], 1)])
+        steps: list[tuple[str, Location | None]] = []
+        if role in ("receiver", "relay"):
+            steps += [(choices.weighted([("wait", 4), ("load", 2), ("cas", 1)]), flag)]
+            if role == "relay" and choices.chance(60):
+                steps.pop()
+            elif steps[0][0] != "wait":
+                steps.append((choices.weighted([("assume", 3), ("branch", 1)]), None))
+        elif choices.chance(15):
+            steps.append((choices.weighted([("load", 1), ("store", 1)]), flag))
+        if choices.chance(35):
+            steps.append(("fence", None))
+        if role != "relay" or choices.chance(15):
+            steps.append((choices.weighted([("store", 3), ("load", 2)]), d))
+        if choices.chance(35):
+            steps.append(("fence", None))
+        if role == "sender" or (role == "relay" and choices.chance(90)) or choices.chance(15):
+            target = flag if choices.chance(70) else choices.pick(self.locations[:-1])
+            steps.append((choices.weighted([("store", 4), ("fadd", 2), ("exchange", 1), ("cas", 1)]), target))
+        if choices.chance(10):
+            steps.append(("store", choices.pick(self.locations)))
+        code: list[Instruction] = []
+        for kind, location in steps:
+            at = Position(self.place + 1, len(code) + 1)
+            if location is not None:
+                code.append(self.access_to(location, kind, at))
+            else:
+                code.append(self.fence(len(code)) if kind == "fence" else self.instruction(kind, len(code)))
+        return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
+
+    def fence(self, pc: int) -> Fence:
+        return Fence(self.choices.weighted(WEAK_FENCES), at=Position(self.place + 1, pc + 1))
 
     def instruction(self, kind: str, pc: int) -> Instruction:
         at = Position(self.place + 1, pc + 1)
@@ -279,7 +353,9 @@ class _ThreadWriter:
                 return self.access(kind, at)
 
     def access(self, kind: str, at: Position) -> Instruction:
-        location = self.location()
+        return self.access_to(self.location(), kind, at)
+
+    def access_to(self, location: Location, kind: str, at: Position) -> Instruction:
         cell = Cell(location.name, self.index(location) if location.is_array else None)
         if not location.atomic:
             if kind in ("load", "cas", "wait", "exchange"):
@@ -338,6 +414,8 @@ class _ThreadWriter:
     def condition(self) -> Expression:
         if self.choices.chance(15):
             return self.value()
+        if self.usual_value is not None:
+            return Binary("==", Register(self.register()), self.atom())
         return Binary(self.choices.pick(COMPARISONS), Register(self.register()), self.atom())
 
     def value(self) -> Expression:
@@ -348,6 +426,8 @@ class _ThreadWriter:
         return self.atom()
 
     def atom(self) -> Expression:
+        if self.usual_value is not None and not self.choices.chance(20):
+            return Constant(self.usual_value)
         kinds = [("constant", 12), ("register", 3), ("tid", 5 if self.copies else 1)]
         match self.choices.weighted(kinds):
             case "constant":

@@ -6,16 +6,16 @@ global here0, here1;
 
 fn left {
     local r;
-    here0.store(1);
+    here0.store(1, rel);
     while (r == 0) {
-        r = here1.load();
+        r = here1.load(acq);
     }
 }
 
 fn right {
     local r;
-    here1.store(1);
+    here1.store(1, rel);
     while (r == 0) {
-        r = here0.load();
+        r = here0.load(acq);
     }
 }

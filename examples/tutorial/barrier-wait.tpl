@@ -6,11 +6,11 @@ max_value 1;
 global here0, here1;
 
 fn left {
-    here0.store(1);
-    wait(here1, 1);
+    here0.store(1, rel);
+    wait(here1, 1, acq);
 }
 
 fn right {
-    here1.store(1);
-    wait(here0, 1);
+    here1.store(1, rel);
+    wait(here0, 1, acq);
 }

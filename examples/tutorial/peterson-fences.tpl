@@ -8,34 +8,34 @@ na data;
 
 fn t0 {
     local f, t, d;
-    flag0.store(1);
+    flag0.store(1, rel);
     fence;
-    turn.store(1);
+    turn.store(1, rel);
     fence;
-    f = flag1.load();
-    t = turn.load();
+    f = flag1.load(acq);
+    t = turn.load(acq);
     while (f == 1 && t == 1) {
-        f = flag1.load();
-        t = turn.load();
+        f = flag1.load(acq);
+        t = turn.load(acq);
     }
     d = data.naload();
     data.nastore(d + 1);
-    flag0.store(0);
+    flag0.store(0, rel);
 }
 
 fn t1 {
     local f, t, d;
-    flag1.store(1);
+    flag1.store(1, rel);
     fence;
-    turn.store(0);
+    turn.store(0, rel);
     fence;
-    f = flag0.load();
-    t = turn.load();
+    f = flag0.load(acq);
+    t = turn.load(acq);
     while (f == 1 && t == 0) {
-        f = flag0.load();
-        t = turn.load();
+        f = flag0.load(acq);
+        t = turn.load(acq);
     }
     d = data.naload();
     data.nastore(d + 1);
-    flag1.store(0);
+    flag1.store(0, rel);
 }

@@ -7,13 +7,13 @@ global ready;
 na data;
 
 fn producer {
-    ready.store(1);
+    ready.store(1, rel);
     data.nastore(7);
 }
 
 fn consumer {
     local r;
-    wait(ready, 1);
+    wait(ready, 1, acq);
     r = data.naload();
     assert(r == 7);
 }

@@ -8,12 +8,12 @@ na data;
 
 fn producer {
     data.nastore(7);
-    ready.store(1);
+    ready.store(1, rel);
 }
 
 fn consumer {
     local r;
-    wait(ready, 1);
+    wait(ready, 1, acq);
     r = data.naload();
     assert(r == 7);
 }

@@ -5,12 +5,12 @@ global x, y;
 
 fn left {
     local r;
-    x.store(1);
-    r = y.load();
+    x.store(1, rel);
+    r = y.load(acq);
 }
 
 fn right {
     local r;
-    y.store(1);
-    r = x.load();
+    y.store(1, rel);
+    r = x.load(acq);
 }

@@ -10,10 +10,10 @@ fn worker[3] {
     local ticket, o;
     while (1) {
         ticket = FADD(next, 1);
-        wait(serving, ticket);
+        wait(serving, ticket, acq);
         owner.nastore(tid);
         o = owner.naload();
         assert(o == tid);
-        serving.store(ticket + 1);
+        serving.store(ticket + 1, rel);
     }
 }

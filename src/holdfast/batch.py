@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Protocol
 
@@ -107,22 +110,37 @@ def _watcher(display: Display | None) -> Watcher | None:
 def _run_in_processes(jobs: Sequence[Job], workers: int, display: Display | None) -> list[Outcome]:
     shared = [_with_share_of_memory(job, workers) for job in jobs]
     done: dict[int, Outcome] = {}
-    pool = ProcessPoolExecutor(workers)
-    futures: dict[Future[Outcome], int] = {pool.submit(run_job, job): i for i, job in enumerate(shared)}
-    try:
-        for future in as_completed(futures):
-            done[futures[future]] = future.result()
-            if display is not None:
-                display.finished(len(done))
-    except KeyboardInterrupt:
-        # The workers got the signal too, and end their searches as interrupted.
-        pool.shutdown(wait=True, cancel_futures=True)
-        for future, i in futures.items():
-            if future.done() and not future.cancelled() and future.exception() is None:
-                done[i] = future.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return [done.get(i) or _not_started(job) for i, job in enumerate(jobs)]
+    stop = multiprocessing.Event()
+    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(stop,))
+    futures: dict[Future[Outcome], int] = {pool.submit(_work, job): i for i, job in enumerate(shared)}
+    waiting = set(futures)
+    while waiting:
+        try:
+            for future in as_completed(waiting):
+                waiting.discard(future)
+                done[futures[future]] = future.result()
+                if display is not None:
+                    display.finished(len(done))
+        except KeyboardInterrupt:
+            stop.set()  # the searches end as interrupted, and the jobs left end at once
+    pool.shutdown()
+    return [done[i] for i in range(len(jobs))]
+
+
+def _start_worker(stop: Event) -> None:
+    """In a worker process: Ctrl-C is the parent's business, which tells us through `stop`."""
+    global _stop  # noqa: PLW0603 (a worker process has one)
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+_stop: Event
+
+
+def _work(job: Job) -> Outcome:
+    if _stop.is_set():
+        return _not_started(job)
+    return run_job(job, lambda progress: _stop.is_set())
 
 
 def _with_share_of_memory(job: Job, workers: int) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from holdfast.engine.explore import Limits
 from holdfast.errors import InputError
 from holdfast.formats.expectations import expectations
 from holdfast.verdicts import RobustnessAnswer
+
+
+_WIDTH_OF_FILES = 140  # of the table when it does not go to a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
         if check_expected:
             cells.append(_comparison(row))
         table.add_row(*cells, *_numbers(row))
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH_OF_FILES)
     console.print(table)
     console.print(_conclusion(rows, check_expected=check_expected), highlight=False)
 

@@ -1,8 +1,8 @@
 """The shell sessions that the pages show: running them, and comparing what happens with what is shown.
 
 A fenced block of the language `console` holds commands, each after `$ `, and below a command what it prints.
-A command ends with `# exit code N` if it does not exit with 0. What is not shown is not compared, and of what
-is shown
+A command ends with `# exit code N` if it does not exit with 0. A block `output` shows a part of what the last
+command before it prints. What is not shown is not compared, and of what is shown
 
     numbers before `states`, `transitions`, `s`, `MB`, and those in the last columns of a table, may differ
     …                         stands for any text within its line
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import holdfast
-from docs.pages import ROOT, Block
+from docs.pages import ROOT, Block, blocks
 
 # These set the user's machine up or show him something; a test must not.
 NOT_RUN = ("make", "pip", "git", "xdg-open")
@@ -32,6 +32,7 @@ _EXIT_CODE = re.compile(r"\s*# exit code (\d+)$")
 _MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (states|transitions|s|MB)\b)")
 _JSON_MEASURE = re.compile(r'("(?:states|transitions|seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
 _TABLE_NUMBERS = re.compile(r"(\s+\d[\d,]*(\.\d+)?){2,}\s*$")
+_TABLE_HEAD = re.compile(r".*\bstates\b.*\bseconds")
 _TABLE_RULE = re.compile(r"\s*─+\s*")
 
 
@@ -40,6 +41,7 @@ class Command(NamedTuple):
     exit_code: int
     shown: list[str]
     line: int  # of the page
+    parts: list[Block]  # shown later
 
     @property
     def is_run(self) -> bool:
@@ -50,16 +52,26 @@ class Command(NamedTuple):
         return slice(self.line, self.line + len(self.shown))
 
 
-def commands(block: Block) -> Iterator[Command]:
+def session(page: Path) -> list[Command]:
+    """The commands of a page, from top to bottom."""
+    result: list[Command] = []
+    for block in blocks(page):
+        if block.info == "console":
+            result += _commands(block)
+        elif block.info == "output":
+            result[-1].parts.append(block)
+    return result
+
+
+def _commands(block: Block) -> Iterator[Command]:
     starts = [i for i, line in enumerate(block.lines) if line.startswith("$ ")]
     assert starts, f"the console block at line {block.first_line} has no command"
     for start, end in zip(starts, [*starts[1:], len(block.lines)], strict=True):
         text = block.lines[start].removeprefix("$ ")
         code = _EXIT_CODE.search(text)
         shown = block.lines[start + 1 : end]
-        yield Command(
-            _EXIT_CODE.sub("", text), int(code[1]) if code else 0, shown, block.first_line + start
-        )
+        exit_code = int(code[1]) if code else 0
+        yield Command(_EXIT_CODE.sub("", text), exit_code, shown, block.first_line + start, [])
 
 
 class Shell:
@@ -120,7 +132,7 @@ def _masked(line: str) -> str:
     """The line with `#` for each measurement; where that changes the widths, spaces do not count."""
     masked = _JSON_MEASURE.sub(r"\1#", _MEASURE.sub("#", line.rstrip()))
     table = _TABLE_NUMBERS.sub(" #", masked)
-    if table != masked:
+    if table != masked or _TABLE_HEAD.fullmatch(masked):
         return re.sub(r"\s+", " ", table)
     return "─" if _TABLE_RULE.fullmatch(masked) else masked
 

@@ -1,7 +1,7 @@
 """Every command that the documentation shows does what the documentation says.
 
-`HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` writes what the commands print now into the pages, except where a
-page leaves something out (`…`); look at the diff before committing.
+`HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` writes what the commands print and draw now into the documentation,
+except where a page leaves something out (`…`); look at the diff before committing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from docs.console import Command, Shell, commands, matches
-from docs.pages import PAGES, ROOT, blocks, name_of
+from docs.console import Command, Shell, matches, session
+from docs.pages import PAGES, ROOT, code_words, name_of
 
-SESSIONS = {
-    page: [c for block in blocks(page) if block.info == "console" for c in commands(block)] for page in PAGES
-}
+SESSIONS = {page: session(page) for page in PAGES}
+PICTURES = sorted((ROOT / "docs" / "images").glob("*.svg"))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if SESSIONS[page]], ids=name_of)
@@ -38,6 +37,10 @@ def test_commands_do_what_the_page_shows(page: Path, tmp_path: Path) -> None:
             diff = unified_diff(command.shown, printed, "shown", "printed", lineterm="")
             wrong.append(f"{place}\n" + "\n".join(diff))
             printed_anew.append((command, printed))
+        for part in command.parts:
+            if not matches(["…", *part.lines, "…"], printed):
+                place = f"{name_of(page)}:{part.first_line}: this is no part of"
+                wrong.append("\n".join([place, *printed]))
     if os.environ.get("HOLDFAST_UPDATE_DOCS"):
         update(page, printed_anew)
     assert not wrong, "\n\n".join(["", *wrong])
@@ -51,12 +54,25 @@ def update(page: Path, printed_anew: list[tuple[Command, list[str]]]) -> None:
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+@pytest.mark.parametrize("picture", PICTURES, ids=name_of)
+def test_pictures_are_those_that_are_drawn_now(picture: Path, tmp_path: Path) -> None:
+    """`docs/images/NAME.svg` shows `examples/tutorial/NAME.tpl`."""
+    program = f"examples/tutorial/{picture.stem}.tpl"
+    command = f"holdfast robust -q {program} --svg now.svg"
+    shell = Shell(tmp_path)
+    shell.run(Command(command, 1, [], 0, []))
+    now = (shell.directory / "now.svg").read_text(encoding="utf-8")
+    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+        picture.write_text(now, encoding="utf-8")
+    assert picture.read_text(encoding="utf-8") == now
+
+
 def test_make_targets_in_docs_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    shown = [c.text.split() for session in SESSIONS.values() for c in session]
-    named = {word for words in shown if words[0] == "make" for word in words[1:] if word[0].isalpha()}
-    assert named
-    assert named <= targets
+    shown = [command.text.partition("#")[0] for session in SESSIONS.values() for command in session]
+    shown += [code for page in PAGES for code in code_words(page)]
+    named = {words[1] for words in map(str.split, shown) if words[:1] == ["make"] and len(words) == 2}
+    assert {"demo", "test"} <= named <= targets
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,7 @@ CODE = {
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if CODE[page]], ids=name_of)
-def test_python_does_what_the_page_shows(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_does_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
@@ -39,7 +37,9 @@ def test_python_does_what_the_page_shows(
 
 def run_session(block: Block, page: Path, namespace: dict[str, Any]) -> None:
     text = "\n".join(block.lines) + "\n"
-    test = doctest.DocTestParser().get_doctest(text, namespace, name_of(page), str(page), block.first_line - 1)
+    test = doctest.DocTestParser().get_doctest(
+        text, namespace, name_of(page), str(page), block.first_line - 1
+    )
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     report: list[str] = []
     runner.run(test, out=report.append, clear_globs=False)

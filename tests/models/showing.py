@@ -46,7 +46,8 @@ def race_shown(program: Program) -> Race:
             values = [graph.written(graph.latest(program.cells.index(cell)))] * 2
             steps = [lts.threads[t].step(threads[t], v) for t, v in zip(pair, values, strict=True)]
             last = tuple((t, pc, step.label) for t, pc, step in zip(pair, pcs, steps, strict=True))
-            return Race(cell=cell, run=_run(lts, path + last))
+            run = _run(lts, path + last)
+            return Race(cell=cell, first=len(run.events) - 2, second=len(run.events) - 1, run=run)
     raise AssertionError("no race")
 
 

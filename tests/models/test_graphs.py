@@ -9,7 +9,7 @@ from holdfast.models.ra import RAG_NA
 from holdfast.models.relations import identity
 from holdfast.models.threads import Label, ProgramLts
 from holdfast.program import Mode
-from models.litmus import SB, TWO_PLUS_TWO_W
+from models.litmus import SB, TWO_PLUS_TWO_W, program
 from strategies import random_program
 
 
@@ -98,15 +98,11 @@ def test_from_read_leaves_out_the_rmw_itself():
     assert len(graph.fr) == 0
 
 
-def test_non_atomic_reads_do_not_synchronise():
-    graph = initial_graph(ProgramLts(SB))
-    graph = graph.add(0, WRITE_X, 0).add(0, WRITE_Y, 1)
-    flag = graph.number(0, 2)
-    read = Label("R", 1, 1, None)
-    assert graph.add(1, read, flag).observed(1) >> graph.number(0, 1) & 1
-    cells = graph.cells._replace(atomic=(True, False, True, True))
-    plain = initial_graph(ProgramLts(SB))
-    plain.cells = cells
-    plain = plain.add(0, WRITE_X, 0).add(0, WRITE_Y, 1).add(1, read, flag)
-    assert not plain.observed(1) >> plain.number(0, 1) & 1
-    assert mask(plain, plain.hb.domain) >> flag & 1 == 0
+@pytest.mark.parametrize("atomic", [True, False])
+def test_only_atomic_reads_synchronise(atomic):
+    flag = {"atomic": "xy"} if atomic else {"atomic": "x", "non_atomic": "y"}
+    graph = initial_graph(ProgramLts(program([], [], **flag))).add(0, WRITE_X, 0).add(0, WRITE_Y, 1)
+    payload, written = graph.number(0, 1), graph.number(0, 2)
+    graph = graph.add(1, Label("R", 1, 1, None), written)
+    assert (graph.observed(1) >> payload & 1) == atomic
+    assert ((graph.event(payload), graph.event(graph.number(1, 1))) in graph.hb) == atomic

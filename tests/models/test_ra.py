@@ -50,8 +50,8 @@ def test_reachable_graphs_are_ra_consistent():
             assert (per_location | graph.mo | graph.fr).is_acyclic(), seed
 
 
-def test_a_read_of_an_overwritten_value_that_was_observed_is_not_consistent():
-    """The consistency predicate rejects what RAG does not reach: both lemmas of MP turned round."""
+def test_consistency_rejects_the_steps_that_rag_does_not_have():
+    """Lemma A.15 on message passing: one more event keeps the graph consistent iff it is a step of RAG."""
     lts = ProgramLts(MP)
     for threads, graph in reachable_graph_states(lts, RAG):
         for thread, at in enumerate(threads):

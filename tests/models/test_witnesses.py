@@ -151,6 +151,9 @@ class TestWrongRaces:
     def test_of_a_program_that_waits(self):
         self.rejects("does not enable", self.race, MP_NON_ATOMIC)
 
+    def test_between_other_events(self):
+        self.rejects("not the last two", change(self.race, first=0))
+
     def test_on_another_cell(self):
         self.rejects("is not on y", change(self.race, cell="y"))
 

@@ -305,6 +305,8 @@ MANY_THREADS = witness(
 
 MP_RACE = Race(
     cell="data",
+    first=4,
+    second=5,
     run=Run(
         threads=("producer", "consumer"),
         events=events(

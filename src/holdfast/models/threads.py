@@ -112,6 +112,13 @@ class Step(NamedTuple):
     findings: frozenset[Finding]
 
 
+class Way(NamedTuple):
+    """The weak fences that a thread passes, and where it stands after them."""
+
+    fences: tuple[Label, ...]
+    state: ThreadState
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """The access at which a thread stands, its expressions evaluated; `operands` leave out the index."""
@@ -134,6 +141,11 @@ class ThreadLts:
         self._arrivals: dict[ThreadState, Arrival] = {}
         self._accesses: dict[ThreadState, Access | None] = {}
         self._steps: dict[tuple[ThreadState, int], Step | None] = {}
+        self._ways: dict[ThreadState, tuple[Way, ...]] = {}
+
+    @property
+    def _diverged(self) -> ThreadState:
+        return ThreadState(DIVERGED, (0,) * len(self._slot))
 
     @cached_property
     def start(self) -> Arrival:
@@ -167,6 +179,19 @@ class ThreadLts:
             if step is not None:
                 yield step
 
+    def past_fences(self, state: ThreadState) -> tuple[Way, ...]:
+        """Every way from `state` through weak fences, where they are not silent, to the next access.
+
+        Nothing is lost if a thread passes them at once: a fence is always enabled and only changes what its
+        own thread knows and will publish, so it commutes with whatever the other threads do.
+        """
+        try:
+            return self._ways[state]
+        except KeyError:
+            endless = Way((), self._diverged)
+            ways = self._ways[state] = tuple(self._find_ways(state, frozenset())) or (endless,)
+            return ways
+
     # Accesses.
 
     def _step(self, state: ThreadState, value: int) -> Step | None:
@@ -179,6 +204,17 @@ class ThreadLts:
         if register is not None:
             registers = self._updated(registers, register, value)
         return Step(label, *self._arrive(ThreadState(state.pc + 1, registers)))
+
+    def _find_ways(self, state: ThreadState, met: frozenset[ThreadState]) -> Iterator[Way]:
+        access = self.access(state)
+        if access is None or access.cell != NO_CELL:
+            yield Way((), state)
+            return
+        step = self.step(state, 0)
+        assert step is not None
+        for at in step.successors if state not in met else ():
+            for fences, end in self._find_ways(at, met | {state}):
+                yield Way((step.label, *fences), end)
 
     def _label(self, access: Access, v: int) -> Label | None:
         x, operands = access.cell, access.operands
@@ -246,7 +282,7 @@ class ThreadLts:
                 findings.add(Finding(fault.kind, *state))
                 stands[ThreadState(self.end, state.registers)] = None
         if not stands:
-            stands[ThreadState(DIVERGED, (0,) * len(self._slot))] = None
+            stands[self._diverged] = None
         return Arrival(tuple(stands), frozenset(findings))
 
     def _is_local(self, state: ThreadState) -> bool:

@@ -4,12 +4,18 @@
     Witness         replay             all events but the last are a run of the program under SCG; the program
                                        enables the last; it is a step of the model with predecessor `stale`,
                                        which is not `latest`, the mo-last write; the edges and the cycle are
-                                       in the graph; hbsc is reflexive (rocker-2019 Thm. 5.1)
+                                       in the graph; hbsc is reflexive (rocker-2019 Thm. 5.1); `unordered`
+                                       are the edges of the cycle that are neither po nor in hb
     Run             replay_run         the events are a run of the program under SC
-    Race            replay_race        so are all but the last two, and those conflict (rocker-2019 Def. 6.1)
+    Race            replay_race        RA: so are all but the last two, and those conflict (rocker-2019 Def.
+                                       6.1); RC20: so are all, and an earlier one conflicts with the last and
+                                       does not happen before it
     Assertion       replay_assertion   after the run the thread meets the finding, with these registers
 
 All raise `ReplayError` with the reason. Where the program has a choice, all outcomes are followed at once.
+
+Under RC20 weak fences are events too. Each stands right after the access after which its thread passed it, or
+at the beginning of the run; only those after the last access may be missing.
 """
 
 from __future__ import annotations
@@ -17,13 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.models.enumerate import BOTTOM
+from holdfast.models.graphs import NOTHING, Graph, initial_graph
 from holdfast.models.graphs import Event as GraphEvent
-from holdfast.models.graphs import Graph, initial_graph
 from holdfast.models.relations import Relation, identity
-from holdfast.models.robustness import GRAPH_MEMORIES
+from holdfast.models.robustness import MODELS
 from holdfast.models.sc import SCG
-from holdfast.models.threads import Finding, Label, ProgramLts, Step, ThreadState, has_sc_fence
-from holdfast.program import Program
+from holdfast.models.threads import NO_CELL, Finding, Label, Step, ThreadState, has_sc_fence
+from holdfast.program import Mode, Program
 from holdfast.verdicts import Assertion, Edge, Event, Race, Run, Witness
 
 FENCE_CELL_NAME = "fence"
@@ -35,7 +41,7 @@ class ReplayError(Exception):
 
 def replay(program: Program, witness: Witness, model: str = "ra") -> None:
     """Check that `witness` shows an execution that `model` allows and sequential consistency does not."""
-    run = _RunUnderSc(program, witness.threads)
+    run = _RunUnderSc(program, witness.threads, model)
     *before, last = run.begin(witness.events)
     for event in before:
         run.follow(event)
@@ -48,7 +54,7 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
         run.graph.fits(label, stale), f"event {witness.stale} cannot be the predecessor of the last event"
     )
     thread = run.thread_of(last)
-    graph = GRAPH_MEMORIES[model].step(run.graph, thread, label, stale)
+    graph = MODELS[model].memory.step(run.graph, thread, label, stale)
     if graph is None or graph is BOTTOM:
         raise ReplayError(f"{model} does not allow the last event with predecessor {witness.stale}")
     events = [graph.event(number) for number in run.numbers]
@@ -56,35 +62,57 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
     _check_edges(witness.edges, graph, events)
     _check_cycle(witness.cycle, graph, events)
     _require(not graph.hbsc.is_irreflexive(), "hbsc is irreflexive")
+    _check_unordered(witness, MODELS[model].hb(graph), events)
 
 
-def replay_run(program: Program, run: Run) -> None:
+def replay_run(program: Program, run: Run, model: str = "ra") -> None:
     """Check that `run` is a run of the program under sequential consistency."""
-    _followed(program, run, run.events)
+    _followed(program, run, run.events, model)
 
 
-def replay_race(program: Program, race: Race) -> None:
-    """Check that the last two events of the run are enabled after all others, and conflict on the cell."""
-    _require(len(race.run.events) >= 2, "a race has two accesses")
-    run = _followed(program, race.run, race.run.events[:-2])
-    first, second = race.run.events[-2:]
+def replay_race(program: Program, race: Race, model: str = "ra") -> None:
+    """Check that `race` shows two conflicting accesses to a non-atomic cell that `model` does not order."""
+    events = race.run.events
+    _require(0 <= race.first < race.second == len(events) - 1, "the second access is not the last event")
+    first, second = events[race.first], events[race.second]
     _require(first.thread != second.thread, "the racing accesses are of one thread")
     _require("W" in (first.kind, second.kind), "none of the racing accesses writes")
+    for event in (first, second):
+        _require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
+    _RACES[model](program, race)
+
+
+def _replay_next_accesses(program: Program, race: Race) -> None:
+    """Both accesses are enabled after all other events."""
+    _require(race.first == race.second - 1, "these are not the last two events")
+    run = _followed(program, race.run, race.run.events[:-2], "ra")
+    first, second = race.run.events[-2:]
     for place, (event, other) in enumerate(((first, second), (second, first)), len(run.numbers)):
         _require(event.id == place, f"event {place} has the id {event.id}")
-        _require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
         label = run.enabled_steps(event)[0].label
         _require(not run.graph.cells.atomic[label.cell], f"{race.cell} is atomic")
         values = (None, run.graph.written(run.graph.latest(label.cell)), other.written)
         _require(label.read in values, f"event {event.id} reads {label.read}")
 
 
-def replay_assertion(program: Program, assertion: Assertion) -> None:
+def _replay_unordered_accesses(program: Program, race: Race) -> None:
+    """All events are a run, and in its graph the first access does not happen before the second."""
+    run = _followed(program, race.run, race.run.events, "rc20")
+    first, second = (run.graph.event(run.numbers[event]) for event in (race.first, race.second))
+    _require(not run.graph.cells.atomic[second.label.cell], f"{race.cell} is atomic")
+    hb = MODELS["rc20"].hb(run.graph)
+    _require((first, second) not in hb, "the first access happens before the second")
+
+
+_RACES = {"ra": _replay_next_accesses, "rc20": _replay_unordered_accesses}
+
+
+def replay_assertion(program: Program, assertion: Assertion, model: str = "ra") -> None:
     """Check that the run leads the thread to the finding, in the local steps after its last access."""
-    run = _followed(program, assertion.run, assertion.run.events)
+    run = _followed(program, assertion.run, assertion.run.events, model)
     _require(0 <= assertion.thread < len(program.threads), f"there is no thread {assertion.thread}")
     thread = program.threads[assertion.thread]
-    for finding in run.findings[assertion.thread]:
+    for finding in run.findings_met(assertion.thread):
         at = thread.code[finding.pc].at
         registers = dict(zip(thread.registers, finding.registers, strict=True))
         if (finding.kind, at.line, at.column, registers) == (
@@ -100,16 +128,17 @@ def replay_assertion(program: Program, assertion: Assertion) -> None:
 class _RunUnderSc:
     """Follows events under SC: the graph so far, and everywhere that each thread can stand."""
 
-    def __init__(self, program: Program, threads: tuple[str, ...]) -> None:
+    def __init__(self, program: Program, threads: tuple[str, ...], model: str) -> None:
         names = tuple(thread.name for thread in program.threads)
         _require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
-        self.lts = ProgramLts(program)
+        self.lts = MODELS[model].lts(program)
         self.cell_names = program.cells + ((FENCE_CELL_NAME,) if has_sc_fence(program) else ())
         self.graph = initial_graph(self.lts)
         self.numbers: list[int] = []  # of each event, its number in the graph
         self.stands: list[set[ThreadState]] = [set(thread.start.states) for thread in self.lts.threads]
         self.findings: list[frozenset[Finding]] = [thread.start.findings for thread in self.lts.threads]
+        self.turn: int | None = None  # the thread of the last access
 
     def begin(self, events: Sequence[Event]) -> Sequence[Event]:
         """Check the initial writes, and give the events after them."""
@@ -127,19 +156,30 @@ class _RunUnderSc:
         _require(event.id == len(self.numbers), f"event {len(self.numbers)} has the id {event.id}")
         thread, steps = self.thread_of(event), self.enabled_steps(event)
         label = steps[0].label
+        if label.kind == "F":
+            _require(self.turn in (None, thread), f"the fence {event.id} does not follow its thread's access")
+            self.graph = self.graph.add(thread, label, NOTHING)
+        else:
+            self._access(thread, label, event)
+        self.numbers.append(self.graph.number(thread, len(self.graph.labels[thread])))
+        self.stands[thread] = {state for step in steps for state in step.successors}
+        self.findings[thread] = self.findings[thread].union(*(step.findings for step in steps))
+
+    def _access(self, thread: int, label: Label, event: Event) -> None:
         latest = self.graph.latest(label.cell)
         if not self.graph.fits(label, latest):
             raise ReplayError(f"event {event.id} reads {event.read}, not {self.graph.written(latest)}")
         graph = SCG.step(self.graph, thread, label, latest)
         assert graph is not None
         self.graph = graph
-        self.numbers.append(graph.number(thread, len(graph.labels[thread])))
-        self.stands[thread] = {state for step in steps for state in step.successors}
-        self.findings[thread] = frozenset().union(*(step.findings for step in steps))
+        self.findings[thread] = frozenset()
+        self.turn = thread
 
     def enabled_steps(self, event: Event) -> list[Step]:
         """The steps, at least one, in which the thread does what `event` shows."""
         thread = self.thread_of(event)
+        if not _is_weak_fence(event):
+            self._leave_fences()
         lts = self.lts.threads[thread]
         steps = [
             step
@@ -150,9 +190,33 @@ class _RunUnderSc:
         ]
         if not steps:
             raise ReplayError(f"the program does not enable event {event.id}: {event}")
-        atomic = self.graph.cells.atomic[steps[0].label.cell]
-        _require(atomic == (event.mode != "na"), f"event {event.id} has the mode {event.mode!r}")
+        steps = [step for step in steps if _mode(step.label) == event.mode]
+        _require(bool(steps), f"event {event.id} has the mode {event.mode!r}")
         return steps
+
+    def findings_met(self, thread: int) -> set[Finding]:
+        """What goes wrong in the thread after its last access, behind fences that are not shown too."""
+        found = set(self.findings[thread])
+        frontier, seen = list(self.stands[thread]), set(self.stands[thread])
+        while frontier:
+            state = frontier.pop()
+            step = self.lts.threads[thread].step(state, 0) if self._at_weak_fence(thread, state) else None
+            if step is not None:
+                found |= step.findings
+                frontier += set(step.successors) - seen
+                seen |= set(step.successors)
+        return found
+
+    def _leave_fences(self) -> None:
+        """Before an access all threads have passed their weak fences."""
+        for thread, stands in enumerate(self.stands):
+            past = {state for state in stands if not self._at_weak_fence(thread, state)}
+            _require(bool(past), f"a fence of thread {thread} is missing before event {len(self.numbers)}")
+            self.stands[thread] = past
+
+    def _at_weak_fence(self, thread: int, state: ThreadState) -> bool:
+        access = self.lts.threads[thread].access(state)
+        return access is not None and access.cell == NO_CELL
 
     def thread_of(self, event: Event) -> int:
         if event.thread is None or not 0 <= event.thread < len(self.program.threads):
@@ -167,15 +231,28 @@ class _RunUnderSc:
 
     def _shown(self, label: Label) -> tuple[str, str, int | None, int | None]:
         kind = "F" if label.cell == self.lts.fence_cell else label.kind
-        return kind, self.cell_names[label.cell], label.read, label.written
+        name = self.cell_names[label.cell] if label.cell != NO_CELL else ""
+        return kind, name, label.read, label.written
 
     def _place(self, thread: int, state: ThreadState) -> tuple[int, int]:
         at = self.program.threads[thread].code[state.pc].at
         return at.line, at.column
 
 
-def _followed(program: Program, run: Run, events: Sequence[Event]) -> _RunUnderSc:
-    followed = _RunUnderSc(program, run.threads)
+def _is_weak_fence(event: Event) -> bool:
+    return event.kind == "F" and event.cell == ""
+
+
+def _mode(label: Label) -> str:
+    """How the modes of an event are spelled; a fence has one."""
+    modes = [mode.value for mode in (label.load_mode, label.store_mode) if mode is not None]
+    if label.load_mode is Mode.SC:
+        return modes[0]
+    return ("_" if label.kind == "F" else ",").join(modes)
+
+
+def _followed(program: Program, run: Run, events: Sequence[Event], model: str) -> _RunUnderSc:
+    followed = _RunUnderSc(program, run.threads, model)
     for event in followed.begin(events):
         followed.follow(event)
     return followed
@@ -210,6 +287,17 @@ def _check_cycle(cycle: Sequence[Edge], graph: Graph, events: list[GraphEvent]) 
     for edge, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
         _require(_events_at(events, edge) in relations[edge.relation], f"not in the graph: {edge}")
         _require(edge.target == following.source, f"the cycle is broken after {edge}")
+
+
+def _check_unordered(witness: Witness, hb: Relation[GraphEvent], events: list[GraphEvent]) -> None:
+    """What the last event learns from its predecessor does not count: that is old news."""
+    last = len(events) - 1
+    unordered = tuple(
+        edge
+        for edge in witness.cycle
+        if edge.relation != "po" and (edge.target == last or _events_at(events, edge) not in hb)
+    )
+    _require(witness.unordered == unordered, f"the unordered edges are {unordered}")
 
 
 def _events_at(events: list[GraphEvent], edge: Edge) -> tuple[GraphEvent, GraphEvent]:

@@ -25,7 +25,7 @@ def source(event: Event) -> str:
         case "RMW":
             return f"update {cell}"
         case "F":
-            return "fence"
+            return "fence" if event.mode in ("", "seq_cst") else f"fence({event.mode})"
 
 
 def label(event: Event) -> str:
@@ -39,7 +39,7 @@ def label(event: Event) -> str:
         case "RMW":
             return f"RMW {cell} {event.read}→{event.written}"
         case "F":
-            return "fence"
+            return "fence" if event.mode in ("", "seq_cst") else f"fence {event.mode}"
 
 
 def outcome(event: Event) -> str:

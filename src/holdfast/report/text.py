@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.report import cycle, explain
+from holdfast.report.advice import advice
 from holdfast.report.labels import outcome, source, thread_name
 from holdfast.report.printable import clip, columns, pad, paragraph, printable
 from holdfast.verdicts import Answer, Assertion, Edge, Event, Race, Run, Stats, Unknown, Witness
@@ -93,6 +94,8 @@ def _witness(page: _Page, witness: Witness, file: str) -> Iterator[str]:
         shown = cycle.worth_showing(witness)
     yield "\n".join(_run(page, witness.threads, witness.events, {witness.access.id}, shown))
     yield "\n".join(_cycle(page, witness, file))
+    for sentence in advice(witness):
+        yield page.wrapped(sentence)
 
 
 def _race(page: _Page, race: Race) -> Iterator[str]:

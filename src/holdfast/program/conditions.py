@@ -1,0 +1,111 @@
+"""Final conditions: what a test asks about the states in which its program can end.
+
+A condition is a quantifier and a formula over the registers and cells of a final state. Which final states
+there are is left to the analyses; `is_bad` tells them which of those to look for:
+
+    exists C, ~exists C    the final states with C
+    forall C               the final states without C
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from holdfast.program.instructions import NOWHERE, Position
+
+Quantifier = Literal["exists", "~exists", "forall"]
+Comparison = Literal["==", "!="]
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterIs:
+    """Compares a register of the thread with that name to a value of the program's domain."""
+
+    thread: str
+    register: str
+    value: int
+    comparison: Comparison = "=="
+
+
+@dataclass(frozen=True, slots=True)
+class CellIs:
+    """Compares a memory cell, named as in `Program.cells`, to a value of the program's domain."""
+
+    cell: str
+    value: int
+    comparison: Comparison = "=="
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """True in every state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Formula, ...]
+
+
+Atom = RegisterIs | CellIs
+Formula = Atom | Always | Not | And | Or
+
+
+@dataclass(frozen=True, slots=True)
+class FinalCondition:
+    quantifier: Quantifier
+    formula: Formula
+    at: Position = field(default=NOWHERE, compare=False, kw_only=True)
+
+
+Registers = Mapping[str, Mapping[str, int]]
+Memory = Mapping[str, int]
+
+
+def is_bad(condition: FinalCondition, registers: Registers, memory: Memory) -> bool:
+    """Whether the final state with these registers, by thread, and this memory is one to look for."""
+    return holds(condition, registers, memory) != (condition.quantifier == "forall")
+
+
+def holds(condition: FinalCondition, registers: Registers, memory: Memory) -> bool:
+    """Whether the formula of `condition` is true in that final state, whatever the quantifier."""
+    return _true(condition.formula, registers, memory)
+
+
+def atoms(formula: Formula) -> Iterator[Atom]:
+    """The comparisons in `formula`, from left to right."""
+    match formula:
+        case RegisterIs() | CellIs():
+            yield formula
+        case Not(part):
+            yield from atoms(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from atoms(part)
+
+
+def _true(formula: Formula, registers: Registers, memory: Memory) -> bool:
+    match formula:
+        case RegisterIs(thread, register, value, comparison):
+            return (registers[thread][register] == value) == (comparison == "==")
+        case CellIs(cell, value, comparison):
+            return (memory[cell] == value) == (comparison == "==")
+        case Always():
+            return True
+        case Not(part):
+            return not _true(part, registers, memory)
+        case And(parts):
+            return all(_true(part, registers, memory) for part in parts)
+        case Or(parts):
+            return any(_true(part, registers, memory) for part in parts)

@@ -1,0 +1,65 @@
+"""Where ordering is missing in a witness, and what would supply it.
+
+The cycle of a witness falls into stretches that happens-before covers and single edges that it does not
+(`Witness.unordered`). If every stretch between two such edges held an SC fence, the fences could not be put
+in any order, so the run would be impossible. A read that sees a write without synchronising with it is such
+an edge too; there stronger modes are what is missing. `holdfast fix` finds the cheapest changes for all runs;
+this is about the one shown.
+"""
+
+from __future__ import annotations
+
+from holdfast.report.cycle import unrolled
+from holdfast.report.labels import source, thread_name
+from holdfast.report.printable import clip
+from holdfast.verdicts import Event, Witness
+
+
+def advice(witness: Witness) -> list[str]:
+    """Sentences, none if nothing useful can be said."""
+    weak_reads = [
+        _synchronise(witness, witness.events[edge.source], witness.events[edge.target])
+        for edge in witness.unordered
+        if edge.relation == "rf"
+    ]
+    return weak_reads or _fences(witness)
+
+
+def _synchronise(witness: Witness, write: Event, read: Event) -> str:
+    weak = [
+        f"{_named(witness, event)} is not {strength}"
+        for event, part, strength in ((write, "rel", "release"), (read, "acq", "acquire"))
+        if part not in event.mode.split(",")
+    ]
+    reason = " and ".join(weak) or "what the two lines order is not part of the run"
+    return (
+        f"No happens-before from line {write.line} to line {read.line}, although the value passes between "
+        f"them: {reason}."
+    )
+
+
+def _fences(witness: Witness) -> list[str]:
+    stretches = _stretches(witness)
+    if len(stretches) < 2 or any(
+        start.thread != end.thread or start.thread is None or start.id >= end.id for start, end in stretches
+    ):
+        return []
+    places = [
+        f"in `{thread_name(witness.threads, end)}` between {_named(witness, start)} and {_named(witness, end)}"
+        for start, end in stretches
+    ]
+    return [f"SC fences would forbid this run: {'; and '.join(places)}."]
+
+
+def _stretches(witness: Witness) -> list[tuple[Event, Event]]:
+    """From the end of each unordered edge of the cycle to the start of the next one."""
+    unordered = [edge for edge in unrolled(witness) if edge in witness.unordered]
+    following = unordered[1:] + unordered[:1]
+    return [
+        (witness.events[edge.target], witness.events[after.source])
+        for edge, after in zip(unordered, following, strict=True)
+    ]
+
+
+def _named(witness: Witness, event: Event) -> str:
+    return f"`{clip(source(event), 60)}` (line {event.line})"
