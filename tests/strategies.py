@@ -6,9 +6,9 @@ Both make every choice through `Choices`, whose smallest choice is always the pl
 
 Programs have few locations, few values and few accesses, so that the graphs of RAG can be enumerated and the
 interesting outcomes are frequent. With `loop_free=False` jumps go anywhere, into endless local loops too.
-With `modes=True` they are for models in which modes and weak fences matter: there are more fences, some threads
-mostly write and some mostly read, and many programs pass a message: a payload, non-atomic or not, guarded by
-a flag that orders it or just fails to.
+With `modes=True` they are for models in which modes and weak fences matter: there are more fences, some
+threads mostly write and some mostly read, and many programs pass a message: a payload, non-atomic or not,
+guarded by a flag that orders it or just fails to.
 Every instruction has a position of its own (line: its thread's place in the program, column: pc + 1), so
 that positions in reports can be checked.
 """
@@ -87,8 +87,12 @@ LOCALS = [
     ("goto", 1),
     ("verify", 1),
 ]
-FENCES = [(Mode.SC, 3), (Mode.ACQ, 1), (Mode.REL, 1), (Mode.ACQ_REL, 1)]
-WEAK_FENCES = [(Mode.ACQ, 3), (Mode.REL, 3), (Mode.ACQ_REL, 2), (Mode.SC, 1)]
+FENCES = {
+    "fence": [(Mode.SC, 3), (Mode.ACQ, 1), (Mode.REL, 1), (Mode.ACQ_REL, 1)],
+    "weak fence": [(Mode.ACQ, 3), (Mode.REL, 3), (Mode.ACQ_REL, 2), (Mode.SC, 1)],
+    "acquire": [(Mode.ACQ, 6), (Mode.ACQ_REL, 2), (Mode.SC, 1), (Mode.REL, 2)],
+    "release": [(Mode.REL, 6), (Mode.ACQ_REL, 2), (Mode.SC, 1), (Mode.ACQ, 2)],
+}
 COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
 OPERATORS = ["+", "-", "*", *COMPARISONS, "&", "|", "^", "&&", "||", "/", "%"]
 
@@ -184,7 +188,7 @@ class _Limits:
 def _program(choices: Choices, limits: _Limits) -> Program:
     max_value = choices.weighted([(1, 3), (2, 3), (3, 2)])
     fewest, most = limits.threads
-    if limits.modes and limits.non_atomic and most >= 2 and choices.chance(40):
+    if limits.modes and limits.non_atomic and most >= 2 and choices.chance(50):
         return _message_passing(choices, limits, max_value)
     locations = _locations(choices, limits, max_value)
     count = choices.weighted([(n, 2 ** (most - n)) for n in range(fewest, most + 1)])
@@ -283,7 +287,7 @@ class _ThreadWriter:
             if self.choices.chance(18):
                 code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
             if self.limits.modes and self.choices.chance(25):
-                code.append(self.fence(len(code)))
+                code.append(self.instruction("weak fence", len(code)))
             kinds = usual[min(accesses, 1)] if self.choices.chance(65) else ACCESSES
             code.append(self.instruction(self.choices.weighted(kinds), len(code)))
             accesses += 1
@@ -293,28 +297,24 @@ class _ThreadWriter:
 
     def write_role(self, role: str) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
         """What a thread does to pass a message, often with a step too many, too weak, or missing."""
-        choices, d = self.choices, self.locations[-1]
         self.registers, self.usual_value = ("r",), 1
-        flag = choices.weighted([(self.locations[0], 3), (self.locations[1], 1)])
+        choices, (x, y, d) = self.choices, self.locations
+        flag = choices.weighted([(x, 24), (y, 1)])
+        publish = [("store", 4), ("fadd", 1), ("exchange", 1)]
         steps: list[tuple[str, Location | None]] = []
-        if role in ("receiver", "relay"):
-            steps += [(choices.weighted([("wait", 4), ("load", 2), ("cas", 1)]), flag)]
-            if role == "relay" and choices.chance(60):
-                steps.pop()
-            elif steps[0][0] != "wait":
+        if role == "receiver" or (role == "relay" and choices.chance(40)):
+            steps.append((choices.weighted([("wait", 4), ("load", 2), ("cas", 1)]), flag))
+            if steps[0][0] != "wait":
                 steps.append((choices.weighted([("assume", 3), ("branch", 1)]), None))
-        elif choices.chance(15):
-            steps.append((choices.weighted([("load", 1), ("store", 1)]), flag))
-        if choices.chance(35):
-            steps.append(("fence", None))
-        if role != "relay" or choices.chance(15):
-            steps.append((choices.weighted([("store", 3), ("load", 2)]), d))
-        if choices.chance(35):
-            steps.append(("fence", None))
-        if role == "sender" or (role == "relay" and choices.chance(90)) or choices.chance(15):
-            target = flag if choices.chance(70) else choices.pick(self.locations[:-1])
-            steps.append((choices.weighted([("store", 4), ("fadd", 2), ("exchange", 1), ("cas", 1)]), target))
-        if choices.chance(10):
+        elif role == "relay":
+            publish = [("cas", 2), ("bcas", 2), ("fadd", 2), ("exchange", 2), ("store", 1)]
+        steps += [("acquire", None)] * choices.chance(45 if steps else 5)
+        if choices.chance(10 if role == "relay" else 97):
+            steps.append((choices.weighted([("store", 4 if role == "sender" else 1), ("load", 1)]), d))
+        if choices.chance(10 if role == "receiver" else 95):
+            steps += [("release", None)] * choices.chance(45)
+            steps.append((choices.weighted(publish), choices.weighted([(flag, 12), (y, 1)])))
+        if choices.chance(8):
             steps.append(("store", choices.pick(self.locations)))
         code: list[Instruction] = []
         for kind, location in steps:
@@ -322,11 +322,8 @@ class _ThreadWriter:
             if location is not None:
                 code.append(self.access_to(location, kind, at))
             else:
-                code.append(self.fence(len(code)) if kind == "fence" else self.instruction(kind, len(code)))
+                code.append(self.instruction(kind, len(code)))
         return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
-
-    def fence(self, pc: int) -> Fence:
-        return Fence(self.choices.weighted(WEAK_FENCES), at=Position(self.place + 1, pc + 1))
 
     def instruction(self, kind: str, pc: int) -> Instruction:
         at = Position(self.place + 1, pc + 1)
@@ -347,8 +344,8 @@ class _ThreadWriter:
                 return Goto(self.target(pc), at=at)
             case "verify":
                 return Verify(self.register(), at=at)
-            case "fence":
-                return Fence(self.choices.weighted(FENCES), at=at)
+            case "fence" | "weak fence" | "acquire" | "release":
+                return Fence(self.choices.weighted(FENCES[kind]), at=at)
             case _:
                 return self.access(kind, at)
 
@@ -397,7 +394,7 @@ class _ThreadWriter:
         return self.choices.pick(self.registers)
 
     def result(self) -> str | None:
-        return None if self.choices.chance(40) else self.register()
+        return None if self.usual_value is None and self.choices.chance(40) else self.register()
 
     def index(self, location: Location) -> Expression:
         last = min(self.max_value, len(location.initial) - 1)
@@ -412,13 +409,15 @@ class _ThreadWriter:
                 return self.value()
 
     def condition(self) -> Expression:
+        if self.usual_value is not None and not self.choices.chance(6):
+            return Binary("==", Register(self.register()), Constant(self.usual_value))
         if self.choices.chance(15):
             return self.value()
-        if self.usual_value is not None:
-            return Binary("==", Register(self.register()), self.atom())
         return Binary(self.choices.pick(COMPARISONS), Register(self.register()), self.atom())
 
     def value(self) -> Expression:
+        if self.usual_value is not None and not self.choices.chance(6):
+            return Constant(self.usual_value)
         if self.choices.chance(10):
             return Binary(self.choices.pick(OPERATORS), self.atom(), self.atom())
         if self.choices.chance(3):
@@ -426,8 +425,6 @@ class _ThreadWriter:
         return self.atom()
 
     def atom(self) -> Expression:
-        if self.usual_value is not None and not self.choices.chance(20):
-            return Constant(self.usual_value)
         kinds = [("constant", 12), ("register", 3), ("tid", 5 if self.copies else 1)]
         match self.choices.weighted(kinds):
             case "constant":

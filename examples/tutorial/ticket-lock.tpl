@@ -9,7 +9,7 @@ na owner;
 fn worker[3] {
     local ticket, o;
     while (1) {
-        ticket = FADD(next, 1);
+        ticket = FADD(next, 1, acq, rel);
         wait(serving, ticket, acq);
         owner.nastore(tid);
         o = owner.naload();

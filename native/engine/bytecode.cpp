@@ -35,7 +35,7 @@ void check_steps(Expression const& e, std::uint32_t registers) {
         auto const& step = e.steps[i];
         require(step.op <= ExpressionOp::or_jump, "unknown operator");
         int const effect = stack_effect(step.op);
-        require(depth >= (effect == 1 ? 0 : effect == 0 ? 1 : 1), "operand missing");
+        require(effect == 1 || depth >= 1, "operand missing");
         bool const jumps = step.op == ExpressionOp::and_jump || step.op == ExpressionOp::or_jump;
         require(effect != -1 || jumps || depth >= 2, "operand missing");
         if (step.op == ExpressionOp::push_register) require(step.operand < registers, "register");
@@ -48,8 +48,8 @@ void check_steps(Expression const& e, std::uint32_t registers) {
 
 template <class Number>
 std::optional<Wide> run_steps(Expression const& e, Word const* state, Field const* registers) {
-    Number stack[deepest_stack];
-    Number* top = stack - 1;
+    Number stack[deepest_stack + 1];
+    Number* top = stack;  // the first entry stays unused
     auto const binary = [&top](auto f) {
         --top;
         top[0] = static_cast<Number>(f(top[0], top[1]));

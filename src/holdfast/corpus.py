@@ -15,7 +15,6 @@ from holdfast.errors import InputError
 from holdfast.formats.expectations import expectations
 from holdfast.verdicts import RobustnessAnswer
 
-
 _WIDTH_OF_FILES = 140  # of the table when it does not go to a terminal
 
 

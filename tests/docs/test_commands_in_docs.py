@@ -26,7 +26,7 @@ def test_commands_do_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     wrong: list[str] = []
     printed_anew: list[tuple[Command, list[str]]] = []
-    for command in SESSIONS[page]:
+    for command in session(page):
         if not command.is_run:
             continue
         exit_code, printed = shell.run(command)

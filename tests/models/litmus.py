@@ -40,12 +40,12 @@ def program(
     )
 
 
-def write(location: str, value: int) -> Instruction:
-    return Store(Cell(location), Constant(value))
+def write(location: str, value: int, mode: Mode = Mode.RLX) -> Instruction:
+    return Store(Cell(location), Constant(value), mode)
 
 
-def read(register: str, location: str) -> Instruction:
-    return Load(register, Cell(location))
+def read(register: str, location: str, mode: Mode = Mode.RLX) -> Instruction:
+    return Load(register, Cell(location), mode)
 
 
 def na_write(location: str, value: int) -> Instruction:
@@ -56,12 +56,12 @@ def na_read(register: str, location: str) -> Instruction:
     return Load(register, Cell(location), Mode.NA)
 
 
-def wait(location: str, *values: int) -> Instruction:
-    return Wait(None, Cell(location), tuple(Constant(value) for value in values))
+def wait(location: str, *values: int, mode: Mode = Mode.RLX) -> Instruction:
+    return Wait(None, Cell(location), tuple(Constant(value) for value in values), mode)
 
 
-def fadd(location: str, value: int = 0) -> Instruction:
-    return FetchAdd(None, Cell(location), Constant(value))
+def fadd(location: str, value: int = 0, load: Mode = Mode.RLX, store: Mode = Mode.RLX) -> Instruction:
+    return FetchAdd(None, Cell(location), Constant(value), load, store)
 
 
 def cas(register: str, location: str, expected: int, desired: int) -> Instruction:

@@ -1,26 +1,29 @@
 """Turns what the definitions find into the values shown to the user: witnesses, races, assertions.
 
-By search under SC, slow and without any cleverness, so that tests of `replay` do not need the engine.
+By search under SC, slow and without any cleverness, so that tests of `replay` do not need the engine. What
+each model means is taken from `robustness.MODELS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.models import rc20, sc
 from holdfast.models.enumerate import GraphState, transitions
-from holdfast.models.graphs import Graph, initial_graph
+from holdfast.models.graphs import NOTHING, Graph, initial_graph
 from holdfast.models.relations import identity
-from holdfast.models.robustness import NonRobustnessWitness
-from holdfast.models.sc import SCG, racing
-from holdfast.models.threads import Finding, Label, ProgramLts, moved
-from holdfast.program import Program
+from holdfast.models.robustness import MODELS, NonRobustnessWitness
+from holdfast.models.sc import SCG
+from holdfast.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
+from holdfast.program import CellAccess, Fence, Program, access_modes
 from holdfast.verdicts import Assertion, Edge, Event, Race, Run, Witness
 
 Path = tuple[tuple[int, int, Label], ...]  # thread, pc, label
+Findings = set[tuple[int, Finding]]
 
 
-def witness_shown(program: Program, found: NonRobustnessWitness) -> Witness:
-    lts = ProgramLts(program)
+def witness_shown(program: Program, found: NonRobustnessWitness, model: str = "ra") -> Witness:
+    lts = MODELS[model].lts(program)
     goal = GraphState(found.threads, found.graph)
     path = next(path for state, path, _ in _paths(lts) if state == goal)
     pc = found.threads[found.thread].pc
@@ -28,21 +31,27 @@ def witness_shown(program: Program, found: NonRobustnessWitness) -> Witness:
     graph = found.graph.add(found.thread, found.label, found.w)
     numbers = _numbers(graph, events)
     ids = {number: place for place, number in enumerate(numbers)}
+    cycle = _cycle_through(len(events) - 1, [*_edges(graph, numbers, neighbours=False)])
     return Witness(
         threads=tuple(thread.name for thread in program.threads),
         events=events,
         stale=ids[found.w],
         latest=ids[found.graph.latest(found.label.cell)],
         edges=tuple(_edges(graph, numbers, neighbours=True)),
-        cycle=_cycle_through(len(events) - 1, [*_edges(graph, numbers, neighbours=False)]),
+        cycle=cycle,
+        unordered=tuple(_unordered(graph, numbers, cycle, model)),
     )
 
 
-def race_shown(program: Program) -> Race:
+def race_shown(program: Program, model: str = "ra") -> Race:
     """A race of a program that has one."""
+    return _unordered_accesses_shown(program) if model == "rc20" else _next_accesses_shown(program)
+
+
+def _next_accesses_shown(program: Program) -> Race:
     lts = ProgramLts(program)
     for (threads, graph), path, _ in _paths(lts):
-        for cell, pair, pcs in racing(lts, threads):
+        for cell, pair, pcs in sc.racing(lts, threads):
             values = [graph.written(graph.latest(program.cells.index(cell)))] * 2
             steps = [lts.threads[t].step(threads[t], v) for t, v in zip(pair, values, strict=True)]
             last = tuple((t, pc, step.label) for t, pc, step in zip(pair, pcs, steps, strict=True))
@@ -51,10 +60,21 @@ def race_shown(program: Program) -> Race:
     raise AssertionError("no race")
 
 
-def assertions_shown(program: Program) -> Iterator[Assertion]:
+def _unordered_accesses_shown(program: Program) -> Race:
+    lts = MODELS["rc20"].lts(program)
+    for (threads, graph), path, _ in _paths(lts):
+        for cell, first, second in rc20.racing(lts, threads, graph):
+            run = _run(lts, (*path, (second.thread, threads[second.thread].pc, second.label)))
+            number = graph.number(first.thread, first.serial)
+            place = _numbers(graph, run.events).index(number)
+            return Race(cell=cell, first=place, second=len(run.events) - 1, run=run)
+    raise AssertionError("no race")
+
+
+def assertions_shown(program: Program, model: str = "ra") -> Iterator[Assertion]:
     """Everything that goes wrong in the program, each time with one run to it."""
-    lts = ProgramLts(program)
-    seen: set[tuple[int, Finding]] = set()
+    lts = MODELS[model].lts(program)
+    seen: Findings = set()
     for _, path, findings in _paths(lts):
         for thread, finding in findings - seen:
             seen.add((thread, finding))
@@ -70,19 +90,23 @@ def assertions_shown(program: Program) -> Iterator[Assertion]:
             )
 
 
-def runs_shown(program: Program) -> Iterator[Run]:
-    lts = ProgramLts(program)
+def runs_shown(program: Program, model: str = "ra") -> Iterator[Run]:
+    lts = MODELS[model].lts(program)
     return (_run(lts, path) for _, path, _ in _paths(lts))
 
 
-def _paths(lts: ProgramLts) -> Iterator[tuple[GraphState, Path, set[tuple[int, Finding]]]]:
+def _paths(lts: ProgramLts) -> Iterator[tuple[GraphState, Path, Findings]]:
     """Every state of P_SCG with a shortest path to it, and the findings on arrival by that path.
 
     A step that finds something is shown even where it leads to a state that was met before.
     """
-    frontier = [(GraphState(threads, initial_graph(lts)), ()) for threads in lts.initial_states()]
+    empty = initial_graph(lts)
     at_start = {(t, finding) for t, thread in enumerate(lts.threads) for finding in thread.start.findings}
-    yield from ((state, path, at_start) for state, path in frontier)
+    start = [(GraphState(threads, empty), (), at_start) for threads in lts.initial_states()]
+    for thread in range(len(lts.threads)):
+        start = [after for before in start for after in _past_fences(lts, thread, *before)]
+    yield from start
+    frontier = [(state, path) for state, path, _ in start]
     seen = {state for state, _ in frontier}
     while frontier:
         level, frontier = frontier, []
@@ -90,13 +114,31 @@ def _paths(lts: ProgramLts) -> Iterator[tuple[GraphState, Path, set[tuple[int, F
             for thread, step, _, graph in transitions(lts, SCG, state):
                 longer = (*path, (thread, state.threads[thread].pc, step.label))
                 findings = {(thread, finding) for finding in step.findings}
-                for at in step.successors:
-                    after = GraphState(moved(state.threads, thread, at), graph)
-                    if after not in seen or findings:
-                        yield after, longer, findings
-                    if after not in seen:
-                        seen.add(after)
-                        frontier.append((after, longer))
+                reached = [GraphState(moved(state.threads, thread, at), graph) for at in step.successors]
+                for at_fence in reached:
+                    for after, shown, found in _past_fences(lts, thread, at_fence, longer, findings):
+                        if after not in seen or found:
+                            yield after, shown, found
+                        if after not in seen:
+                            seen.add(after)
+                            frontier.append((after, shown))
+
+
+def _past_fences(
+    lts: ProgramLts, thread: int, state: GraphState, path: Path, findings: Findings
+) -> Iterator[tuple[GraphState, Path, Findings]]:
+    """The weak fences at which the thread stands follow at once."""
+    at = state.threads[thread]
+    access = lts.threads[thread].access(at)
+    if access is None or access.cell != NO_CELL:
+        yield state, path, findings
+        return
+    label, successors, more = lts.threads[thread].step(at, 0)
+    findings = findings | {(thread, finding) for finding in more}
+    graph = state.graph.add(thread, label, NOTHING)
+    for successor in successors:
+        after = GraphState(moved(state.threads, thread, successor), graph)
+        yield from _past_fences(lts, thread, after, (*path, (thread, at.pc, label)), findings)
 
 
 def _run(lts: ProgramLts, path: Path) -> Run:
@@ -105,13 +147,13 @@ def _run(lts: ProgramLts, path: Path) -> Run:
 
 
 def _events(lts: ProgramLts, path: Path) -> tuple[Event, ...]:
-    names = [*lts.program.cells, "fence"]
+    names = {**dict(enumerate([*lts.program.cells, "fence"])), NO_CELL: ""}
     events = [
         Event(id=cell, thread=None, kind="W", cell=names[cell], written=value)
         for cell, value in enumerate(lts.initial_memory)
     ]
     for thread, pc, label in path:
-        at = lts.program.threads[thread].code[pc].at
+        instruction = lts.program.threads[thread].code[pc]
         event = Event(
             id=len(events),
             thread=thread,
@@ -119,12 +161,19 @@ def _events(lts: ProgramLts, path: Path) -> tuple[Event, ...]:
             cell=names[label.cell],
             read=label.read,
             written=label.written,
-            mode="" if lts.atomic_cells[label.cell] else "na",
-            line=at.line,
-            column=at.column,
+            mode=_mode(instruction, label),
+            line=instruction.at.line,
+            column=instruction.at.column,
         )
         events.append(event)
     return tuple(events)
+
+
+def _mode(instruction: CellAccess | Fence, label: Label) -> str:
+    if isinstance(instruction, Fence):
+        return instruction.mode.value
+    load, store = access_modes(instruction)
+    return ",".join(mode.value for mode in (load, store if label.writes else None) if mode is not None)
 
 
 def _numbers(graph: Graph, events: tuple[Event, ...]) -> list[int]:
@@ -153,6 +202,14 @@ def _edges(graph: Graph, numbers: list[int], neighbours: bool) -> Iterator[Edge]
     }
     for name, pairs in relations.items():
         yield from (Edge(place[a], place[b], name) for a, b in pairs)
+
+
+def _unordered(graph: Graph, numbers: list[int], cycle: tuple[Edge, ...], model: str) -> Iterator[Edge]:
+    hb = MODELS[model].hb(graph)
+    for edge in cycle:
+        ends = graph.event(numbers[edge.source]), graph.event(numbers[edge.target])
+        if edge.relation != "po" and (edge.target == len(numbers) - 1 or ends not in hb):
+            yield edge
 
 
 def _cycle_through(start: int, edges: list[Edge]) -> tuple[Edge, ...]:

@@ -1,12 +1,12 @@
 """The atomic functions of C11: what each takes, and the instructions it becomes.
 
-    atomic_load, atomic_store, atomic_exchange, atomic_fetch_add    one instruction each
-    atomic_fetch_sub(x, e)                                          FADD(x, -e)
-    atomic_thread_fence(memory_order_relaxed)                       skip
-    r = atomic_compare_exchange_strong(x, &e, d)                    r = e; e = CAS(x, e, d); r = e == r
-    r = atomic_compare_exchange_weak(x, &e, d)                      r = e; oneof({e = CAS(x, e, d); r = e == r;}
-                                                                                 {e = x.load(); r = 0;});
-    r = atomic_compare_exchange_…(x, p, d)                          e = *p; r = …(x, &e, d); if (!r) *p = e
+    atomic_load(x), atomic_store(x, e), …          one instruction each
+    atomic_fetch_sub(x, e)                         FADD(x, -e)
+    atomic_thread_fence(memory_order_relaxed)      skip
+    r = atomic_compare_exchange_strong(x, &e, d)   r = e; e = CAS(x, e, d); r = e == r
+    r = atomic_compare_exchange_weak(x, &e, d)     r = e; oneof({e = CAS(x, e, d); r = e == r;}
+                                                                {e = x.load(); r = 0;});
+    r = atomic_compare_exchange_…(x, p, d)         e = *p; r = …(x, &e, d); if (!r) *p = e
 
 Where `e` is known to hold a constant, that takes the place of both `e` and `r` in the CAS and its test. A
 result that nobody wants is not computed. All but the fence exist with `_explicit` and orders, and without,
@@ -128,30 +128,29 @@ class Calls:
             )
             return
         operands = [self._value(value) for value in values[1:]]
-        self._access(str(call.name).removesuffix("_explicit"), location, operands, orders[0], result, at)
+        self._access(call.name, location, operands, orders[0], result)
 
     def _access(
         self,
-        function: str,
+        function: Token,
         location: Token,
         operands: Sequence[Expression],
         order: str,
         result: str | None,
-        at: Position,
     ) -> None:
-        cell, code = self._scope.atomic_cell(location), self._scope.code
+        cell, code, at = self._scope.atomic_cell(location), self._scope.code, position(function)
         _sequential(self._scope, order, at)
         load, store = acquires(order), releases(order)
-        match function, operands:
-            case "atomic_load", ():
+        match function.removesuffix("_explicit"), operands:
+            case "atomic_load", []:
                 code.add(Load(result or code.fresh_register(), cell, load, at=at))
-            case "atomic_store", (value,):
+            case "atomic_store", [value]:
                 code.add(Store(cell, value, store, at=at))
-            case "atomic_exchange", (value,):
+            case "atomic_exchange", [value]:
                 code.add(Exchange(result, cell, value, load, store, at=at))
-            case "atomic_fetch_add", (value,):
+            case "atomic_fetch_add", [value]:
                 code.add(FetchAdd(result, cell, value, load, store, at=at))
-            case _, (value,):
+            case _, [value]:
                 code.add(FetchAdd(result, cell, Unary("-", value), load, store, at=at))
 
     def _function(self, call: Call) -> _Function:
@@ -173,7 +172,7 @@ class Calls:
         values = len(function.arguments.split(", ")) if function.arguments else 0
         expected = values + len(function.orders) * explicit
         if len(call.arguments) != expected:
-            orders = [f"{ORDER}{kind[-1]}" for kind in function.orders] if explicit else []
+            orders = [f"{ORDER}{kind[-2]}" for kind in function.orders] if explicit else []
             form = ", ".join([*filter(None, [function.arguments]), *orders])
             many = "many" if len(call.arguments) > expected else "few"
             message = f"too {many} arguments for {quoted(call.name)}; it is used as `{call.name}({form})`"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.formats.diagnose import quoted
 from holdfast.formats.litmus_code import Place
 from holdfast.formats.litmus_expressions import Evaluation
+from holdfast.formats.litmus_initial import check_number_type, is_atomic_type
 from holdfast.formats.litmus_parser import (
     MOST_NESTED_STATEMENTS,
     as_token,
@@ -104,16 +105,13 @@ class _Lowering:
                 self._evaluation.into(register, self._syntax(value), position(name))
 
     def _check_type(self, kind: Tree[Token], declarator: Tree[Token], name: Token) -> None:
-        words = [str(word) for word in kind.children]
         if tokens(declarator, "STAR"):
             raise self._scope.error(f"{quoted(name)} is a pointer; only parameters can be pointers", name)
         if trees(declarator, "dimension"):
             raise self._scope.error(f"{quoted(name)} is an array; arrays are not supported", name)
-        wrong = [word for word in words if word in ("void", "float", "double")]
-        if wrong:
-            raise self._scope.error(f"a register cannot be {quoted(wrong[0])}; expected `int`", kind)
-        if any(is_atomic(word) for word in words):
+        if is_atomic_type(kind):
             raise self._scope.error(f"{quoted(name)} is local; only parameters can be atomic", kind)
+        check_number_type(self._scope.source, kind, "a register")
 
     # Conditions.
 
@@ -132,7 +130,7 @@ class _Lowering:
         end, jumps_to_end = Place(), False
         while True:
             at, otherwise = position(node), Place()
-            keyword, condition, body, *rest = node.children
+            _, condition, body, *rest = node.children
             value = self._evaluation.value(self._syntax(condition))
             jump = None if rest else self._lone_jump(as_tree(body))
             if jump is not None:
@@ -240,10 +238,6 @@ class _Lowering:
         else:
             loop.next_round()
             self._code.goto(loop.top, at)
-
-
-def is_atomic(type_word: str) -> bool:
-    return type_word == "_Atomic" or type_word.startswith("atomic_")
 
 
 def _nothing() -> None:

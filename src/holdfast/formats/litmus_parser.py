@@ -46,8 +46,8 @@ _TYPE = re.compile(
     r"|atomic_(bool|s?char|uchar|u?short|u?int|u?long|u?llong|u?int(_least|_fast)?(8|16|32|64)_t"
     r"|u?intptr_t|u?intmax_t|size_t|ptrdiff_t)"
 )
-_UNSUPPORTED = frozenset(
-    "return goto switch case default struct union enum typedef sizeof extern inline restrict".split()
+_UNSUPPORTED = re.compile(
+    "return|goto|switch|case|default|struct|union|enum|typedef|sizeof|extern|inline|restrict"
 )
 
 # Whoever walks the tree recurses over statements and parentheses; this keeps it away from Python's limit.
@@ -74,7 +74,7 @@ def parse(source: Source, bare_text: str) -> Tree[Token]:
 
 def is_reserved(name: str) -> bool:
     """Whether C takes the word for itself."""
-    return name in KEYWORDS or name in _UNSUPPORTED or _TYPE.fullmatch(name) is not None
+    return name in KEYWORDS or any(words.fullmatch(name) for words in (_TYPE, _UNSUPPORTED))
 
 
 def position(node: Token | Tree[Token]) -> Position:
@@ -137,7 +137,7 @@ class _Words:
 
 
 def _type_of(word: Token, *, in_braces: bool) -> str:
-    if word in _UNSUPPORTED:
+    if _UNSUPPORTED.fullmatch(word):
         raise _WordError(f"`{word}` is not supported in C litmus tests", word)
     if _TYPE.fullmatch(word):
         return "TYPE"

@@ -77,11 +77,11 @@ class Scope:
         self,
         source: Source,
         process: str,
+        *,
         parameters: Mapping[str, bool],
         locations: Set[str],
         words: Set[str],
         accesses: Accesses,
-        *,
         treat_sc_as: str | None,
         largest_number: int,
     ) -> None:

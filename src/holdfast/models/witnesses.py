@@ -77,9 +77,9 @@ def replay_race(program: Program, race: Race, model: str = "ra") -> None:
     first, second = events[race.first], events[race.second]
     _require(first.thread != second.thread, "the racing accesses are of one thread")
     _require("W" in (first.kind, second.kind), "none of the racing accesses writes")
+    _RACES[model](program, race)
     for event in (first, second):
         _require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
-    _RACES[model](program, race)
 
 
 def _replay_next_accesses(program: Program, race: Race) -> None:

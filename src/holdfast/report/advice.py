@@ -18,16 +18,16 @@ from holdfast.verdicts import Event, Witness
 def advice(witness: Witness) -> list[str]:
     """Sentences, none if nothing useful can be said."""
     weak_reads = [
-        _synchronise(witness, witness.events[edge.source], witness.events[edge.target])
+        _synchronise(witness.events[edge.source], witness.events[edge.target])
         for edge in witness.unordered
         if edge.relation == "rf"
     ]
     return weak_reads or _fences(witness)
 
 
-def _synchronise(witness: Witness, write: Event, read: Event) -> str:
+def _synchronise(write: Event, read: Event) -> str:
     weak = [
-        f"{_named(witness, event)} is not {strength}"
+        f"{_named(event)} is not {strength}"
         for event, part, strength in ((write, "rel", "release"), (read, "acq", "acquire"))
         if part not in event.mode.split(",")
     ]
@@ -45,7 +45,7 @@ def _fences(witness: Witness) -> list[str]:
     ):
         return []
     places = [
-        f"in `{thread_name(witness.threads, end)}` between {_named(witness, start)} and {_named(witness, end)}"
+        f"in `{thread_name(witness.threads, end)}` between {_named(start)} and {_named(end)}"
         for start, end in stretches
     ]
     return [f"SC fences would forbid this run: {'; and '.join(places)}."]
@@ -61,5 +61,5 @@ def _stretches(witness: Witness) -> list[tuple[Event, Event]]:
     ]
 
 
-def _named(witness: Witness, event: Event) -> str:
+def _named(event: Event) -> str:
     return f"`{clip(source(event), 60)}` (line {event.line})"
