@@ -208,9 +208,9 @@ def _message_passing(choices: Choices, limits: _Limits, max_value: int) -> Progr
     """A payload d, and flags x and y by which its writers and readers may or may not be synchronised."""
     locations = (Location("x"), Location("y"), Location("d", atomic=choices.chance(25)))
     fewest, most = limits.threads
-    roles = ["sender", "receiver"]
-    while len(roles) < max(fewest, choices.weighted([(2, 2), (3, 3), (4, 1)])) and len(roles) < most:
-        roles.append(choices.weighted([("relay", 4), ("receiver", 1), ("sender", 1)]))
+    count = min(max(fewest, choices.weighted([(2, 2), (3, 3), (4, 1)])), most)
+    others = [("relay", 4), ("receiver", 1), ("sender", 1)]
+    roles = ["sender", "receiver", *(choices.weighted(others) for _ in range(count - 2))]
     threads = []
     for place, role in enumerate(roles):
         writer = _ThreadWriter(

@@ -170,12 +170,17 @@ void Program::finish() {
                 require(expression.register_number < thread.registers, "register");
             if (expression.shape == Expression::Shape::steps) check_steps(expression, thread.registers);
         };
+        auto const check_registers = [&](std::vector<std::uint32_t> const& registers) {
+            for (auto r : registers) require(r < thread.registers, "register");
+        };
+        check_registers(thread.dead_at_end);
         thread.point_of.assign(thread.code.size(), none);
         for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
             auto& i = thread.code[pc];
             require(i.op <= Op::acquire_release_fence, "unknown instruction");
             require(i.reg == none || i.reg < thread.registers, "register");
             require(i.target <= thread.code.size(), "jump target");
+            check_registers(i.dead);
             check(i.index, true);
             check(i.first, true);
             check(i.second, true);

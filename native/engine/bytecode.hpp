@@ -93,6 +93,7 @@ struct Instruction {
     std::uint32_t second = none;      // expression: desired value
     std::vector<std::uint32_t> many;  // expressions waited for, or jump targets of a choice
     std::uint32_t target = 0;
+    std::vector<std::uint32_t> dead;  // registers that cannot matter from here on
 
     // A scheduling point: other threads can see when it happens.
     bool is_access() const { return op >= Op::load && op <= Op::sc_fence; }
@@ -102,6 +103,7 @@ struct Instruction {
 struct Thread {
     std::uint32_t registers = 0;
     std::vector<Instruction> code;
+    std::vector<std::uint32_t> dead_at_end;
     // Filled in by `Program::finish`. A thread stands at one of its access points, or has ended (point =
     // accesses.size()), or runs for ever without access (point = accesses.size() + 1).
     std::vector<std::uint32_t> accesses;  // point -> index in code

@@ -11,8 +11,8 @@ namespace holdfast {
 
 namespace {
 
-constexpr std::size_t batch = 32;  // successors hashed and prefetched together
-constexpr std::uint64_t states_between_polls = 1024;
+constexpr std::size_t batch = 32;                  // successors hashed and prefetched together
+constexpr std::uint64_t polls_between_looks = 64;  // at the clock
 constexpr double seconds_between_reports = 0.1;
 
 using Clock = std::chrono::steady_clock;
@@ -21,36 +21,44 @@ double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Which states wait to be expanded. Breadth first they are simply those from a number on.
+// Which states wait to be expanded. Breadth first they are simply those from a number on. Largest first takes
+// a state whose monitor has most elements, since it makes most others superfluous.
 class Frontier {
   public:
-    explicit Frontier(Order order) : depth_first_(order == Order::depth_first) {}
+    explicit Frontier(Order order) : order_(order) {}
 
-    void add(StateNumber n) {
-        if (depth_first_) {
-            stack_.push_back(n);
-        } else {
-            end_ = std::uint64_t{n} + 1;
-        }
+    void add(StateNumber n, std::size_t elements) {
+        ++size_;
+        if (order_ == Order::breadth_first) return;
+        auto const stack = order_ == Order::largest_first ? elements : 0;
+        if (stack >= stacks_.size()) stacks_.resize(stack + 1);
+        stacks_[stack].push_back(n);
+        top_ = std::max(top_, stack);
     }
-    std::uint64_t size() const { return depth_first_ ? stack_.size() : end_ - next_; }
+    std::uint64_t size() const { return size_; }
     StateNumber take() {
-        if (!depth_first_) return static_cast<StateNumber>(next_++);
-        auto const n = stack_.back();
-        stack_.pop_back();
+        --size_;
+        if (order_ == Order::breadth_first) return static_cast<StateNumber>(next_++);
+        while (stacks_[top_].empty()) --top_;
+        auto const n = stacks_[top_].back();
+        stacks_[top_].pop_back();
         return n;
     }
-    // Depth-first order needs the successors of one state before the next one is chosen.
-    bool by_batches() const { return !depth_first_; }
-    std::size_t bytes() const { return stack_.capacity() * sizeof(StateNumber); }
+    // The other orders need the successors of one state before the next one is chosen.
+    bool by_batches() const { return order_ == Order::breadth_first; }
+    std::size_t bytes() const {
+        return order_ == Order::breadth_first ? 0 : static_cast<std::size_t>(size_) * sizeof(StateNumber);
+    }
 
   private:
-    bool depth_first_;
-    std::vector<StateNumber> stack_;
-    std::uint64_t next_ = 0, end_ = 0;
+    Order order_;
+    std::uint64_t size_ = 0;
+    std::uint64_t next_ = 0;                        // breadth first
+    std::vector<std::vector<StateNumber>> stacks_;  // else: one, or one for each number of elements
+    std::size_t top_ = 0;
 };
 
-template <class Monitor>
+template <class Monitor, class Store>
 class Explorer {
   public:
     Explorer(Program const& program, Order order, Limits const& limits, Watcher const& watcher)
@@ -59,7 +67,8 @@ class Explorer {
           limits_(limits),
           watcher_(watcher),
           frontier_(order),
-          store_(machine_.words(), limits.bytes),
+          store_(machine_.words(), machine_.key_words(), limits.bytes),
+          current_(machine_.words()),
           successors_(machine_.words()),
           accesses_(program.threads.size()) {}
 
@@ -77,31 +86,32 @@ class Explorer {
             result_.endless_pc = endless.pc;
         }
         result_.states = store_.size();
-        result_.peak_bytes = store_.peak_bytes() + frontier_.bytes();
+        result_.peak_bytes = store_.memory().peak() + frontier_.bytes();
         result_.seconds = since(start_);
         return std::move(result_);
     }
 
     std::vector<PlainState> plain_states() const {
         std::vector<PlainState> states;
-        for (StateNumber n = 0; n < store_.size(); ++n) states.push_back(plain_state(store_[n]));
+        std::vector<Word> state(machine_.words());
+        for (StateNumber n = 0; n < store_.size(); ++n) {
+            store_.load(n, state.data());
+            states.push_back(plain_state(state.data()));
+        }
         return states;
     }
 
   private:
     Outcome search() {
         machine_.start(successors_, failure_);
-        parents_.assign(successors_.size(), no_state);
+        for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(no_state, 0, i);
         note_failure(no_state, none);
         store_successors();
-        std::uint64_t next_poll = 0;
         while (frontier_.size() > 0) {
-            if (store_.size() >= next_poll || expanded_ % states_between_polls == 0) {
-                next_poll = store_.size() + states_between_polls;
-                if (auto const stop = poll()) return *stop;
-            }
+            if (auto const stop = poll()) return *stop;
             do {
-                if (expand(frontier_.take())) return Outcome::violation;
+                auto const n = frontier_.take();
+                if (!store_.superseded(n) && expand(n)) return Outcome::violation;
             } while (frontier_.by_batches() && successors_.size() < batch && frontier_.size() > 0);
             store_successors();
         }
@@ -110,8 +120,8 @@ class Explorer {
 
     // Checks a state and steps all its threads; true if it violates robustness.
     bool expand(StateNumber n) {
-        ++expanded_;
-        Word const* const state = store_[n];
+        Word* const state = current_.data();
+        store_.load(n, state);
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) accesses_[t] = machine_.next_access(state, t);
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             if (accesses_[t] && leaves_sc(state, t, *accesses_[t])) {
@@ -124,11 +134,14 @@ class Explorer {
             if (!accesses_[t]) continue;
             auto const before = successors_.size();
             machine_.step(state, t, *accesses_[t], successors_, failure_);
-            result_.transitions += successors_.size() - before;
-            parents_.resize(successors_.size(), n);
+            for (auto i = before; i < successors_.size(); ++i) add_origin(n, t, i - before);
             note_failure(n, t);
         }
         return false;
+    }
+
+    void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
+        origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
     }
 
     // Three passes, so that the table's cache lines, and then those of a state that is probably the same,
@@ -137,26 +150,30 @@ class Explorer {
         auto const count = successors_.size();
         hashes_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
-            hashes_[i] = hash_words(successors_[i], machine_.words());
+            hashes_[i] = store_.hash(successors_[i]);
             store_.prefetch_slot(hashes_[i]);
         }
         for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
         for (std::size_t i = 0; i < count; ++i) {
-            auto const [number, is_new] = store_.insert(successors_[i], hashes_[i], parents_[i]);
-            if (is_new) frontier_.add(number);
+            auto const number = static_cast<StateNumber>(store_.size());
+            if (!store_.insert(successors_[i], hashes_[i], origins_[i])) continue;
+            frontier_.add(number, store_.elements(successors_[i]));
         }
+        result_.transitions += count;
         successors_.clear();
-        parents_.clear();
+        origins_.clear();
     }
 
     std::optional<Outcome> poll() {
         if (store_.size() >= limits_.states) return Outcome::state_limit;
-        if (store_.bytes() + frontier_.bytes() > limits_.bytes) return Outcome::memory_limit;
+        if (++polls_ % polls_between_looks != 0) return std::nullopt;
+        if (store_.memory().used() + frontier_.bytes() > limits_.bytes) return Outcome::memory_limit;
         double const now = since(start_);
         if (now >= limits_.seconds) return Outcome::time_limit;
         if (now < next_report_) return std::nullopt;
         next_report_ = now + seconds_between_reports;
-        Progress const progress{store_.size(), result_.transitions, frontier_.size(), store_.bytes(), now};
+        Progress const progress{store_.size(), result_.transitions, frontier_.size(), store_.memory().used(),
+                                now};
         if (watcher_ && watcher_(progress)) return Outcome::interrupted;
         return std::nullopt;
     }
@@ -198,7 +215,7 @@ class Explorer {
             v.awaited.push_back(awaited);
             return false;
         };
-        if (a.instruction->op == Op::wait) machine_.any_awaited(store_[n], t, *a.instruction, collect);
+        if (a.instruction->op == Op::wait) machine_.any_awaited(current_.data(), t, *a.instruction, collect);
         result_.violation = std::move(v);
     }
 
@@ -212,7 +229,7 @@ class Explorer {
 
     // An access that is not ordered after all earlier ones it conflicts with.
     void find_unordered_access(StateNumber n) {
-        Word const* const state = store_[n];
+        Word const* const state = current_.data();
         auto const& monitor = machine_.monitor();
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             auto const& a = accesses_[t];
@@ -239,8 +256,8 @@ class Explorer {
                 if (!non_atomic(b) || a->cell != b->cell) continue;
                 if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
                 result_.race = Race{run_to(n), std::nullopt};
-                result_.race->run.push_back(event(store_[n], t, *a));
-                result_.race->run.push_back(event(store_[n], u, *b));
+                result_.race->run.push_back(event(current_.data(), t, *a));
+                result_.race->run.push_back(event(current_.data(), u, *b));
                 return;
             }
         }
@@ -251,7 +268,7 @@ class Explorer {
         FailedRun failed{{}, *failure_};
         if (parent != no_state) {
             failed.run = run_to(parent);
-            failed.run.push_back(event(store_[parent], t, *machine_.next_access(store_[parent], t)));
+            failed.run.push_back(event(current_.data(), t, *accesses_[t]));
         }
         result_.failure = std::move(failed);
     }
@@ -284,36 +301,34 @@ class Explorer {
         }
     }
 
+    // The events on the way to a state: its origins, followed forwards.
     std::vector<Event> run_to(StateNumber n) const {
-        std::vector<StateNumber> path{n};
-        while (store_.parent(path.back()) != no_state) path.push_back(store_.parent(path.back()));
+        std::vector<Origin> path{store_.origin(n)};
+        while (path.back().parent != no_state) path.push_back(store_.origin(path.back().parent));
         std::vector<Event> run;
+        StateList now(machine_.words()), next(machine_.words());
+        std::optional<Failure> ignored;
+        std::vector<FenceTrace> traces;
+        machine_.start(next, ignored);
+        now.push(next[path.back().choice]);
         if constexpr (Monitor::has_modes) {
             for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-                add_fences(run, t, machine_.fences_before_first_access(store_[path.back()], t));
+                add_fences(run, t, machine_.fences_before_first_access(now[0], t));
             }
         }
-        for (std::size_t i = path.size(); i-- > 1;) add_step(run, store_[path[i]], store_[path[i - 1]]);
-        return run;
-    }
-
-    void add_step(std::vector<Event>& run, Word const* before, Word const* after) const {
-        StateList next(machine_.words());
-        std::vector<FenceTrace> traces;
-        std::optional<Failure> ignored;
-        for (std::uint32_t t = 0;; ++t) {
-            auto const access = machine_.next_access(before, t);
-            if (!access) continue;
+        path.pop_back();
+        for (; !path.empty(); path.pop_back()) {
+            auto const [parent, t, choice] = path.back();
+            auto const access = *machine_.next_access(now[0], t);
+            run.push_back(event(now[0], t, access));
             next.clear();
             traces.clear();
-            machine_.step(before, t, *access, next, ignored, &traces);
-            for (std::size_t i = 0; i < next.size(); ++i) {
-                if (!same_words(next[i], after, machine_.words())) continue;
-                run.push_back(event(before, t, *access));
-                if constexpr (Monitor::has_modes) add_fences(run, t, traces[i]);
-                return;
-            }
+            machine_.step(now[0], t, access, next, ignored, &traces);
+            if constexpr (Monitor::has_modes) add_fences(run, t, traces[choice]);
+            now.clear();
+            now.push(next[choice]);
         }
+        return run;
     }
 
     static void add_fences(std::vector<Event>& run, std::uint32_t t, FenceTrace const& fences) {
@@ -338,13 +353,14 @@ class Explorer {
     Limits const& limits_;
     Watcher const& watcher_;
     Frontier frontier_;
-    StateStore store_;
+    Store store_;
+    std::vector<Word> current_;  // the state being expanded
     StateList successors_;
-    std::vector<StateNumber> parents_;             // of the successors
+    std::vector<Origin> origins_;                  // of the successors
     std::vector<std::optional<Access>> accesses_;  // of the threads, in the state being expanded
     std::vector<std::uint64_t> hashes_;
     std::optional<Failure> failure_;
-    std::uint64_t expanded_ = 0;
+    std::uint64_t polls_ = 0;
     Clock::time_point start_ = Clock::now();
     double next_report_ = seconds_between_reports;
     Result result_;
@@ -352,15 +368,25 @@ class Explorer {
 
 }  // namespace
 
-Result explore(Program const& program, Model model, Order order, Limits const& limits,
-               Watcher const& watcher) {
+namespace {
+
+template <class Monitor>
+Result explore_with(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    if (options.subsumption)
+        return Explorer<Monitor, AntichainStore>(program, options.order, options.limits, watcher).run();
+    return Explorer<Monitor, ExactStore>(program, options.order, options.limits, watcher).run();
+}
+
+}  // namespace
+
+Result explore(Program const& program, Model model, SearchOptions const& options, Watcher const& watcher) {
     switch (model) {
         case Model::ra:
-            return Explorer<RaMonitor>(program, order, limits, watcher).run();
+            return explore_with<RaMonitor>(program, options, watcher);
         case Model::rc20:
-            return Explorer<Rc20Monitor>(program, order, limits, watcher).run();
+            return explore_with<Rc20Monitor>(program, options, watcher);
         default:
-            return Explorer<NoMonitor>(program, order, limits, watcher).run();
+            return Explorer<NoMonitor, ExactStore>(program, options.order, options.limits, watcher).run();
     }
 }
 
@@ -368,7 +394,7 @@ std::vector<PlainState> reachable(Program const& program, std::uint64_t most_sta
     Limits limits;
     limits.states = most_states;
     Watcher const nobody;
-    Explorer<NoMonitor> explorer(program, Order::breadth_first, limits, nobody);
+    Explorer<NoMonitor, ExactStore> explorer(program, Order::breadth_first, limits, nobody);
     if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
     return explorer.plain_states();
 }

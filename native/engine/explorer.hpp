@@ -14,12 +14,18 @@
 namespace holdfast {
 
 enum class Model : std::uint8_t { sc, ra, rc20 };
-enum class Order : std::uint8_t { breadth_first, depth_first };
+enum class Order : std::uint8_t { breadth_first, depth_first, largest_first };
 
 struct Limits {
     std::uint64_t states = UINT64_MAX;
     double seconds = 1e300;
     std::size_t bytes = SIZE_MAX;
+};
+
+struct SearchOptions {
+    Order order = Order::breadth_first;
+    bool subsumption = true;  // keep maximal monitors only
+    Limits limits;
 };
 
 struct Progress {
@@ -89,8 +95,7 @@ struct Result {
     std::uint32_t endless_thread = 0, endless_pc = 0;
 };
 
-Result explore(Program const& program, Model model, Order order, Limits const& limits,
-               Watcher const& watcher);
+Result explore(Program const& program, Model model, SearchOptions const& options, Watcher const& watcher);
 
 // Every state reached under sequential consistency, for tests: per thread the index of its next instruction
 // (code size: ended, code size + 1: diverged) and its registers, then the cells.

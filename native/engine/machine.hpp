@@ -81,6 +81,8 @@ class Machine {
     Program const& program() const { return program_; }
     Monitor const& monitor() const { return monitor_; }
     std::size_t words() const { return words_; }
+    // Program state and memory are in the first words, the monitor in the others.
+    std::size_t key_words() const { return key_words_; }
 
     // All states in which the threads stand at their first accesses.
     void start(StateList& out, std::optional<Failure>& failure) const {
@@ -154,8 +156,8 @@ class Machine {
     }
 
   private:
-    static constexpr std::uint64_t longest_local_run = std::uint64_t{1} << 26;
-    static constexpr std::size_t most_choices = std::size_t{1} << 16;
+    static constexpr std::uint64_t longest_local_run = std::uint64_t{1} << 25;
+    static constexpr std::size_t most_choices = std::size_t{1} << 12;
 
     Machine(Program const& program, Layout layout)
         : program_(program), monitor_((allocate(layout), program), layout), words_(layout.words()) {}
@@ -177,11 +179,19 @@ class Machine {
             auto& fields = registers_.emplace_back();
             for (std::uint32_t r = 0; r < thread.registers; ++r)
                 fields.push_back(layout.allocate(value_bits));
+            auto& dead = dead_.emplace_back();
+            auto const add_point = [&](std::vector<std::uint32_t> const& registers) {
+                auto& selection = dead.emplace_back();
+                for (auto r : registers) selection.add(fields[r], fields[r].mask);
+            };
+            for (auto pc : thread.accesses) add_point(thread.code[pc].dead);
+            add_point(thread.dead_at_end);
         }
         for (std::uint32_t x = 0; x < program_.fence_cell(); ++x)
             memory_.push_back(layout.allocate(value_bits));
         memory_.push_back(Field{});  // the reserved cell is always 0
         layout.close_words();
+        key_words_ = layout.words();
     }
 
     std::optional<Wide> try_number(Word const* state, std::uint32_t t, std::uint32_t expression) const {
@@ -337,11 +347,16 @@ class Machine {
             return;
         }
         if (stop.why == LocalStop::Why::at_point) {
-            points_[t].set(state, stop.where);
+            stand(state, t, stop.where);
         } else {
             diverge(state, t);
         }
         if (traces != nullptr) traces->push_back(std::move(trace));
+    }
+
+    void stand(Word* state, std::uint32_t t, std::uint32_t point) const {
+        points_[t].set(state, point);
+        dead_[t][point].clear(state);
     }
 
     void diverge(Word* state, std::uint32_t t) const {
@@ -376,7 +391,7 @@ class Machine {
                     Place next{stop.where, std::move(state)};
                     if (met.insert(next).second) open.emplace_back(std::move(next), std::move(further));
                 } else if (stop.why == LocalStop::Why::at_point) {
-                    points_[t].set(state.data(), stop.where);
+                    stand(state.data(), t, stop.where);
                     if (settled.insert(state).second) add(state, further);
                 }
             }
@@ -387,9 +402,11 @@ class Machine {
     }
 
     Program const& program_;
-    std::vector<Field> points_;                  // per thread
-    std::vector<std::vector<Field>> registers_;  // per thread
-    std::vector<Field> memory_;                  // per cell
+    std::vector<Field> points_;                    // per thread
+    std::vector<std::vector<Field>> registers_;    // per thread
+    std::vector<std::vector<BitSelection>> dead_;  // per thread and point: the registers that are dead there
+    std::vector<Field> memory_;                    // per cell
+    std::size_t key_words_ = 0;
     Monitor monitor_;
     std::size_t words_;
 };

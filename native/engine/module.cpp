@@ -43,7 +43,18 @@ class ProgramBuilder {
         return static_cast<std::uint32_t>(program_.expressions.size() - 1);
     }
 
-    void add_thread(std::uint32_t registers) { program_.threads.emplace_back().registers = registers; }
+    void add_thread(std::uint32_t registers, std::vector<std::uint32_t> dead_at_end) {
+        auto& thread = program_.threads.emplace_back();
+        thread.registers = registers;
+        thread.dead_at_end = std::move(dead_at_end);
+    }
+    // The registers that are dead at the instruction added last.
+    void forget(std::vector<std::uint32_t> registers) {
+        if (program_.threads.empty() || program_.threads.back().code.empty()) {
+            throw std::invalid_argument("no instruction to forget registers at");
+        }
+        program_.threads.back().code.back().dead = std::move(registers);
+    }
 
     void add_instruction(Op op, std::optional<std::uint32_t> reg, std::uint32_t first_cell,
                          std::uint32_t cells, std::optional<std::uint32_t> index,
@@ -97,11 +108,13 @@ Watcher watcher_for(nb::object report) {
     };
 }
 
-Result explore_releasing_gil(Program const& program, Model model, Order order, std::uint64_t most_states,
-                             double most_seconds, std::size_t most_bytes, nb::object report) {
+Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
+                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
+                             nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    return explore(program, model, order, {most_states, most_seconds, most_bytes}, watcher);
+    SearchOptions const options{order, subsumption, {most_states, most_seconds, most_bytes}};
+    return explore(program, model, options, watcher);
 }
 
 void bind_program(nb::module_& m) {
@@ -152,7 +165,8 @@ void bind_program(nb::module_& m) {
         .def("add_cell", &ProgramBuilder::add_cell, "initial"_a, "atomic"_a, "plain"_a, "plain_others"_a,
              "free"_a, "free_others"_a)
         .def("add_expression", &ProgramBuilder::add_expression, "steps"_a, "wide"_a)
-        .def("add_thread", &ProgramBuilder::add_thread, "registers"_a)
+        .def("add_thread", &ProgramBuilder::add_thread, "registers"_a, "dead_at_end"_a)
+        .def("forget", &ProgramBuilder::forget, "registers"_a)
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
@@ -227,10 +241,11 @@ NB_MODULE(_native, m) {
     nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra).value("RC20", Model::rc20);
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)
-        .value("DEPTH_FIRST", Order::depth_first);
+        .value("DEPTH_FIRST", Order::depth_first)
+        .value("LARGEST_FIRST", Order::largest_first);
     bind_program(m);
     bind_result(m);
-    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "most_states"_a,
-          "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
+          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
 }

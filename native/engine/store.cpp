@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <bit>
 
 namespace holdfast {
@@ -13,6 +12,33 @@ constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+Origin as_origin(Word word) {
+    Origin origin;
+    static_assert(sizeof(origin) == sizeof(word));
+    std::memcpy(&origin, &word, sizeof(origin));
+    return origin;
+}
+
+Word as_word(Origin origin) {
+    Word word;
+    std::memcpy(&word, &origin, sizeof(word));
+    return word;
+}
+
+// Of the first word of a member: how many bits its monitor has, and the state's number.
+Word member_head(std::uint32_t bits, StateNumber n) {
+    return static_cast<Word>(bits) << 32 | n;
+}
+std::uint32_t bits_of(Word head) {
+    return static_cast<std::uint32_t>(head >> 32);
+}
+
+bool included(Word const* a, Word const* b, std::size_t count) {
+    Word missing = 0;
+    for (std::size_t i = 0; i < count; ++i) missing |= a[i] & ~b[i];
+    return missing == 0;
+}
 
 }  // namespace
 
@@ -29,77 +55,171 @@ Pages::~Pages() {
     if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-StateStore::StateStore(std::size_t words_per_state, std::size_t most_bytes)
-    : words_(words_per_state), most_bytes_(most_bytes) {
-    std::size_t const per_state = words_ * sizeof(Word) + sizeof(StateNumber);
-    std::size_t const states = std::bit_floor(std::max<std::size_t>(block_bytes / per_state, 16));
-    block_shift_ = static_cast<unsigned>(std::countr_zero(states));
-    block_mask_ = states - 1;
-    slots_ = first_slots;
-    table_ = take(slots_ * sizeof(std::uint64_t));
+Pages MemoryBudget::take(std::size_t bytes) {
+    if (used_ + bytes > most_) throw OutOfMemory("the memory limit is reached");
+    Pages pages(bytes);
+    used_ += bytes;
+    peak_ = std::max(peak_, used_);
+    return pages;
 }
 
-Pages StateStore::take(std::size_t bytes) {
-    if (bytes_ + bytes > most_bytes_) throw OutOfMemory("the memory limit is reached");
-    Pages pages(bytes);
-    bytes_ += bytes;
-    peak_bytes_ = std::max(peak_bytes_, bytes_);
-    return pages;
+Arena::Arena(MemoryBudget& budget, std::size_t words_per_record) : budget_(budget), words_(words_per_record) {
+    std::size_t const records =
+        std::bit_floor(std::max<std::size_t>(block_bytes / (words_ * sizeof(Word)), 16));
+    shift_ = static_cast<unsigned>(std::countr_zero(records));
+    mask_ = records - 1;
+}
+
+Word* Arena::append() {
+    if (size_ >> shift_ == blocks_.size())
+        blocks_.push_back(budget_.take((mask_ + 1) * words_ * sizeof(Word)));
+    return (*this)[size_++];
+}
+
+HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots) {
+    pages_ = budget_.take(count_ * sizeof(std::uint64_t));
 }
 
 // Old slots are met in the order of their places, which is the order of their new places too, except for
 // those that wrapped around; so both tables are walked from front to back.
-void StateStore::grow_table() {
-    std::uint64_t const old_slots = slots_;
-    Pages old = std::move(table_);
-    try {
-        table_ = take(old_slots * 2 * sizeof(std::uint64_t));
-    } catch (...) {
-        table_ = std::move(old);
-        throw;
+void HashTable::grow() {
+    if (count_ == most_slots) throw OutOfMemory("more states than the store can number");
+    Pages larger = budget_.take(count_ * 2 * sizeof(std::uint64_t));
+    std::swap(pages_, larger);
+    auto const* const old = larger.as<std::uint64_t>();
+    std::uint64_t const old_count = count_;
+    count_ *= 2;
+    for (std::uint64_t i = 0; i < old_count; ++i) {
+        if (old[i] == 0) continue;
+        std::size_t at = place(static_cast<std::uint32_t>(old[i] >> 32));
+        while (slots()[at] != 0) at = after(at);
+        slots()[at] = old[i];
     }
-    slots_ = old_slots * 2;
-    auto const* from = old.as<std::uint64_t>();
-    auto* to = table();
-    for (std::uint64_t i = 0; i < old_slots; ++i) {
-        if (from[i] == 0) continue;
-        std::size_t at = place(static_cast<std::uint32_t>(from[i] >> 32));
-        while (to[at] != 0) at = at + 1 == slots_ ? 0 : at + 1;
-        to[at] = from[i];
-    }
-    bytes_ -= old.bytes();
+    budget_.release(std::move(larger));
 }
 
-void StateStore::append(Word const* state, StateNumber parent) {
-    std::size_t const block = size_ >> block_shift_;
-    if (block == blocks_.size()) {
-        blocks_.push_back(take((block_mask_ + 1) * (words_ * sizeof(Word) + sizeof(StateNumber))));
-    }
-    std::size_t const within = size_ & block_mask_;
-    std::memcpy(blocks_[block].as<Word>() + within * words_, state, words_ * sizeof(Word));
-    parents(block)[within] = parent;
-    ++size_;
+ExactStore::ExactStore(std::size_t words, std::size_t, std::size_t most_bytes)
+    : memory_(most_bytes), words_(words), states_(memory_, words + 1), table_(memory_) {}
+
+bool ExactStore::insert(Word const* state, std::uint64_t hash, Origin origin) {
+    table_.reserve_one();
+    auto const same = [&](StateNumber n) { return same_words(states_[n], state, words_); };
+    if (table_.find(hash, same) != no_state) return false;
+    auto const number = static_cast<StateNumber>(size());
+    Word* const added = states_.append();
+    std::memcpy(added, state, words_ * sizeof(Word));
+    added[words_] = as_word(origin);
+    table_.add(hash, number);
+    return true;
 }
 
-StateStore::Inserted StateStore::insert(Word const* state, std::uint64_t hash, StateNumber parent) {
-    if (size_ * 4 >= slots_ * 3) {
-        if (slots_ == most_slots) throw OutOfMemory("more states than the store can number");
-        grow_table();
+Origin ExactStore::origin(StateNumber n) const {
+    return as_origin(states_[n][words_]);
+}
+
+AntichainStore::AntichainStore(std::size_t words, std::size_t key_words, std::size_t most_bytes)
+    : memory_(most_bytes),
+      key_words_(key_words),
+      monitor_words_(words - key_words),
+      stride_(monitor_words_ + 1),
+      keys_(memory_, key_words + 2),
+      records_(memory_, 2),
+      table_(memory_) {}
+
+AntichainStore::Members AntichainStore::members_of(Word const* key) const {
+    Word const sizes = key[key_words_ + 1];
+    return {std::bit_cast<Word*>(key[key_words_]), static_cast<std::uint32_t>(sizes),
+            static_cast<std::uint32_t>(sizes >> 32), stride_};
+}
+
+void AntichainStore::set_members(Word* key, Members const& members) const {
+    key[key_words_] = std::bit_cast<Word>(members.first);
+    key[key_words_ + 1] = static_cast<Word>(members.capacity) << 32 | members.count;
+}
+
+Word* AntichainStore::Members::find(StateNumber n) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (static_cast<StateNumber>(first[i * stride]) == n) return first + i * stride;
     }
-    std::uint32_t const tag = tag_of(hash);
-    auto* const slots = table();
-    std::size_t at = place(tag);
-    while (slots[at] != 0) {
-        if (static_cast<std::uint32_t>(slots[at] >> 32) == tag) {
-            auto const number = static_cast<StateNumber>(slots[at]) - 1;
-            if (same_words((*this)[number], state, words_)) return {number, false};
-        }
-        at = at + 1 == slots_ ? 0 : at + 1;
+    return nullptr;
+}
+
+Word* AntichainStore::allocate(std::uint32_t capacity) {
+    auto const size_class = static_cast<std::size_t>(std::countr_zero(capacity));
+    if (size_class < unused_.size() && !unused_[size_class].empty()) {
+        Word* const again = unused_[size_class].back();
+        unused_[size_class].pop_back();
+        return again;
     }
-    auto const number = static_cast<StateNumber>(size_);
-    append(state, parent);
-    slots[at] = static_cast<std::uint64_t>(tag) << 32 | (number + 1);
-    return {number, true};
+    std::size_t const bytes = capacity * stride_ * sizeof(Word);
+    if (pools_.empty() || pool_used_ + bytes > pools_.back().bytes()) {
+        pools_.push_back(memory_.take(std::max(bytes, block_bytes)));
+        pool_used_ = 0;
+    }
+    Word* const fresh = pools_.back().as<Word>() + pool_used_ / sizeof(Word);
+    pool_used_ += bytes;
+    return fresh;
+}
+
+void AntichainStore::grow(Members& members) {
+    auto const capacity = std::max<std::uint32_t>(members.capacity * 2, 1);
+    Word* const larger = allocate(capacity);
+    if (members.capacity > 0) {
+        std::memcpy(larger, members.first, members.count * stride_ * sizeof(Word));
+        auto const size_class = static_cast<std::size_t>(std::countr_zero(members.capacity));
+        if (unused_.size() <= size_class) unused_.resize(size_class + 1);
+        unused_[size_class].push_back(members.first);
+    }
+    members.first = larger;
+    members.capacity = capacity;
+}
+
+bool AntichainStore::insert(Word const* state, std::uint64_t hash, Origin origin) {
+    table_.reserve_one();
+    auto const same = [&](std::uint32_t key) { return same_words(keys_[key], state, key_words_); };
+    auto key = table_.find(hash, same);
+    if (key == no_state) {
+        key = static_cast<std::uint32_t>(keys_.size());
+        std::memcpy(keys_.append(), state, key_words_ * sizeof(Word));
+        table_.add(hash, key);
+    }
+    auto members = members_of(keys_[key]);
+    Word const* const monitor = state + key_words_;
+    auto const bits = count_bits(monitor, monitor_words_);
+    // Only larger members can include the new one, and only smaller ones be included in it.
+    std::uint32_t at = 0;
+    for (; at < members.count && bits_of(members.first[at * stride_]) >= bits; ++at) {
+        if (included(monitor, members.first + at * stride_ + 1, monitor_words_)) return false;
+    }
+    std::uint32_t kept = at;
+    for (std::uint32_t i = at; i < members.count; ++i) {
+        Word* const member = members.first + i * stride_;
+        if (included(member + 1, monitor, monitor_words_)) continue;
+        if (kept != i) std::memcpy(members.first + kept * stride_, member, stride_ * sizeof(Word));
+        ++kept;
+    }
+    members.count = kept;
+    if (members.count == members.capacity) grow(members);
+    Word* const place = members.first + at * stride_;
+    std::memmove(place + stride_, place, (members.count - at) * stride_ * sizeof(Word));
+    place[0] = member_head(bits, static_cast<StateNumber>(size()));
+    std::memcpy(place + 1, monitor, monitor_words_ * sizeof(Word));
+    ++members.count;
+    set_members(keys_[key], members);
+    Word* const record = records_.append();
+    record[0] = as_word(origin);
+    record[1] = key;
+    return true;
+}
+
+void AntichainStore::load(StateNumber n, Word* state) const {
+    Word const* const key = keys_[key_of(n)];
+    std::memcpy(state, key, key_words_ * sizeof(Word));
+    std::memcpy(state + key_words_, members_of(key).find(n) + 1, monitor_words_ * sizeof(Word));
+}
+
+Origin AntichainStore::origin(StateNumber n) const {
+    return as_origin(records_[n][0]);
 }
 
 }  // namespace holdfast

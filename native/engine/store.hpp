@@ -1,14 +1,17 @@
-// The set of all states met, each with the state it was first reached from.
+// The states met so far, in two kinds. Both number states as they come and remember where each came from.
 //
-// States stand one after the other in blocks that never move; an open-addressing table holds, per state, its
-// number and 32 bits of its hash. A state's place in the table depends on these bits alone, so the table
-// grows without touching the states.
+// `ExactStore` tells states apart bit by bit. `AntichainStore` uses that monitors are monotone (design.md,
+// section 4.2): of two states with the same program state and memory, one whose monitor is included in the
+// other's can show nothing that the other cannot, so only maximal monitors are kept.
+//
+// States stand in blocks that never move; an open-addressing table holds, per entry, a number and 32 bits of
+// a hash. An entry's place depends on these bits alone, so the table grows without touching the states.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -18,6 +21,14 @@ namespace holdfast {
 
 using StateNumber = std::uint32_t;
 constexpr StateNumber no_state = UINT32_MAX;
+
+// How a state was reached: from which state, by which thread, as which of the successors of that step. An
+// initial state comes from no state, and `choice` is its number among them.
+struct Origin {
+    StateNumber parent;
+    std::uint32_t thread : 8;
+    std::uint32_t choice : 24;
+};
 
 struct OutOfMemory : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -32,6 +43,12 @@ inline std::uint64_t hash_words(Word const* words, std::size_t count) {
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93u;
     return h;
+}
+
+inline std::uint32_t count_bits(Word const* words, std::size_t count) {
+    int bits = 0;
+    for (std::size_t i = 0; i < count; ++i) bits += std::popcount(words[i]);
+    return static_cast<std::uint32_t>(bits);
 }
 
 // Zeroed memory straight from the system, in large pages where it has them.
@@ -63,63 +80,166 @@ class Pages {
     std::size_t bytes_ = 0;
 };
 
-class StateStore {
+// Counts the memory of a search, and refuses more than its limit.
+class MemoryBudget {
   public:
-    StateStore(std::size_t words_per_state, std::size_t most_bytes);
+    explicit MemoryBudget(std::size_t most) : most_(most) {}
+    Pages take(std::size_t bytes);
+    void release(Pages pages) { used_ -= pages.bytes(); }
+    std::size_t used() const { return used_; }
+    std::size_t peak() const { return peak_; }
 
-    // The state's number, and whether it is new. Throws OutOfMemory rather than use more than `most_bytes`.
-    struct Inserted {
-        StateNumber number;
-        bool is_new;
-    };
-    Inserted insert(Word const* state, std::uint64_t hash, StateNumber parent);
+  private:
+    std::size_t most_;
+    std::size_t used_ = 0;
+    std::size_t peak_ = 0;
+};
 
-    void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&table()[place(tag_of(hash))]); }
-    // The state in the first slot with these hash bits, if it is close.
-    void prefetch_state(std::uint64_t hash) const {
+// An array of records of some words each that grows at its end and never moves.
+class Arena {
+  public:
+    Arena(MemoryBudget& budget, std::size_t words_per_record);
+    Word* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Word>() + (n & mask_) * words_; }
+    Word* append();
+    std::size_t size() const { return size_; }
+
+  private:
+    MemoryBudget& budget_;
+    std::size_t words_;
+    unsigned shift_ = 0;
+    std::size_t mask_ = 0;
+    std::size_t size_ = 0;
+    std::vector<Pages> blocks_;
+};
+
+// Numbers by hash. The caller compares what they stand for.
+class HashTable {
+  public:
+    explicit HashTable(MemoryBudget& budget);
+
+    // The first number with this hash for which `same` is true, or `no_state`; then `add` may put one in.
+    template <class Same>
+    std::uint32_t find(std::uint64_t hash, Same same) {
+        std::uint32_t const tag = tag_of(hash);
+        for (free_ = place(tag); slots()[free_] != 0; free_ = after(free_)) {
+            if (static_cast<std::uint32_t>(slots()[free_] >> 32) != tag) continue;
+            auto const number = static_cast<std::uint32_t>(slots()[free_]) - 1;
+            if (same(number)) return number;
+        }
+        return no_state;
+    }
+    // After `find` of the same hash has found nothing.
+    void add(std::uint64_t hash, std::uint32_t number) {
+        slots()[free_] = static_cast<std::uint64_t>(tag_of(hash)) << 32 | (number + 1);
+        ++size_;
+    }
+    // Makes room for one more; call it before `find`.
+    void reserve_one() {
+        if (size_ * 4 >= count_ * 3) grow();
+    }
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[place(tag_of(hash))]); }
+    // A number close to where the hash belongs that has the same hash bits, or `no_state`.
+    std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
         auto const first = place(tag);
-        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, slots_); ++at) {
-            auto const slot = table()[at];
-            if (slot == 0) return;
-            if (static_cast<std::uint32_t>(slot >> 32) != tag) continue;
-            __builtin_prefetch((*this)[static_cast<StateNumber>(slot) - 1]);
-            return;
+        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, count_); ++at) {
+            if (slots()[at] == 0) break;
+            if (static_cast<std::uint32_t>(slots()[at] >> 32) == tag)
+                return static_cast<std::uint32_t>(slots()[at]) - 1;
         }
+        return no_state;
     }
-
-    Word const* operator[](StateNumber n) const {
-        return blocks_[n >> block_shift_].as<Word>() + (n & block_mask_) * words_;
-    }
-    StateNumber parent(StateNumber n) const { return parents(n >> block_shift_)[n & block_mask_]; }
-
-    std::size_t size() const { return size_; }
-    std::size_t bytes() const { return bytes_; }
-    std::size_t peak_bytes() const { return peak_bytes_; }
 
   private:
     static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
     std::size_t place(std::uint32_t tag) const {
-        return static_cast<std::size_t>((static_cast<std::uint64_t>(tag) * slots_) >> 32);
+        return static_cast<std::size_t>((static_cast<std::uint64_t>(tag) * count_) >> 32);
     }
-    std::uint64_t* table() const { return table_.as<std::uint64_t>(); }
-    std::uint32_t* parents(std::size_t block) const {
-        return reinterpret_cast<std::uint32_t*>(blocks_[block].as<Word>() + (block_mask_ + 1) * words_);
-    }
-    Pages take(std::size_t bytes);
-    void grow_table();
-    void append(Word const* state, StateNumber parent);
+    std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }
+    std::uint64_t* slots() const { return pages_.as<std::uint64_t>(); }
+    void grow();
 
-    std::size_t words_;
-    std::size_t most_bytes_;
-    unsigned block_shift_ = 0;
-    std::size_t block_mask_ = 0;
-    std::vector<Pages> blocks_;
-    Pages table_;  // per slot: tag in the upper half, number + 1 in the lower, 0 where empty
-    std::uint64_t slots_ = 0;
+    MemoryBudget& budget_;
+    Pages pages_;  // per slot: hash bits in the upper half, number + 1 in the lower, 0 where empty
+    std::uint64_t count_ = 0;
     std::size_t size_ = 0;
-    std::size_t bytes_ = 0;
-    std::size_t peak_bytes_ = 0;
+    std::size_t free_ = 0;
+};
+
+class ExactStore {
+  public:
+    // The first `key_words` of a state are program state and memory; of no interest here.
+    ExactStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
+
+    std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
+    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_state(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(states_[number]);
+    }
+    // Whether the state is new; then its number is the last one. Throws OutOfMemory.
+    bool insert(Word const* state, std::uint64_t hash, Origin origin);
+
+    void load(StateNumber n, Word* state) const { std::memcpy(state, states_[n], words_ * sizeof(Word)); }
+    Origin origin(StateNumber n) const;
+    // Whether a state met later makes this one superfluous.
+    bool superseded(StateNumber) const { return false; }
+    // How many elements the sets of the state's monitor have; all the same here.
+    std::size_t elements(Word const*) const { return 0; }
+
+    std::size_t size() const { return states_.size(); }
+    MemoryBudget const& memory() const { return memory_; }
+
+  private:
+    MemoryBudget memory_;
+    std::size_t words_;
+    Arena states_;  // the words of the state, then its origin
+    HashTable table_;
+};
+
+class AntichainStore {
+  public:
+    AntichainStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
+
+    std::uint64_t hash(Word const* state) const { return hash_words(state, key_words_); }
+    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_state(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(keys_[number]);
+    }
+    bool insert(Word const* state, std::uint64_t hash, Origin origin);
+
+    void load(StateNumber n, Word* state) const;
+    Origin origin(StateNumber n) const;
+    std::size_t elements(Word const* state) const { return count_bits(state + key_words_, monitor_words_); }
+    bool superseded(StateNumber n) const { return members_of(keys_[key_of(n)]).find(n) == nullptr; }
+
+    std::size_t size() const { return records_.size(); }
+    MemoryBudget const& memory() const { return memory_; }
+
+  private:
+    // The maximal monitors met with one key, largest first: each a word with its number of bits and the
+    // state's number, then the monitor.
+    struct Members {
+        Word* first;
+        std::uint32_t count, capacity;
+        std::size_t stride;
+        Word* find(StateNumber n) const;
+    };
+    Members members_of(Word const* key) const;
+    void set_members(Word* key, Members const& members) const;
+    std::uint32_t key_of(StateNumber n) const { return static_cast<std::uint32_t>(records_[n][1]); }
+    void grow(Members& members);
+    Word* allocate(std::uint32_t capacity);
+
+    MemoryBudget memory_;
+    std::size_t key_words_, monitor_words_, stride_;
+    Arena keys_;     // the words of the key, then a pointer to its members, then their count and capacity
+    Arena records_;  // per state: its origin, the number of its key
+    HashTable table_;
+    std::vector<Pages> pools_;
+    std::size_t pool_used_ = 0;
+    std::vector<std::vector<Word*>> unused_;  // member arrays given back, by log2 of their capacity
 };
 
 }  // namespace holdfast

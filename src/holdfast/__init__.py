@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         Witness,
     )
 
+__version__ = "0.1.0"
+
 _HOME = {
     "Answer": "verdicts",
     "Assertion": "verdicts",

@@ -26,7 +26,8 @@ class Job:
     file: str
     model: str
     limits: Limits
-    order: str = "breadth-first"
+    order: str = "auto"
+    subsumption: bool = True
     format: str | None = None
     strict_tpl: bool = False
 
@@ -153,7 +154,14 @@ def _with_share_of_memory(job: Job, workers: int) -> Job:
 def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
     try:
         program = load(job.file, format=job.format, strict_tpl=job.strict_tpl)
-        answer = robust(program, job.model, limits=job.limits, order=job.order, watcher=watcher)
+        answer = robust(
+            program,
+            job.model,
+            limits=job.limits,
+            order=job.order,
+            subsumption=job.subsumption,
+            watcher=watcher,
+        )
         return Outcome(job.file, answer=answer)
     except InputError as error:
         return Outcome(job.file, error=error)

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from holdfast import __version__
+from holdfast.memory_models import ROBUSTNESS_MODELS
+
 if TYPE_CHECKING:
     from holdfast.batch import Outcome
     from holdfast.errors import InputError
@@ -28,7 +31,7 @@ assertion was found), 2 wrong input or usage, 3 undecided within the limits.
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="holdfast")
+@click.version_option(version=__version__, message="%(prog)s %(version)s")
 def main() -> None:
     """Tells whether weak memory can break a lock-free program, and shows how."""
 
@@ -64,22 +67,28 @@ def _search_options(command: _Command) -> _Command:
 @main.command(epilog=_EXIT_CODES)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
-    "--model", type=click.Choice(["ra", "rc20"]), default="ra", show_default=True, help="The memory model."
+    "--model",
+    type=click.Choice(ROBUSTNESS_MODELS),
+    default="ra",
+    show_default=True,
+    help="Release/acquire, or C++20 atomics.",
 )
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
     "--search",
-    type=click.Choice(["breadth-first", "depth-first"]),
-    default="breadth-first",
+    type=click.Choice(["auto", "breadth-first", "depth-first", "largest-first"]),
+    default="auto",
     show_default=True,
-    help="Order of the search. Depth first can hit a violation sooner, with a longer run.",
+    help="Order of the search. Breadth first finds shortest witnesses, largest first decides soonest; auto "
+    "begins with the one and goes over to the other.",
 )
+@click.option("--no-subsumption", is_flag=True, help="Keep every monitor, not only the largest ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the whole run and all statistics.")
+@click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole.")
 @_search_options
 @_input_options
 def robust(
@@ -88,6 +97,7 @@ def robust(
     model: str,
     shortest: bool,
     search: str,
+    no_subsumption: bool,
     as_json: bool,
     svg: Path | None,
     quiet: bool,
@@ -113,7 +123,7 @@ def robust(
     paths = _guarded(lambda: files_in(files))
     if svg is not None and len(paths) != 1:
         raise click.UsageError("--svg takes exactly one program")
-    work = [Job(path, model, limits, order, format_, strict_tpl) for path in paths]
+    work = [Job(path, model, limits, order, not no_subsumption, format_, strict_tpl) for path in paths]
     outcomes = run_jobs(work, jobs, _progress_line(len(work)))
     if as_json:
         _print_json(outcomes)
@@ -140,7 +150,12 @@ def show(file: str, to: str, format_: str | None, strict_tpl: bool) -> None:
     click.echo(write(program, to), nl=False)
 
 
-@main.command(epilog=_EXIT_CODES)
+@main.command(
+    epilog="""\b
+Exit code: 0 all decided (and as expected), 1 a verdict differs from its
+header (with --check-expected), 2 wrong input or usage, 3 something undecided.
+"""
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option(
     "--check-expected", is_flag=True, help="Compare with the verdicts that the files' headers state."
@@ -229,7 +244,9 @@ def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
 def _print_verdict(outcome: Outcome) -> None:
     from holdfast.report.printable import printable
 
-    click.echo(f"{printable(outcome.file)}: {outcome.required_answer.verdict}")
+    answer = outcome.required_answer
+    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
+    click.echo(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
 
 
 def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.analyses.robustness import MODELS
 from holdfast.batch import Display, Job, Outcome, run_jobs
 from holdfast.engine.explore import Limits
-from holdfast.errors import InputError
 from holdfast.formats.expectations import expectations
+from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.verdicts import RobustnessAnswer
 
 _WIDTH_OF_FILES = 140  # of the table when it does not go to a terminal
@@ -38,23 +37,21 @@ def measure(
 ) -> list[Row]:
     """Ask about every file under every model."""
     headers = [_expectations(file) for file in files]
-    jobs = [Job(file, model, limits) for file in files for model in MODELS]
+    jobs = [Job(file, model, limits) for file in files for model in ROBUSTNESS_MODELS]
     outcomes = iter(run_jobs(jobs, processes, display))
     return [
         _row(file, model, header, next(outcomes))
         for file, header in zip(files, headers, strict=True)
-        for model in MODELS
+        for model in ROBUSTNESS_MODELS
     ]
 
 
 def _expectations(file: str) -> dict[tuple[str, str], bool]:
     try:
         with open(file, encoding="utf-8") as stream:
-            return expectations(stream.read())
+            return expectations(stream.read(), file)
     except (OSError, UnicodeDecodeError):
         return {}  # loading the program will say what is wrong
-    except ValueError as error:
-        raise InputError(str(error), file) from None
 
 
 def _row(file: str, model: str, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
@@ -149,7 +146,7 @@ def _verdict(row: Row) -> str:
 
 
 def _comparison(row: Row) -> str:
-    if not row.expected:
+    if "robust" not in row.expected and not row.differences:
         return "[dim]nothing stated[/]"
     if not row.differences:
         return "[green]yes[/]"
@@ -171,7 +168,7 @@ def _numbers(row: Row) -> list[str]:
 def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
     lines = [str(row.outcome.error) for row in rows if row.outcome.error]
     if check_expected:
-        stated = [row for row in rows if row.expected]
+        stated = [row for row in rows if "robust" in row.expected]
         wrong = sum(any(_is_wrong(row, q) for q in row.differences) for row in stated)
         undecided = sum(row.found["robust"] is None for row in stated)
         lines.append(

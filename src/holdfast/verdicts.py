@@ -73,6 +73,11 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     def access(self) -> Event:
         return self.events[-1]
 
+    def _repr_svg_(self) -> str:
+        from holdfast.report.notebook import witness_svg
+
+        return witness_svg(self)
+
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """Two accesses to one non-atomic cell, at least one a write, that nothing orders, and the run to them.
@@ -87,7 +92,10 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Assertion(msgspec.Struct, frozen=True, kw_only=True):
-    """A place where the program itself goes wrong under sequential consistency, and the run to it."""
+    """A place where the program itself goes wrong under sequential consistency, and the run to it.
+
+    `registers` has the values of those that the failing instruction reads.
+    """
 
     kind: Literal["assertion", "division-by-zero", "index-out-of-range"]
     thread: int
@@ -122,6 +130,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     @property
     def verdict(self) -> str:
         return str(self.__struct_config__.tag)
+
+    def _repr_html_(self) -> str:
+        from holdfast.report.notebook import answer_html
+
+        return answer_html(self)
 
     @property
     def holds(self) -> bool | None:

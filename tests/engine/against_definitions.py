@@ -7,7 +7,6 @@ from holdfast.models.witnesses import replay, replay_assertion, replay_race
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer
 
-
 RACES = {"ra": sc.races, "rc20": rc20.races}
 
 

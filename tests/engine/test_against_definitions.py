@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 
 from engine.against_definitions import check_against_definitions
+from holdfast.analyses.robustness import MODELS, robust
 from holdfast.engine.explore import reachable_states
 from holdfast.formats import load
 from holdfast.formats.tpl import write
 from holdfast.models import sc
 from holdfast.models.explore import LimitReachedError
+from holdfast.models.robustness import non_robustness_witness
 from holdfast.models.threads import DIVERGED
 from holdfast.verdicts import NotRobust
 from strategies import programs, random_program
@@ -23,29 +25,34 @@ BATCH = 250
 REGRESSIONS = sorted(Path(__file__).parent.glob("regressions/*.tpl"))
 
 
-def check_batch(first_seed: int) -> None:
-    not_robust = 0
+def check_batch(first_seed: int, model: str) -> None:
+    """For RC20 three of four programs are drawn so that modes, fences and races matter."""
+    not_robust = races = 0
     for seed in range(first_seed, first_seed + BATCH):
-        program = random_program(random.Random(seed))
+        program = random_program(random.Random(seed), modes=model == "rc20" and seed % 4 != 1)
         try:
             answer = check_against_definitions(
-                program, order="depth-first" if seed % 4 == 0 else "breadth-first"
+                program, model, order="depth-first" if seed % 4 == 0 else "breadth-first"
             )
         except Exception as error:
             raise AssertionError(f"seed {seed}:\n{write(program)}") from error
         not_robust += isinstance(answer, NotRobust)
+        races += answer.race is not None
     assert BATCH * 0.1 < not_robust < BATCH * 0.9  # both verdicts must be well represented
+    assert races > BATCH * (0.1 if model == "rc20" else 0.02)
 
 
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("first_seed", range(0, 2000, BATCH))
-def test_random_programs(first_seed):
-    check_batch(first_seed)
+def test_random_programs(first_seed, model):
+    check_batch(first_seed, model)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("first_seed", range(2000, 22000, BATCH))
-def test_many_random_programs(first_seed):
-    check_batch(first_seed)
+def test_many_random_programs(first_seed, model):
+    check_batch(first_seed, model)
 
 
 @given(programs())
@@ -54,9 +61,16 @@ def test_drawn_programs(program):
     check_against_definitions(program)
 
 
+@given(programs(modes=True))
+@settings(max_examples=300, deadline=None)
+def test_drawn_programs_with_modes(program):
+    check_against_definitions(program, "rc20")
+
+
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("file", REGRESSIONS, ids=lambda file: file.stem)
-def test_programs_that_once_disagreed(file):
-    check_against_definitions(load(file))
+def test_programs_that_once_disagreed(file, model):
+    check_against_definitions(load(file), model)
 
 
 def states_by_definition(program, limit):
@@ -83,3 +97,19 @@ def test_looping_programs_reach_the_same_states(first_seed):
         assert reachable_states(program, 10**6) == expected, f"seed {seed}:\n{write(program)}"
         compared += 1
     assert compared > BATCH * 0.9
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_looping_programs_have_the_violations_of_their_first_graphs(model):
+    """The graphs of a loop have no end; a program that shows nothing in the first ones is not compared."""
+    compared = 0
+    for seed in range(400):
+        program = random_program(random.Random(seed), loop_free=False, modes=model == "rc20")
+        try:
+            expected = non_robustness_witness(program, model, limit=300)
+        except LimitReachedError:
+            continue
+        answer = robust(program, model)
+        assert (answer.witness is not None) == (expected is not None), f"seed {seed}:\n{write(program)}"
+        compared += 1
+    assert compared > 250

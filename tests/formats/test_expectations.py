@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.errors import InputError
 from holdfast.formats.expectations import expectations
 
 
@@ -61,8 +62,8 @@ def test_saying_the_same_twice_is_fine() -> None:
     ],
 )
 def test_malformed_lines_are_told_with_their_number(line: str) -> None:
-    with pytest.raises(ValueError, match="line 2: malformed"):
-        expectations(f"// a test\n{line}\n")
+    with pytest.raises(InputError, match="a.tpl:2:1: malformed"):
+        expectations(f"// a test\n{line}\n", "a.tpl")
 
 
 @pytest.mark.parametrize(
@@ -74,5 +75,5 @@ def test_malformed_lines_are_told_with_their_number(line: str) -> None:
     ],
 )
 def test_contradictions_are_told_with_the_line_of_the_second(text: str) -> None:
-    with pytest.raises(ValueError, match="line 2: "):
-        expectations(text)
+    with pytest.raises(InputError, match="a.tpl:2:1: "):
+        expectations(text, "a.tpl")

@@ -15,7 +15,7 @@ from holdfast.models.relations import identity
 from holdfast.models.robustness import MODELS, NonRobustnessWitness
 from holdfast.models.sc import SCG
 from holdfast.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
-from holdfast.program import CellAccess, Fence, Program, access_modes
+from holdfast.program import CellAccess, Fence, Mode, Program, access_modes
 from holdfast.verdicts import Assertion, Edge, Event, Race, Run, Witness
 
 Path = tuple[tuple[int, int, Label], ...]  # thread, pc, label
@@ -161,7 +161,7 @@ def _events(lts: ProgramLts, path: Path) -> tuple[Event, ...]:
             cell=names[label.cell],
             read=label.read,
             written=label.written,
-            mode=_mode(instruction, label),
+            mode=_mode(instruction, label, effective=lts.threads[thread].silent_fences),
             line=instruction.at.line,
             column=instruction.at.column,
         )
@@ -169,10 +169,13 @@ def _events(lts: ProgramLts, path: Path) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def _mode(instruction: CellAccess | Fence, label: Label) -> str:
+def _mode(instruction: CellAccess | Fence, label: Label, effective: bool) -> str:
+    """As written, or what it counts as under RA."""
     if isinstance(instruction, Fence):
         return instruction.mode.value
     load, store = access_modes(instruction)
+    if effective and Mode.NA not in (load, store):
+        load, store = (Mode.ACQ if label.reads else None), Mode.REL
     return ",".join(mode.value for mode in (load, store if label.writes else None) if mode is not None)
 
 

@@ -1,7 +1,4 @@
 import random
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import pytest
@@ -15,24 +12,10 @@ from holdfast.models.relations import identity
 from holdfast.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
 from holdfast.models.sc import SCG
 from holdfast.models.threads import DIVERGED, Label, ProgramLts
-from holdfast.program import (
-    BlockingCompareExchange,
-    Choose,
-    CompareExchange,
-    Exchange,
-    Fence,
-    FetchAdd,
-    Goto,
-    Instruction,
-    Load,
-    Mode,
-    Program,
-    Skip,
-    Store,
-    Wait,
-)
+from holdfast.program import Choose, Goto, Mode, Program
 from models.litmus import program, read, wait, write
 from models.litmus_rc20 import ACQ, ACQUIRE, RACES, RELEASE, SC_FENCE, VERDICTS
+from models.strength import release_acquire, weakened
 from strategies import programs, random_program
 
 
@@ -110,11 +93,8 @@ def test_sc_fences_synchronise_with_one_another():
 
 def test_an_sc_fence_is_an_acquire_and_a_release_fence():
     for sender, receiver in [([SC_FENCE], [ACQUIRE]), ([RELEASE], [SC_FENCE]), ([SC_FENCE], [SC_FENCE])]:
-        sending, receiving = (
-            [write("x", 1), *sender, write("y", 1)],
-            [wait("y", 1), *receiver, read("a", "x")],
-        )
-        assert not_robust_graph(program(sending, receiving), "rc20") is None
+        sending = [write("x", 1), *sender, write("y", 1)]
+        assert not_robust_graph(program(sending, [wait("y", 1), *receiver, read("a", "x")]), "rc20") is None
 
 
 def test_non_atomic_accesses_do_not_synchronise():
@@ -199,34 +179,15 @@ def check_all_graphs(seeds):
 
 
 def test_steps_reach_all_consistent_graphs():
-    check_all_graphs(range(60))
+    check_all_graphs(range(25))
 
 
 def check_against_ra(seeds):
     """With everything acquire and release, and without weak fences, RC20 is RA."""
     for seed in seeds:
-        strong = with_code(random_program(random.Random(seed), non_atomic=False), strengthened)
+        strong = release_acquire(random_program(random.Random(seed), non_atomic=False))
         by_ra = set(reachable_graph_states(ProgramLts(strong), RAG))
         assert set(reachable_graph_states(rc20_lts(strong), RC20)) == by_ra, seed
-
-
-def with_code(test: Program, change: Callable[[Instruction], Instruction]) -> Program:
-    threads = (replace(thread, code=tuple(map(change, thread.code))) for thread in test.threads)
-    return replace(test, threads=tuple(threads))
-
-
-def strengthened(instruction: Instruction) -> Instruction:
-    match instruction:
-        case Fence(mode) if mode is not Mode.SC:
-            return Skip(at=instruction.at)
-        case Load() | Wait():
-            return replace(instruction, mode=Mode.ACQ)
-        case Store():
-            return replace(instruction, mode=Mode.REL)
-        case FetchAdd() | Exchange() | CompareExchange() | BlockingCompareExchange():
-            return replace(instruction, load_mode=Mode.ACQ, store_mode=Mode.REL)
-        case _:
-            return instruction
 
 
 def test_with_all_accesses_acquire_and_release_it_is_ra():
@@ -238,26 +199,9 @@ def check_weakening(seeds):
     for seed in seeds:
         test = random_program(random.Random(seed), modes=True)
         robust, racy = non_robustness_witness(test, "rc20") is None, bool(races(test))
-        weaker = with_code(test, partial(weakened, random.Random(seed)))
+        weaker = weakened(test, random.Random(seed))
         assert robust or non_robustness_witness(weaker, "rc20") is not None, seed
         assert bool(races(weaker)) or not racy, seed
-
-
-def weakened(source: random.Random, instruction: Instruction) -> Instruction:
-    """Sometimes a weaker instruction. Not of SC fences: they order one another under SC too."""
-    if source.random() < 0.5:
-        return instruction
-    match instruction:
-        case Fence(Mode.ACQ_REL):
-            return replace(instruction, mode=source.choice([Mode.ACQ, Mode.REL]))
-        case Fence(Mode.ACQ | Mode.REL):
-            return Skip(at=instruction.at)
-        case Load() | Wait() | Store() if instruction.mode is not Mode.NA:
-            return replace(instruction, mode=Mode.RLX)
-        case FetchAdd() | Exchange() | CompareExchange() | BlockingCompareExchange():
-            return replace(instruction, **{source.choice(["load_mode", "store_mode"]): Mode.RLX})
-        case _:
-            return instruction
 
 
 def test_weakening_never_helps():
@@ -296,7 +240,7 @@ def test_definitions_agree_on_many_programs(block):
 def test_masks_steps_and_predicate_agree_on_many_programs():
     check_masks(range(1000, 3000))
     check_steps(range(1000, 2000))
-    check_all_graphs(range(1000, 2500))
+    check_all_graphs(range(1000, 2000))
     check_against_ra(range(1000, 4000))
     check_weakening(range(1000, 5000))
 
@@ -310,13 +254,12 @@ def test_no_state_stands_at_a_weak_fence():
 
 
 def test_ways_around_a_fence_are_told_apart():
-    test = program(
-        [write("x", 1), Choose((2, 3)), RELEASE, write("y", 1)], [wait("y", 1, mode=ACQ), read("a", "x")]
-    )
-    lts = rc20_lts(test)
-    assert {len(fences) for fences, _ in lts.threads[0].past_fences(lts.threads[0].start.states[0])} == {0}
-    assert sorted(len(graph.labels[0]) for _, graph in reachable_graph_states(lts, SCG))[:3] == [0, 1, 2]
-    assert not_robust_graph(test, "rc20") is not None
+    sender = [write("x", 1), Choose((2, 3)), RELEASE, write("y", 1)]
+    lts = rc20_lts(program(sender))
+    [start] = lts.threads[0].start.states
+    ways = {way for at in lts.threads[0].step(start, 0).successors for way in lts.threads[0].past_fences(at)}
+    assert {(len(fences), state.pc) for fences, state in ways} == {(0, 3), (1, 3)}
+    assert not_robust_graph(program(sender, [wait("y", 1, mode=ACQ), read("a", "x")]), "rc20") is not None
 
 
 def test_a_loop_of_fences_diverges():

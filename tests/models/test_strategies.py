@@ -7,10 +7,12 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 
+from holdfast.models.rc20 import races as rc20_races
 from holdfast.models.robustness import non_robustness_witness
 from holdfast.models.sc import findings, races
 from holdfast.models.threads import DIVERGED, ProgramLts
 from holdfast.program import Fence, Instruction, Mode, ThreadId, expressions_of, jump_targets, subexpressions
+from models.strength import weakened
 from strategies import programs, random_program
 
 
@@ -82,6 +84,21 @@ def test_a_good_share_is_not_robust_and_some_race_or_go_wrong():
         "division-by-zero",
         "index-out-of-range",
     }
+
+
+def test_with_modes_synchronisation_decides():
+    """Robustness, races, and how often modes and fences alone make the difference."""
+    programs = drawn(400, modes=True)
+    fences = [i.mode for i in instructions(programs) if isinstance(i, Fence)]
+    assert min(fences.count(mode) for mode in (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC)) >= 50
+    not_robust = [p for p in programs if non_robustness_witness(p, "rc20") is not None]
+    assert 0.15 <= len(not_robust) / len(programs) <= 0.5
+    assert sum(non_robustness_witness(program) is None for program in not_robust) >= 20
+    racy = [program for program in programs if rc20_races(program)]
+    assert 0.15 <= len(racy) / len(programs) <= 0.4
+    assert sum(not races(program) for program in racy) >= 20
+    relaxed = (weakened(program, random.Random(0), 100) for program in programs if program not in racy)
+    assert sum(bool(rc20_races(program)) for program in relaxed) >= 10
 
 
 @settings(max_examples=50, deadline=None)

@@ -15,7 +15,7 @@ Under RA every access acquires and releases anyway, so only the first two can he
 locations that one thread alone uses or that nobody writes, acquire with nothing after it, release with
 nothing before it, and a fence where another place for it is at least as good:
 
-    acquire fence   stands after a relaxed read, or where several ways come together
+    acquire fence   stands after a relaxed read, after a store, or where several ways come together
     release fence   stands before a relaxed write, or where several ways part
 
 A function that makes several threads is changed for all of them at once.
@@ -108,12 +108,12 @@ def candidates(program: Program, model: str, kinds: Collection[Kind] | None = No
     """Every change of the given kinds that might help to make the program robust against the model."""
     wanted = set(KINDS[model]) & set(KINDS[model] if kinds is None else kinds)
     shared = _shared_locations(program)
-    found = [
+    return tuple(
         change
         for threads in _functions(program)
-        for change in _Offers(program.threads[threads[0]].code, threads, shared).all()
-    ]
-    return tuple(change for change in found if change.kind in wanted)
+        for change in _Offers(program.threads[threads[0]].code, threads, shared, wanted).all()
+        if change.kind in wanted
+    )
 
 
 def apply(program: Program, changes: Iterable[Change]) -> Changed:
@@ -189,9 +189,12 @@ def _functions(program: Program) -> list[tuple[int, ...]]:
 class _Offers:
     """The changes to one function."""
 
-    def __init__(self, code: Sequence[Instruction], threads: tuple[int, ...], shared: set[str]) -> None:
+    def __init__(
+        self, code: Sequence[Instruction], threads: tuple[int, ...], shared: set[str], wanted: set[Kind]
+    ) -> None:
         self._code = code
         self._threads = threads
+        self._exchanges = "exchange" in wanted
         self._loops = loop_depths(code)
         self._flow = AccessFlow(code, lambda i: isinstance(i, CellAccess) and i.cell.name in shared)
 
@@ -236,7 +239,7 @@ class _Offers:
                 yield "exchange"
                 if release_may_help:
                     yield "release-store"
-                if self._flow.next[pc]:
+                if acquire_may_help:
                     yield "acquire-rmw"
             case _:
                 if acquire_may_help:
@@ -245,7 +248,10 @@ class _Offers:
                     yield "release-rmw"
 
     def _reads_relaxed(self, pc: int) -> bool:
+        """Also what would read relaxed if it were turned into an exchange."""
         access = self._code[pc]
+        if isinstance(access, Store):
+            return self._exchanges
         return isinstance(access, CellAccess) and access_modes(access)[0] is Mode.RLX
 
     def _writes_relaxed(self, pc: int) -> bool:

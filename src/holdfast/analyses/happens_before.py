@@ -6,7 +6,8 @@ with how many of its events happen before, and a cell, with the place in modific
 write that may not be overlooked. Per thread there is a clock C (now), A (after an acquire fence) and R (at
 the last release fence), per write the message it carries.
 
-Under RA every atomic access acquires and releases, and fences other than SC fences do not exist.
+How an access orders is in its event: under RA every atomic one acquires and releases, and there are no
+fences other than SC fences.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ def _join(into: _Clock, other: _Clock) -> None:
 class Knowledge:
     """Take in the events of a run one by one; the initial writes first."""
 
-    def __init__(self, model: str, atomic: Collection[str]) -> None:
-        self._all_synchronise = model == "ra"
+    def __init__(self, atomic: Collection[str]) -> None:
         self._atomic = atomic
         self._current: dict[int, _Clock] = defaultdict(dict)
         self._acquire: dict[int, _Clock] = defaultdict(dict)
@@ -64,8 +64,8 @@ class Knowledge:
         if event.kind == "F":
             self._fence(event)
         elif event.cell in self._atomic:
-            acquire = self._all_synchronise or "acq" in event.mode.split(",")
-            release = self._all_synchronise or "rel" in event.mode.split(",")
+            modes = event.mode.split(",")
+            acquire, release = "acq" in modes, "rel" in modes
             if event.read is not None:
                 self._read(t, event.cell, acquire)
             if event.written is not None:

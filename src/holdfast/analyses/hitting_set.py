@@ -7,19 +7,22 @@ program with a variable per element and a row per conflict:
     minimise  Σ cost[e]·x[e]      such that  Σ x[e] (e in add) + Σ (1 - x[e]) (e in drop) ≥ 1
 
 and among the choices of least cost one that `discouraged` speaks least against. All numbers of the program
-are integers of moderate size and a gap below one half is asked for, so what HiGHS proves is exact.
+are integers of moderate size and a gap below one half is asked for, so what HiGHS proves is exact. It is
+imported when first needed, since that takes longer than most checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import highspy
-import numpy
+if TYPE_CHECKING:
+    import highspy
 
 # Beyond this, rounding in the solver could hide a difference of 1 between two choices.
 LARGEST_COST = 100_000
+
+_INFINITY = float("inf")
 
 
 class Conflict(NamedTuple):
@@ -81,19 +84,21 @@ class HittingSets:
 
     def _most_cost(self, most: int) -> None:
         """Bound the first row, the cost of the choice."""
-        self._solver.changeRowBounds(0, -highspy.kHighsInf, most + 0.25)
+        self._solver.changeRowBounds(0, -_INFINITY, most + 0.25)
 
     def _solved(self, most_seconds: float | None) -> frozenset[int] | None:
+        from highspy import HighsModelStatus
+
         # Its clock is never set back, so the limit is on all the time it has run so far.
-        limit = highspy.kHighsInf if most_seconds is None else self._solver.getRunTime() + most_seconds
+        limit = _INFINITY if most_seconds is None else self._solver.getRunTime() + most_seconds
         self._solver.setOptionValue("time_limit", limit)
         self._solver.run()
         status = self._solver.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
+        if status == HighsModelStatus.kInfeasible:
             return None
-        if status == highspy.HighsModelStatus.kTimeLimit:
+        if status == HighsModelStatus.kTimeLimit:
             raise TimeIsUpError
-        if status != highspy.HighsModelStatus.kOptimal:
+        if status != HighsModelStatus.kOptimal:
             raise RuntimeError(f"HiGHS ended with {self._solver.modelStatusToString(status)}")
         values = self._solver.getSolution().col_value
         chosen = frozenset(element for element in range(len(self._costs)) if values[element] > 0.5)
@@ -102,6 +107,9 @@ class HittingSets:
 
 
 def _solver(costs: Sequence[int]) -> highspy.Highs:
+    import highspy
+    import numpy
+
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     options = {"output_flag": False, "threads": 1, "mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
     for name, value in options.items():
@@ -110,15 +118,14 @@ def _solver(costs: Sequence[int]) -> highspy.Highs:
         solver.addVar(0, 1)
         solver.changeColIntegrality(element, highspy.HighsVarType.kInteger)
     elements = numpy.arange(len(costs), dtype=numpy.int32)
-    solver.addRow(
-        -highspy.kHighsInf, highspy.kHighsInf, len(costs), elements, numpy.array(costs, numpy.float64)
-    )
+    solver.addRow(-_INFINITY, _INFINITY, len(costs), elements, numpy.array(costs, numpy.float64))
     return solver
 
 
 def _add_row(solver: highspy.Highs, conflict: Conflict) -> None:
-    overlapping = conflict.add & conflict.drop
-    assert not overlapping, "such a conflict allows everything"
+    import numpy
+
+    assert conflict.add.isdisjoint(conflict.drop), "such a conflict allows everything"
     elements = numpy.array([*sorted(conflict.add), *sorted(conflict.drop)], dtype=numpy.int32)
     signs = numpy.array([1.0] * len(conflict.add) + [-1.0] * len(conflict.drop), dtype=numpy.float64)
-    solver.addRow(1 - len(conflict.drop), highspy.kHighsInf, len(elements), elements, signs)
+    solver.addRow(1 - len(conflict.drop), _INFINITY, len(elements), elements, signs)

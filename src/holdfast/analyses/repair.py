@@ -209,7 +209,13 @@ class _Search:
             if more is None or (self.best is not None and self._weight(more) >= self._weight(self.best)):
                 return
             chosen = more
+            self._raise_lower_bound()
         self._thinned(chosen)
+
+    def _raise_lower_bound(self) -> None:
+        cheapest = self._cheapest()
+        if cheapest is not None:
+            self._lower_bound = self._cost(cheapest)
 
     def _one_more(self, chosen: Chosen) -> Chosen | None:
         """`chosen` with the change that satisfies most of the broken conflicts for its cost."""

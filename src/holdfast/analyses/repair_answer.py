@@ -13,6 +13,8 @@ import msgspec
 
 from holdfast.verdicts import Answer, Stats
 
+Action = Literal["insert-before", "insert-after", "replace"]
+
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """One place of the program that is changed: a fence beside a statement, or a stronger statement.
@@ -23,7 +25,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kinds: tuple[str, ...]
-    action: Literal["insert-before", "insert-after", "replace"]
+    action: Action
     function: str
     line: int
     column: int

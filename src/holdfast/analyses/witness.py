@@ -29,14 +29,14 @@ from holdfast.verdicts import Edge, Event, Witness
 
 def build_witness(program: Program, model: str, violation: Violation) -> Witness:
     """The witness for a violation of robustness against the model."""
-    run = decode_run(program, violation.run)
+    run = decode_run(program, model, violation.run)
     atomic = {name for name, is_atomic in zip(program.cells, program.atomic_cells, strict=True) if is_atomic}
     cell = program.cells[violation.cell]
     writes = [event.id for event in run if event.cell == cell and event.written is not None]
-    knowledge = Knowledge(model, atomic)
+    knowledge = Knowledge(atomic)
     knowledge.take(run)
     first = knowledge.newest_known_write(violation.thread, cell)
-    stale, access = _stale_access(program, violation, run, writes[first:])
+    stale, access = _stale_access(program, model, violation, run, writes[first:])
     events = (*run, access)
     edges = tuple(_edges(events, stale))
     cycle = _cycle(events, edges, atomic | {FENCE_CELL})
@@ -47,12 +47,12 @@ def build_witness(program: Program, model: str, violation: Violation) -> Witness
         latest=writes[-1],
         edges=edges,
         cycle=cycle,
-        unordered=_unordered(events, cycle, Knowledge(model, atomic)),
+        unordered=_unordered(events, cycle, Knowledge(atomic)),
     )
 
 
 def _stale_access(
-    program: Program, violation: Violation, run: Sequence[Event], candidates: Sequence[int]
+    program: Program, model: str, violation: Violation, run: Sequence[Event], candidates: Sequence[int]
 ) -> tuple[int, Event]:
     """The newest stale write that the access can read or directly follow, and the access that does so."""
     for write, successor in reversed(list(pairwise(candidates))):
@@ -64,6 +64,7 @@ def _stale_access(
         kind, read, written = label
         access = make_event(
             program,
+            model,
             len(run),
             violation.thread,
             violation.pc,

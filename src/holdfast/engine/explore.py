@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome
+from holdfast.engine.liveness import registers_read
 from holdfast.engine.lower import lower
 from holdfast.errors import InputError
 from holdfast.formats.tpl_spelling import format_instruction
@@ -26,6 +27,7 @@ MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA, "rc20": _native.Mode
 SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
     "depth-first": _native.Order.DEPTH_FIRST,
+    "largest-first": _native.Order.LARGEST_FIRST,
 }
 
 
@@ -54,7 +56,13 @@ _MEGABYTE = 1 << 20
 
 
 def explore(
-    program: Program, model: str, limits: Limits, order: str = "breadth-first", watcher: Watcher | None = None
+    program: Program,
+    model: str,
+    limits: Limits,
+    order: str = "breadth-first",
+    watcher: Watcher | None = None,
+    *,
+    subsumption: bool = True,
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`."""
     code = lower(program, monitored=model != "sc")
@@ -68,6 +76,7 @@ def explore(
             code,
             MONITORS[model],
             SEARCH_ORDERS[order],
+            subsumption,
             most_states=limits.states if limits.states is not None else 2**64 - 1,
             most_seconds=limits.seconds if limits.seconds is not None else 1e300,
             most_bytes=_memory_limit(limits),
@@ -147,19 +156,20 @@ def has_sc_fence(program: Program) -> bool:
     )
 
 
-def decode_run(program: Program, run: Sequence[_native.Event]) -> list[Event]:
+def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> list[Event]:
     """The initial writes and the events of the run."""
     events = initial_events(program)
     for event in run:
-        events.append(_decode_event(program, len(events), event))
+        events.append(_decode_event(program, model, len(events), event))
     return events
 
 
-def _decode_event(program: Program, number: int, event: _native.Event) -> Event:
+def _decode_event(program: Program, model: str, number: int, event: _native.Event) -> Event:
     kind = _KINDS[event.kind]
     weak_fence = event.cell > len(program.cells)
     return make_event(
         program,
+        model,
         number,
         event.thread,
         event.pc,
@@ -172,6 +182,7 @@ def _decode_event(program: Program, number: int, event: _native.Event) -> Event:
 
 def make_event(
     program: Program,
+    model: str,
     number: int,
     thread: int,
     pc: int,
@@ -190,7 +201,7 @@ def make_event(
         cell=_cell_name(program, cell),
         read=read,
         written=written,
-        mode=_mode(instruction, kind),
+        mode=_mode(instruction, model, kind),
         line=instruction.at.line,
         column=instruction.at.column,
         text=format_instruction(instruction),
@@ -202,25 +213,22 @@ def _cell_name(program: Program, cell: int) -> str:
     return (*program.cells, FENCE_CELL)[cell] if cell <= len(program.cells) else ""
 
 
-def _mode(instruction: Instruction, kind: str) -> str:
+def _mode(instruction: Instruction, model: str, kind: str) -> str:
+    """How the access orders under the model; under RA every atomic access acquires and releases."""
     if isinstance(instruction, Fence):
         return instruction.mode.value
     assert isinstance(instruction, CellAccess)
     load_mode, store_mode = access_modes(instruction)
-    match kind:
-        case "R":
-            modes = [load_mode]
-        case "W":
-            modes = [store_mode]
-        case _:
-            modes = [load_mode, store_mode]
+    if model == "ra" and Mode.NA not in (load_mode, store_mode):
+        load_mode, store_mode = Mode.ACQ, Mode.REL
+    modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
     return ",".join(mode.value for mode in modes if mode is not None)
 
 
-def decode_race(program: Program, result: _native.Result) -> Race | None:
+def decode_race(program: Program, model: str, result: _native.Result) -> Race | None:
     if result.race is None:
         return None
-    events = decode_run(program, result.race.run)
+    events = decode_run(program, model, result.race.run)
     second = events[-1]
     first = len(events) - 2
     earlier = result.race.earlier
@@ -235,7 +243,7 @@ def decode_race(program: Program, result: _native.Result) -> Race | None:
     return Race(cell=second.cell, first=first, second=second.id, run=_run(program, events))
 
 
-def decode_failure(program: Program, result: _native.Result) -> Assertion | None:
+def decode_failure(program: Program, model: str, result: _native.Result) -> Assertion | None:
     """The assertion failure, division by zero, or bad index that the search met first."""
     if result.failure is None:
         return None
@@ -248,8 +256,12 @@ def decode_failure(program: Program, result: _native.Result) -> Assertion | None
         line=instruction.at.line,
         column=instruction.at.column,
         text=format_instruction(instruction),
-        registers=dict(zip(thread.registers, failure.registers, strict=True)),
-        run=_run(program, decode_run(program, result.failure.run)),
+        registers={
+            name: value
+            for name, value in zip(thread.registers, failure.registers, strict=True)
+            if name in registers_read(instruction)
+        },
+        run=_run(program, decode_run(program, model, result.failure.run)),
     )
 
 
@@ -260,4 +272,5 @@ def _run(program: Program, events: list[Event]) -> Run:
 def reachable_states(program: Program, most_states: int) -> set[tuple[int, ...]]:
     """Every state under sequential consistency, for tests: per thread the index of its next access (code
     size: ended, one more: diverged) and its registers, then the cells."""
-    return {tuple(state) for state in _native.reachable(lower(program, monitored=False), most_states)}
+    code = lower(program, monitored=False, keep_registers=True)
+    return {tuple(state) for state in _native.reachable(code, most_states)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from holdfast.engine import _native
 from holdfast.engine._native import ExpressionOp, Op
 from holdfast.engine.critical import StaleClasses, stale_classes
+from holdfast.engine.liveness import live_registers
 from holdfast.engine.values import expression_range
 from holdfast.errors import InputError
 from holdfast.program import (
@@ -73,8 +74,11 @@ _FENCES = {
 _Steps = list[tuple[ExpressionOp, int]]
 
 
-def lower(program: Program, *, monitored: bool) -> _native.Program:
-    """The bytecode of `program`; without monitor no stale values need to be told apart."""
+def lower(program: Program, *, monitored: bool, keep_registers: bool = False) -> _native.Program:
+    """The bytecode of `program`; without monitor no stale values need to be told apart.
+
+    Registers that can matter no more are forgotten, unless `keep_registers` is set.
+    """
     builder = _native.ProgramBuilder(program.max_value)
     classes = stale_classes(program) if monitored else {}
     for location in program.locations:
@@ -90,7 +94,7 @@ def lower(program: Program, *, monitored: bool) -> _native.Program:
             )
     builder.add_cell(0, True, [], False, [], False)
     for thread in program.threads:
-        _ThreadLowering(program, builder, thread).run()
+        _ThreadLowering(program, builder, thread).run(keep_registers=keep_registers)
     try:
         return builder.finish()
     except ValueError as error:
@@ -104,14 +108,21 @@ class _ThreadLowering:
         self._thread = thread
         self._register = {name: number for number, name in enumerate(thread.registers)}
 
-    def run(self) -> None:
-        self._builder.add_thread(len(self._thread.registers))
-        for instruction in self._thread.code:
+    def run(self, *, keep_registers: bool) -> None:
+        dead = [
+            [] if keep_registers else self._dead(live) for live in live_registers(self._thread, frozenset())
+        ]
+        self._builder.add_thread(len(self._thread.registers), dead[-1])
+        for instruction, dead_here in zip(self._thread.code, dead, strict=False):
             self._check_ranges(instruction)
             if isinstance(instruction, CellAccess):
                 self._access(instruction)
             else:
                 self._local(instruction)
+            self._builder.forget(dead_here)
+
+    def _dead(self, live: frozenset[str]) -> list[int]:
+        return [number for name, number in self._register.items() if name not in live]
 
     def _local(self, instruction: Instruction) -> None:
         add, at = self._builder.add_instruction, instruction.at

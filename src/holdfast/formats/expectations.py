@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.errors import InputError
+
 _ROCKER = re.compile(r"(?://|#)\s*ROBUSTNESS\s+egr\b(.*)", re.IGNORECASE)
 _ROCKER_BODY = re.compile(r"\s*:\s*(robust|not)\s*:\s*(\w+(?:\s*,\s*\w+)*)\s*\.?\s*", re.IGNORECASE)
 _OURS = re.compile(r"(?://|#)\s*expect\b\s*:(.*)", re.IGNORECASE)
@@ -22,42 +24,48 @@ _ANSWER = re.compile(r"([A-Za-z][\w-]*)=(yes|no)")
 _ROCKER_MODELS = {"rlx": "rc20"}
 
 
-def expectations(text: str) -> dict[tuple[str, str], bool]:
-    """The expected answer to each (question, model), such as ("robust", "ra"); raises `ValueError`."""
+def expectations(text: str, file: str = "<text>") -> dict[tuple[str, str], bool]:
+    """The expected answer to each (question, model), such as ("robust", "ra"); raises `InputError`."""
     result: dict[tuple[str, str], bool] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        for key, answer in _stated(line.strip(), number).items():
-            if result.setdefault(key, answer) != answer:
-                question, model = key
-                raise ValueError(f"line {number}: contradicts an earlier expectation for {question} {model}")
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            _merge(result, _stated(line.strip()))
+        except ValueError as error:
+            raise InputError(str(error), file, number, len(line) - len(line.lstrip()) + 1, line) from None
     return result
 
 
-def _stated(line: str, number: int) -> dict[tuple[str, str], bool]:
+def _merge(known: dict[tuple[str, str], bool], stated: dict[tuple[str, str], bool]) -> None:
+    for (question, model), answer in stated.items():
+        if known.setdefault((question, model), answer) != answer:
+            raise ValueError(f"contradicts an earlier expectation for {question} {model}")
+
+
+def _stated(line: str) -> dict[tuple[str, str], bool]:
     if match := _ROCKER.match(line):
-        return _rockers(match[1], number)
+        return _rockers(match[1])
     if match := _OURS.match(line):
-        return _ours(match[1], number)
+        return _ours(match[1])
     return {}
 
 
-def _rockers(body: str, number: int) -> dict[tuple[str, str], bool]:
+def _rockers(body: str) -> dict[tuple[str, str], bool]:
     match = _ROCKER_BODY.fullmatch(body)
     if match is None:
         form = "`// ROBUSTNESS egr: robust: ra,rlx.` or `// ROBUSTNESS egr: not: ra.`"
-        raise ValueError(f"line {number}: malformed expectation; it reads {form}")
+        raise ValueError(f"malformed expectation; it reads {form}")
     models = [model.strip().lower() for model in match[2].split(",")]
     return {("robust", _ROCKER_MODELS.get(model, model)): match[1].lower() == "robust" for model in models}
 
 
-def _ours(body: str, number: int) -> dict[tuple[str, str], bool]:
+def _ours(body: str) -> dict[tuple[str, str], bool]:
     question, *answers = body.split() or [""]
     matches = [_ANSWER.fullmatch(answer) for answer in answers]
     if not _QUESTION.fullmatch(question) or not matches or None in matches:
-        raise ValueError(f"line {number}: malformed expectation; it reads `// expect: robust ra=yes tso=no`")
+        raise ValueError("malformed expectation; it reads `// expect: robust ra=yes tso=no`")
     result: dict[tuple[str, str], bool] = {}
     for match in filter(None, matches):
         model, answer = match[1].lower(), match[2] == "yes"
         if result.setdefault((question, model), answer) != answer:
-            raise ValueError(f"line {number}: both yes and no for {question} {model}")
+            raise ValueError(f"both yes and no for {question} {model}")
     return result

@@ -5,7 +5,11 @@ from holdfast.models.explore import LimitReachedError
 from holdfast.models.graphs import Graph, initial_graph
 from holdfast.models.ra import RAG, RAG_NA, is_ra_consistent
 from holdfast.models.ra_timestamps import timestamp_states
+from holdfast.models.rc20 import RC20, Rc20Race, is_rc20_consistent
+from holdfast.models.rc20 import races as rc20_races
 from holdfast.models.robustness import (
+    MODELS,
+    Model,
     NonRobustnessWitness,
     non_robustness_witness,
     not_robust_graph,
@@ -28,16 +32,20 @@ from holdfast.models.witnesses import ReplayError, replay, replay_assertion, rep
 __all__ = [
     "BOTTOM",
     "DIVERGED",
+    "MODELS",
     "RAG",
     "RAG_NA",
+    "RC20",
     "SCG",
     "Graph",
     "GraphMemory",
     "GraphState",
     "Label",
     "LimitReachedError",
+    "Model",
     "NonRobustnessWitness",
     "ProgramLts",
+    "Rc20Race",
     "ReplayError",
     "ScFinding",
     "ScRace",
@@ -47,10 +55,12 @@ __all__ = [
     "findings",
     "initial_graph",
     "is_ra_consistent",
+    "is_rc20_consistent",
     "is_sc_consistent",
     "non_robustness_witness",
     "not_robust_graph",
     "races",
+    "rc20_races",
     "reachable_graph_states",
     "reachable_states",
     "replay",

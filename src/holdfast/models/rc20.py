@@ -18,8 +18,8 @@ acquire fence learns cannot matter to the RMW: all writes to its cell are RMWs, 
 The steps build all consistent graphs and no others. Take an event last in po ∪ rf out of a consistent graph:
 hb ⊆ (po ∪ rf)⁺ runs through no such event, so what remains is consistent. Put it back, with predecessor w:
 a new cycle against coherence goes from it by fr or mo to a write newer than w, and by rf? ; hb back to it.
-If that hb arrives by po, `allows` has excluded it. If it arrives by sw, it came by a write before w in its
-release sequence, and the cycle through that write instead was there without the new event.
+If that hb arrives by po, `allows` has excluded it. If it arrives by sw, it came by w or a write before w in
+its release sequence, and the cycle through that write instead was there without the new event.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from holdfast.models.threads import Label, ProgramLts, Threads
 from holdfast.program import Mode, Program
 
 # Sets of events.
-
 
 RELEASES = (Mode.REL, Mode.SC)
 ACQUIRES = (Mode.ACQ, Mode.SC)

@@ -264,7 +264,11 @@ def _footer(page: _Page, answer: Answer) -> Iterator[str]:
 
 def stats_line(stats: Stats) -> str:
     """What the search took."""
-    parts = [f"{stats.states:,} states", f"{stats.transitions:,} transitions", f"{stats.seconds:.2f} s"]
+    parts = [_count(stats.states, "state"), _count(stats.transitions, "transition"), f"{stats.seconds:.2f} s"]
     if stats.peak_memory_mb:
         parts.append(f"{stats.peak_memory_mb:.0f} MB")
     return ", ".join(parts)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

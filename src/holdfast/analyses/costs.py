@@ -1,0 +1,44 @@
+"""What changes cost: the defaults, the user's own numbers, and the integers that the search needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import gcd
+
+from holdfast.analyses.changes import DEFAULT_COSTS, Kind
+
+LARGEST_COST = 1000
+_STEPS = 100  # costs are multiples of 1/100
+
+
+def check_kind(kind: str) -> None:
+    if kind not in DEFAULT_COSTS:
+        raise ValueError(f"there is no change `{kind}`; expected one of: {', '.join(DEFAULT_COSTS)}")
+
+
+class Prices:
+    """Costs as integers, called prices, with no common divisor; raises `ValueError`."""
+
+    def __init__(self, costs: Mapping[str, float]) -> None:
+        for kind, cost in costs.items():
+            check_kind(kind)
+            if not 0 <= cost <= LARGEST_COST or _hundredths(cost).denominator != 1:
+                raise ValueError(
+                    f"the cost of {kind} is {cost}; expected a number between 0 and {LARGEST_COST} "
+                    "with at most two decimals"
+                )
+        hundredths = {kind: int(_hundredths(costs.get(kind, cost))) for kind, cost in DEFAULT_COSTS.items()}
+        self._unit = gcd(*hundredths.values()) or 1
+        self._prices = {kind: price // self._unit for kind, price in hundredths.items()}
+
+    def price(self, kind: Kind) -> int:
+        return self._prices[kind]
+
+    def cost(self, price: int) -> float:
+        """What the user calls this price."""
+        return price * self._unit / _STEPS
+
+
+def _hundredths(cost: float) -> Fraction:
+    return Fraction(str(cost)) * _STEPS

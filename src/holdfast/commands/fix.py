@@ -1,0 +1,197 @@
+"""`holdfast fix`: what to change so that weak memory no longer shows in a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.analyses.repair_answer import FixAnswer
+    from holdfast.engine.explore import Limits
+
+EXIT_WRONG_INPUT, EXIT_UNDECIDED = 2, 3
+
+_EPILOG = """\b
+Changes and what they cost unless you say otherwise:
+  sc-fence       10   insert an SC fence
+  exchange        8   turn a store into an exchange
+  acquire-fence   2   insert an acquire fence (rc20)
+  release-fence   2   insert a release fence (rc20)
+  acquire-load    1   make a load or a wait acquire (rc20)
+  release-store   1   make a store release (rc20)
+  acquire-rmw     1   make the read part of an RMW acquire (rc20)
+  release-rmw     1   make the write part of an RMW release (rc20)
+
+\b
+Exit code: 0 a cheapest repair was found, 1 there is none (or the repaired
+program has a race or a failing assertion), 2 wrong input or usage, 3 no
+repair was proven to be a cheapest one within the limits.
+"""
+
+
+def _costs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+    from holdfast.analyses.costs import Prices
+
+    costs: dict[str, float] = {}
+    for text in given:
+        kind, equals, number = text.partition("=")
+        try:
+            if not equals:
+                raise ValueError(f"expected a change and its cost, as in `sc-fence=10`, not `{text}`")
+            costs[kind] = _number(kind, number)
+            Prices(costs)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return costs
+
+
+def _number(kind: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"the cost of {kind} is `{text}`; expected a number") from None
+
+
+def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    from holdfast.analyses.costs import check_kind
+
+    for kind in given:
+        try:
+            check_kind(kind)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return given
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("file")
+@click.option(
+    "--model", type=click.Choice(["ra", "rc20"]), default="ra", show_default=True, help="The memory model."
+)
+@click.option(
+    "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
+)
+@click.option("--without", multiple=True, callback=_kinds, metavar="CHANGE", help="Do not make such changes.")
+@click.option("--all", "find_all", is_flag=True, help="List every cheapest repair.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
+@click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
+)
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for all of it.")
+@click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
+@click.option("--format", "format_", metavar="NAME", help="Input format; else by the file's ending.")
+@click.option("--strict-tpl", is_flag=True, help="Refuse holdfast's extensions of TPL.")
+def fix(
+    *,
+    file: str,
+    model: str,
+    costs: dict[str, float],
+    without: tuple[str, ...],
+    find_all: bool,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    max_states: int | None,
+    timeout: float | None,
+    max_memory: float | None,
+    format_: str | None,
+    strict_tpl: bool,
+) -> NoReturn:
+    """Which changes make the program robust at the least cost?
+
+    Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
+    behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
+    set does it. Prints the changes and a diff. Interrupted, it gives the best repair known so far.
+    """
+    from holdfast.engine.explore import Limits
+
+    if output is not None and not force and _same_file(output, file):
+        raise click.UsageError(
+            f"--output would overwrite {file} itself; add --force if that is what you want"
+        )
+    limits = Limits(max_states, timeout, max_memory)
+    options = {"costs": costs, "without": without, "find_all": find_all}
+    try:
+        answer = _answer(
+            file, format_=format_, strict_tpl=strict_tpl, model=model, limits=limits, options=options
+        )
+    except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer
+        click.echo(f"{file}: interrupted before there was an answer", err=True)
+        sys.exit(EXIT_UNDECIDED)
+    _print(answer, as_json=as_json, quiet=quiet, verbose=verbose)
+    if output is not None:
+        _write(answer, output)
+    sys.exit(answer.exit_code)
+
+
+def _same_file(output: Path, file: str) -> bool:
+    try:
+        return os.path.samefile(output, file)
+    except (OSError, ValueError):
+        return False
+
+
+def _answer(
+    file: str,
+    *,
+    format_: str | None,
+    strict_tpl: bool,
+    model: str,
+    limits: Limits,
+    options: dict[str, Any],
+) -> FixAnswer:
+    from holdfast.analyses.fix import fix
+    from holdfast.cli import _guarded
+    from holdfast.formats import load
+    from holdfast.report.repair_text import FixProgressLine
+
+    display = FixProgressLine(sys.stderr, 1) if sys.stderr.isatty() else None
+    watcher = None if display is None else display.fixing
+
+    def ask() -> FixAnswer:
+        program = load(file, format=format_, strict_tpl=strict_tpl)
+        return fix(program, model, limits=limits, watcher=watcher, **options)
+
+    try:
+        answer: FixAnswer = _guarded(ask)
+        return answer
+    finally:
+        if display is not None:
+            display.close()
+
+
+def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    from holdfast.cli import _wants_color, _width
+    from holdfast.report import as_json as json_form
+    from holdfast.report import repair_text
+    from holdfast.report.printable import printable
+
+    if as_json:
+        click.echo(json_form.encode(answer))
+    elif quiet:
+        cost = "" if answer.cost is None else f", cost {answer.cost:g}"
+        click.echo(f"{printable(answer.file)}: {answer.verdict}{cost}")
+    else:
+        page = repair_text.render(answer, color=_wants_color(), width=_width(), verbose=verbose)
+        click.echo(page, nl=False, color=True)
+
+
+def _write(answer: FixAnswer, path: Path) -> None:
+    if answer.repaired is None:
+        click.echo(f"{answer.file}: no repair is known, {path} was not written", err=True)
+        return
+    try:
+        path.write_text(answer.repaired, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"{path}: cannot write the program: {error.strerror or error}", err=True)
+        sys.exit(EXIT_WRONG_INPUT)
