@@ -35,9 +35,10 @@ std::uint32_t bits_of(Word head) {
 }
 
 bool included(Word const* a, Word const* b, std::size_t count) {
-    Word missing = 0;
-    for (std::size_t i = 0; i < count; ++i) missing |= a[i] & ~b[i];
-    return missing == 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if ((a[i] & ~b[i]) != 0) return false;
+    }
+    return true;
 }
 
 }  // namespace

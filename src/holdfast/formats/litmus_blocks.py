@@ -130,6 +130,7 @@ class _Writer:
     def _inlined_registers(self, kept: Set[str]) -> Set[str]:
         """The made-up registers of which nothing is left when every test has its effect inside."""
         uses = Counter(name for instruction in self._code for name in _mentioned(instruction))
+        tested: set[str] = set()
         for index in range(len(self._code)):
             test = self._test_at(index, inline=False)
             if test is None or test.effect is None or test.effect.result is None:
@@ -142,8 +143,8 @@ class _Writer:
             times = sum(part == Register(name) for part in subexpressions(condition))
             if times == 1 and Register(name) not in _maybe_skipped(condition) and self._is_plain(index, name):
                 uses[name] -= in_effect + 1
-        fresh = {name for name in self._thread.registers if FRESH_REGISTER.fullmatch(name)}
-        return {name for name in fresh - kept if uses[name] == 0}
+                tested.add(name)
+        return {name for name in tested - kept if uses[name] == 0 and FRESH_REGISTER.fullmatch(name)}
 
     def _is_plain(self, index: int, name: str) -> bool:
         """Whether the effect at `index` does not use the register that its value goes to."""

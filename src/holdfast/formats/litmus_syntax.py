@@ -124,9 +124,10 @@ class _Builder:
         taken = operands[-arity:]
         del operands[-arity:]
         depth = max(depth for _, depth in taken) + 1
-        # One `!` more is free: the writer may need it to turn a jump into a block.
+        # One `!` more is free: the writer may need it to turn a jump into a block. So is an assignment of that.
+        free = 2 if token.type == "ASSIGN" else int(token == "!")
         operation = Operation(token, tuple(operand for operand, _ in taken))
-        operands.append((self._checked(operation, depth - (token == "!")), depth))
+        operands.append((self._checked(operation, depth - free), depth))
 
     def _checked(self, node: Syntax, depth: int) -> Syntax:
         if depth > MOST_NESTED_OPERATORS:
