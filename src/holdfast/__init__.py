@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from holdfast.analyses.fix import fix
     from holdfast.analyses.robustness import robust
     from holdfast.engine.explore import Limits
     from holdfast.errors import InputError
@@ -47,6 +48,7 @@ _HOME = {
     "Thread": "program",
     "Unknown": "verdicts",
     "Witness": "verdicts",
+    "fix": "analyses.fix",
     "load": "formats",
     "robust": "analyses.robustness",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "Thread",
     "Unknown",
     "Witness",
+    "fix",
     "load",
     "robust",
 ]

@@ -15,7 +15,7 @@ from typing import Protocol
 from holdfast.analyses.robustness import robust
 from holdfast.engine.explore import Limits, Progress, Watcher
 from holdfast.errors import InputError
-from holdfast.formats import FORMATS, load
+from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.verdicts import RobustnessAnswer, Stats, Unknown
 
 
@@ -28,8 +28,7 @@ class Job:
     limits: Limits
     order: str = "auto"
     subsumption: bool = True
-    format: str | None = None
-    strict_tpl: bool = False
+    reading: Reading = BY_ENDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ def _with_share_of_memory(job: Job, workers: int) -> Job:
 
 def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
     try:
-        program = load(job.file, format=job.format, strict_tpl=job.strict_tpl)
+        program = load_as(job.file, job.reading)
         answer = robust(
             program,
             job.model,

@@ -304,10 +304,10 @@ def test_lines_end_as_on_any_system() -> None:
 def test_strict_tpl_rejects_our_extensions(text: str, what: str) -> None:
     assert tpl.read(text)
     with pytest.raises(InputError) as caught:
-        tpl.read(text, strict=True)
+        tpl.read(text, strict_tpl=True)
     assert caught.value.message == f"{what} a holdfast extension; not allowed with --strict-tpl"
 
 
 def test_strict_tpl_reads_the_documented_language() -> None:
     text = "max_value 2; global x; na d; track x: all; fn w { local r; l: r = CAS(x, 0, 1, acq, rlx);"
-    assert tpl.read(text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict=True)
+    assert tpl.read(text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict_tpl=True)

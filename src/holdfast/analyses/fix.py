@@ -24,7 +24,6 @@ from holdfast.analyses.violation_replay import Offered, ReplayedViolation
 from holdfast.engine._native import Outcome
 from holdfast.engine.explore import Limits, Progress, explore, stats, why_unknown
 from holdfast.memory_models import ROBUSTNESS_MODELS
-from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, RobustnessAnswer, Stats, Unknown
 

@@ -1,1 +1,1 @@
-"""One module per command of the command line, for the commands that need more than a few lines."""
+"""The commands of the command line, one module each, and what they share on the terminal."""

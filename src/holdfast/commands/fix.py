@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from holdfast.commands.console import (
+    EXIT_UNDECIDED,
+    EXIT_WRONG_INPUT,
+    guarded,
+    terminal_width,
+    wants_color,
+)
+from holdfast.commands.options import input_options
+from holdfast.memory_models import ROBUSTNESS_MODELS
+
 if TYPE_CHECKING:
     from holdfast.analyses.repair_answer import FixAnswer
     from holdfast.engine.explore import Limits
-
-EXIT_WRONG_INPUT, EXIT_UNDECIDED = 2, 3
+    from holdfast.formats import Reading
 
 _EPILOG = """\b
 Changes and what they cost unless you say otherwise:
@@ -70,7 +79,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.command(epilog=_EPILOG)
 @click.argument("file")
 @click.option(
-    "--model", type=click.Choice(["ra", "rc20"]), default="ra", show_default=True, help="The memory model."
+    "--model", type=click.Choice(ROBUSTNESS_MODELS), default="ra", show_default=True, help="The memory model."
 )
 @click.option(
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
@@ -87,8 +96,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 )
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for all of it.")
 @click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
-@click.option("--format", "format_", metavar="NAME", help="Input format; else by the file's ending.")
-@click.option("--strict-tpl", is_flag=True, help="Refuse holdfast's extensions of TPL.")
+@input_options
 def fix(
     *,
     file: str,
@@ -104,8 +112,7 @@ def fix(
     max_states: int | None,
     timeout: float | None,
     max_memory: float | None,
-    format_: str | None,
-    strict_tpl: bool,
+    reading: Reading,
 ) -> NoReturn:
     """Which changes make the program robust at the least cost?
 
@@ -122,9 +129,7 @@ def fix(
     limits = Limits(max_states, timeout, max_memory)
     options = {"costs": costs, "without": without, "find_all": find_all}
     try:
-        answer = _answer(
-            file, format_=format_, strict_tpl=strict_tpl, model=model, limits=limits, options=options
-        )
+        answer = _answer(file, reading, model=model, limits=limits, options=options)
     except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer
         click.echo(f"{file}: interrupted before there was an answer", err=True)
         sys.exit(EXIT_UNDECIDED)
@@ -143,27 +148,25 @@ def _same_file(output: Path, file: str) -> bool:
 
 def _answer(
     file: str,
+    reading: Reading,
     *,
-    format_: str | None,
-    strict_tpl: bool,
     model: str,
     limits: Limits,
     options: dict[str, Any],
 ) -> FixAnswer:
     from holdfast.analyses.fix import fix
-    from holdfast.cli import _guarded
-    from holdfast.formats import load
+    from holdfast.formats import load_as
     from holdfast.report.repair_text import FixProgressLine
 
     display = FixProgressLine(sys.stderr, 1) if sys.stderr.isatty() else None
     watcher = None if display is None else display.fixing
 
     def ask() -> FixAnswer:
-        program = load(file, format=format_, strict_tpl=strict_tpl)
+        program = load_as(file, reading)
         return fix(program, model, limits=limits, watcher=watcher, **options)
 
     try:
-        answer: FixAnswer = _guarded(ask)
+        answer: FixAnswer = guarded(ask)
         return answer
     finally:
         if display is not None:
@@ -171,7 +174,6 @@ def _answer(
 
 
 def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> None:
-    from holdfast.cli import _wants_color, _width
     from holdfast.report import as_json as json_form
     from holdfast.report import repair_text
     from holdfast.report.printable import printable
@@ -182,7 +184,7 @@ def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> N
         cost = "" if answer.cost is None else f", cost {answer.cost:g}"
         click.echo(f"{printable(answer.file)}: {answer.verdict}{cost}")
     else:
-        page = repair_text.render(answer, color=_wants_color(), width=_width(), verbose=verbose)
+        page = repair_text.render(answer, color=wants_color(), width=terminal_width(), verbose=verbose)
         click.echo(page, nl=False, color=True)
 
 

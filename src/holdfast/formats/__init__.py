@@ -13,28 +13,59 @@ from typing import NamedTuple
 from holdfast.errors import InputError
 from holdfast.program import Program
 
-__all__ = ["FORMATS", "LARGEST_FILE", "Format", "load", "write"]
+__all__ = ["BY_ENDING", "FORMATS", "LARGEST_FILE", "Format", "Reading", "load", "load_as", "write"]
 
 LARGEST_FILE = 1 << 20
 
 
 class Format(NamedTuple):
-    """A language: its name, the endings of its files, and the module with its `read(text, file)`."""
+    """A language: its name, the endings of its files, the module with its `read` and `write`, and which of
+    the options of `Reading` its `read` takes."""
 
     name: str
     endings: tuple[str, ...]
     module: str
+    options: tuple[str, ...] = ()
 
 
-FORMATS = (Format("tpl", (".tpl",), "holdfast.formats.tpl"),)
+FORMATS = (
+    Format("tpl", (".tpl",), "holdfast.formats.tpl", ("strict_tpl",)),
+    Format("litmus", (".litmus",), "holdfast.formats.litmus", ("treat_sc_as",)),
+)
 
 
-def load(path: str | os.PathLike[str], *, format: str | None = None, strict_tpl: bool = False) -> Program:
-    """The program in the file at `path`; raises `InputError`. The file's ending tells the format."""
+class Reading(NamedTuple):
+    """How to read files: in which format (by their endings if None), and what the formats leave open.
+
+    `strict_tpl` refuses holdfast's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make
+    of the SC accesses of litmus tests, which are an error without it.
+    """
+
+    format: str | None = None
+    strict_tpl: bool = False
+    treat_sc_as: str | None = None
+
+
+BY_ENDING = Reading()
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    strict_tpl: bool = False,
+    treat_sc_as: str | None = None,
+) -> Program:
+    """The program in the file at `path`; raises `InputError`. See `Reading` for the options."""
+    return load_as(path, Reading(format, strict_tpl, treat_sc_as))
+
+
+def load_as(path: str | os.PathLike[str], reading: Reading) -> Program:
+    """The program in the file at `path`; raises `InputError`."""
     file = os.fspath(path)
-    chosen = _format_of(file, format)
+    chosen = _format_of(file, reading.format)
     text = _text_of(file)
-    options = {"strict": strict_tpl} if chosen.name == "tpl" else {}
+    options = {name: getattr(reading, name) for name in chosen.options}
     program: Program = importlib.import_module(chosen.module).read(text, file, **options)
     return program
 

@@ -36,16 +36,16 @@ class InitialRegister(NamedTuple):
 
 
 class Initial(NamedTuple):
-    """The locations in order, what is known of whether they are atomic, and the registers."""
+    """The locations in order, whether those with a type are atomic, and registers by process and name."""
 
     locations: dict[str, InitialLocation]
     atomic: dict[str, bool]
-    registers: list[InitialRegister]
+    registers: dict[tuple[str, str], InitialRegister]
 
 
 def initial_values(source: Source, node: Tree[Token], largest: int) -> Initial:
     """What the `initial` part of a test says; raises `InputError`."""
-    result = Initial({}, {}, [])
+    result = Initial({}, {}, {})
     for entry in trees(node, "entry"):
         _add(result, source, entry, largest)
     return result
@@ -91,11 +91,10 @@ def _add(result: Initial, source: Source, entry: Tree[Token], largest: int) -> N
     threads = trees(place, "thread")
     if threads:
         process = process_name(source, as_token(threads[0].children[0]))
-        if any(known.process == process and known.name == name for known in result.registers):
-            raise source.error(
-                f"register {quoted(name)} of {process} has two initial values", position(place)
-            )
-        result.registers.append(InitialRegister(process, name, value))
+        if (process, name) in result.registers:
+            message = f"register {quoted(name)} of {process} has two initial values"
+            raise source.error(message, position(place))
+        result.registers[process, str(name)] = InitialRegister(process, name, value)
         return
     if name in result.locations:
         raise source.error(f"location {quoted(name)} has two initial values", position(place))

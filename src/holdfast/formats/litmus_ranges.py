@@ -2,7 +2,7 @@
 
 The answer ignores the order of instructions, except that one outside of loops runs at most once. So what is
 stored comes from the initial values by copying, by any number of computations inside loops, and by at most as
-many computations outside of loops as there are. Ranges that do not settle are widened to `LARGEST_SUM`.
+many computations outside of loops as there are. Ranges that do not settle soon are widened to `LARGEST_SUM`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from holdfast.program import (
 )
 
 LARGEST_SUM = 2**32
-_MOST_ROUNDS = 100
+_FEWEST_ROUNDS, _MOST_ROUNDS = 8, 100
+_MOST_STEPS = 100_000
 
 # A cell, or a register and the number of its thread.
 _Variable = str | tuple[int, str]
@@ -70,7 +71,6 @@ class StoredRanges:
 
 
 def stored_ranges(threads: Sequence[tuple[Instruction, ...]], initial: Mapping[str, int]) -> StoredRanges:
-    analysis = _Analysis(initial)
     once: list[_Update] = []
     freely: list[_Update] = []
     for number, code in enumerate(threads):
@@ -81,7 +81,8 @@ def stored_ranges(threads: Sequence[tuple[Instruction, ...]], initial: Mapping[s
                     update.value, Constant | Register | _CellValue
                 )
                 (freely if copies or in_loop[index] else once).append(update)
-    analysis.run(once, freely)
+    analysis = _Analysis(initial)
+    analysis.run(once, list(dict.fromkeys(freely)))
     return StoredRanges(len(threads), analysis.ranges)
 
 
@@ -132,16 +133,18 @@ class _Analysis:
 
     def run(self, once: list[_Update], freely: list[_Update]) -> None:
         self._settle(freely)
-        for _ in range(min(len(once), _MOST_ROUNDS)):
+        times, once = len(once), list(dict.fromkeys(once))
+        most = _rounds([*once, *freely])
+        for _ in range(min(times, most)):
             if not self._apply(once):
                 return
             self._settle(freely)
-        if len(once) > _MOST_ROUNDS:
+        if times > most:
             self._settle([*once, *freely])
 
     def _settle(self, updates: list[_Update]) -> None:
-        rounds = 0
-        while self._apply(updates, widen=rounds > min(len(updates), _MOST_ROUNDS)):
+        rounds, most = 0, min(len(updates), _rounds(updates))
+        while self._apply(updates, widen=rounds > most):
             rounds += 1
 
     def _apply(self, updates: list[_Update], *, widen: bool = False) -> bool:
@@ -183,6 +186,11 @@ class _Analysis:
                 return _limited(*_combined(operator, self._of(left, thread), self._of(right, thread)))
             case _:
                 return Range(0, 1)
+
+
+def _rounds(updates: list[_Update]) -> int:
+    """How many rounds these updates get to settle in."""
+    return min(max(_MOST_STEPS // max(len(updates), 1), _FEWEST_ROUNDS), _MOST_ROUNDS)
 
 
 def _limited(low: int, high: int) -> Range:

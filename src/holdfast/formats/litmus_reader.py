@@ -136,7 +136,7 @@ class _Test:
         if not processes:
             end = self._source.position(len(self._source.text.rstrip()))
             raise self._source.error("the test has no process; expected `P0(atomic_int* x) { … }`", end)
-        for register in self._initial.registers:
+        for register in self._initial.registers.values():
             if register.process not in processes:
                 raise self._source.error(f"there is no process {register.process}", position(register.name))
         return processes
@@ -171,7 +171,7 @@ class _Test:
         return names[0], is_atomic_type(kind)
 
     def _lowered(self, process: str, node: Tree[Token], parameters: Mapping[str, bool]) -> Scope:
-        registers = [register for register in self._initial.registers if register.process == process]
+        registers = [register for register in self._initial.registers.values() if register.process == process]
         scope = Scope(
             self._source,
             process,

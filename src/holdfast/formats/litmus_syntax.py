@@ -124,7 +124,7 @@ class _Builder:
         taken = operands[-arity:]
         del operands[-arity:]
         depth = max(depth for _, depth in taken) + 1
-        # One `!` more is free: the writer may need it to turn a jump into a block. So is an assignment of that.
+        # One `!` more is free, since the writer may need it to turn a jump into a block, and its assignment.
         free = 2 if token.type == "ASSIGN" else int(token == "!")
         operation = Operation(token, tuple(operand for operand, _ in taken))
         operands.append((self._checked(operation, depth - free), depth))

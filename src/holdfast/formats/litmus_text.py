@@ -130,10 +130,12 @@ def _without_comments(source: Source, start: int) -> str:
     """The text from `start` on with its comments blanked out."""
     text = source.text
     parts: list[str] = []
+    last_closing = text.rfind("*)")
     depth, last, in_process, done, offset = 0, "", False, start, start
     while match := _INTERESTING.search(text, offset):
         offset, token = match.end(), match[0]
-        end = _comment_end(source, match.start(), in_process=in_process)
+        closed = token != "(*" or not in_process or offset <= last_closing
+        end = _comment_end(source, match.start(), in_process=in_process) if closed else None
         if end is not None:
             parts += [text[done : match.start()], _blanked(text[match.start() : end])]
             offset = done = end
@@ -177,6 +179,7 @@ def _herd_comment_end(source: Source, start: int) -> int:
 
 
 def _comment_end_in_process(source: Source, start: int) -> int | None:
+    """Where that comment ends, given that there is a `*)` somewhere; None for a dereference."""
     text = source.text
     if text[start + 2 : start + 3] not in (" ", "\t", "\n", "*"):
         match = _NOT_IN_SHORT_COMMENT.search(text, start + 2)
@@ -184,10 +187,10 @@ def _comment_end_in_process(source: Source, start: int) -> int | None:
     match = _HERD_BRACKET.search(text, start + 2)
     if match is None:
         return None
-    if match[0] == "(*" and text.find("*)", match.end()) >= 0:
+    if match[0] == "(*":
         message = "cannot tell whether `(*` starts a comment or reads a location; write `//` or `(*x`"
         raise source.error(message, source.position(start))
-    return match.end() if match[0] == "*)" else None
+    return match.end()
 
 
 def _blanked(text: str) -> str:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
-def read(text: str, file: str = "<text>", *, strict: bool = False) -> Program:
-    """The program that `text` spells, without our extensions if `strict`; raises `InputError`."""
+def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Program:
+    """The program that `text` spells, without our extensions if `strict_tpl`; raises `InputError`."""
     source = Source(normal_lines(text), file)
     if not source.text.strip():
         raise InputError("the file is empty; expected a program", file)
     items = [as_tree(item) for item in parse(source).children]
-    scope = _declared(Scope(source, strict), items)
+    scope = _declared(Scope(source, strict_tpl), items)
     return Program(
         locations=tuple(scope.locations.values()),
         threads=tuple(_threads(scope, items)),

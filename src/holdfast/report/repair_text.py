@@ -31,7 +31,8 @@ def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False)
         title = [f"{_INDENT}Repair {number}"] if len(answer.minima) > 1 else []
         blocks.append("\n".join([*title, *_rows(edits, printable(answer.file), width)]))
     if answer.diff:
-        blocks.append("\n".join(_diff(answer.diff, color=color)))
+        title = [f"{_INDENT}Repair 1 as a diff:\n"] if len(answer.minima) > 1 else []
+        blocks.append("\n".join([*title, *_diff(answer.diff, color=color)]))
     if answer.edits and answer.proof is not None:
         blocks.append(f"{_INDENT}The repaired program, checked once more: {text.stats_line(answer.proof)}.")
     return "\n\n".join([*blocks, rest])
