@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 
 from engine.against_definitions import check_against_definitions
-from holdfast.analyses.robustness import MODELS, robust
+from holdfast.analyses.robustness import robust
 from holdfast.engine.explore import reachable_states
 from holdfast.formats import load
 from holdfast.formats.tpl import write
+from holdfast.memory_models import ROBUSTNESS_MODELS as MODELS
 from holdfast.models import sc
 from holdfast.models.explore import LimitReachedError
 from holdfast.models.robustness import non_robustness_witness

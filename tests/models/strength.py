@@ -28,7 +28,7 @@ def release_acquire(program: Program) -> Program:
 
 
 def weakened(program: Program, source: random.Random, percent: int = 50) -> Program:
-    """Some accesses and weak fences are weaker or gone; SC fences stay, since SC lets them order one another."""
+    """Some accesses and weak fences are weaker, or gone. SC fences stay, as SC orders them itself."""
     return _with_code(program, lambda i: _weakened(i, source) if source.randrange(100) < percent else i)
 
 

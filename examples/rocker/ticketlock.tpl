@@ -1,0 +1,45 @@
+// A ticket lock (Reed and Kanodia 1979; Mellor-Crummey and Scott 1991) and two threads. The two counters
+// wrap around, which is harmless as long as there are at least as many numbers as threads. Verdicts: Lahav
+// and Margalit 2019, Figure 7.
+// expect: robust ra=yes tso=yes
+// expect: race ra=no
+// expect: assertion sc=no
+max_value 3;
+global next_ticket, now_serving;
+na cs;
+
+fn p0 {
+    local ticket, r;
+    while (1) {
+        ticket = FADD(next_ticket, 1);
+        r = now_serving.load();
+        while (r != ticket) {
+            r = now_serving.load();
+        }
+
+        // critical section
+        cs.nastore(0);
+        r = cs.naload();
+        assert(r == 0);
+
+        now_serving.store(ticket + 1);
+    }
+}
+
+fn p1 {
+    local ticket, r;
+    while (1) {
+        ticket = FADD(next_ticket, 1);
+        r = now_serving.load();
+        while (r != ticket) {
+            r = now_serving.load();
+        }
+
+        // critical section
+        cs.nastore(1);
+        r = cs.naload();
+        assert(r == 1);
+
+        now_serving.store(ticket + 1);
+    }
+}
