@@ -1,8 +1,8 @@
 """Writes the C litmus tests of this directory: `python examples/litmus-c/generate.py`.
 
-A shape is the classic pattern of a test: the accesses of each thread, and the outcome to ask for. A test is a
-shape and, for each thread of it, how strong that thread is (`STRENGTHS`): `MP+rel+acq` is message passing with
-release stores in the first thread and acquire loads in the second. What does not fit that is in `OTHERS`.
+A shape is the classic pattern of a test: the accesses of each thread, and the outcome to ask for. A test is
+a shape and, for each thread of it, how strong that thread is (`STRENGTHS`): `MP+rel+acq` is message passing
+with release stores in the first thread and acquire loads in the second. `OTHERS` has what does not fit.
 
 A thread is a list of accesses, separated by `;`:
 

@@ -146,15 +146,12 @@ def _verdict(row: Row) -> str:
 
 
 def _comparison(row: Row) -> str:
-    if "robust" not in row.expected and not row.differences:
-        return "[dim]nothing stated[/]"
-    if not row.differences:
-        return "[green]yes[/]"
-    wrong = [q for q in row.differences if _is_wrong(row, q)]
+    wrong = [question for question in row.differences if _is_wrong(row, question)]
     if wrong:
         return f"[bold red]NO: {', '.join(wrong)}[/]"
-    decided = "robust" not in row.differences
-    return "[green]yes[/]" if decided else "[yellow]undecided[/]"
+    if "robust" not in row.expected:
+        return "[dim]nothing stated[/]"
+    return "[yellow]undecided[/]" if "robust" in row.differences else "[green]yes[/]"
 
 
 def _numbers(row: Row) -> list[str]:
