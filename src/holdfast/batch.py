@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.analyses.robustness import robust
 from holdfast.engine.explore import Limits, Progress, Watcher
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.verdicts import RobustnessAnswer, Stats, Unknown
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.synchronize import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,10 @@ def _watcher(display: Display | None) -> Watcher | None:
 
 
 def _run_in_processes(jobs: Sequence[Job], workers: int, display: Display | None) -> list[Outcome]:
+    # Imported here: one file needs none of it, and it takes a tenth of the time of a small question.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+
     shared = [_with_share_of_memory(job, workers) for job in jobs]
     done: dict[int, Outcome] = {}
     stop = multiprocessing.Event()

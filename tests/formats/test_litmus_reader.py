@@ -102,7 +102,7 @@ exists (1:r0=1 /\\ ~(1:r1=1))
         "\n\n// first\nC a\n{}\nP0() {}",
         '(* first *) C a+b.c "x" {} P0(void) {}',
         "C a\r\n{ }\r\nP0() { ; }\r\n",
-        "C a\n{ ; }\nP0() {}".replace("; ", ""),
+        "C a\n{ ; }\nP0() {}",
         "C a\n{ x=1;; y=2 }\nP0() {}",
         "C a\n{}\nvoid P0() {}",
         "C a\nPrefetch=0:x=F,0:y=T\n{}\nP0() {}",

@@ -1,0 +1,36 @@
+// Reference counting as in arc.tpl with relaxed decrements: the fence has nothing to acquire. A race.
+// expect: robust ra=yes rc20=yes
+// expect: race ra=no rc20=yes
+// expect: assertion sc=no
+max_value 3;
+global count=2;
+na data=1;
+
+fn cloning {
+    local old, d;
+    FADD(count, 1, rlx, rlx);
+    d = data.naload();
+    assert(d == 1);
+    old = FADD(count, -1, rlx, rlx);
+    if (old == 1) {
+        fence(acq);
+        data.nastore(0);
+    }
+    d = 0;
+    old = FADD(count, -1, rlx, rlx);
+    if (old == 1) {
+        fence(acq);
+        data.nastore(0);
+    }
+}
+
+fn other {
+    local old, d;
+    d = data.naload();
+    assert(d == 1);
+    old = FADD(count, -1, rlx, rlx);
+    if (old == 1) {
+        fence(acq);
+        data.nastore(0);
+    }
+}

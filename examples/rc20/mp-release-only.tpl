@@ -1,0 +1,19 @@
+// Message passing over a flag that is stored with release, but loaded relaxed: a race.
+// expect: robust ra=yes rc20=yes
+// expect: race ra=no rc20=yes
+// expect: assertion sc=no
+max_value 2;
+global flag;
+na data;
+
+fn producer {
+    data.nastore(1);
+    flag.store(1, rel);
+}
+
+fn consumer {
+    local d;
+    wait(flag, 1, rlx);
+    d = data.naload();
+    assert(d == 1);
+}
