@@ -171,7 +171,8 @@ def programs(
 ) -> Program:
     """Programs with between `threads[0]` and `threads[1]` threads.
 
-    `non_atomic=False` leaves out non-atomic cells; `most_accesses` bounds the accesses of each thread.
+    `non_atomic=False` leaves out non-atomic cells; `most_accesses` bounds the accesses of each thread
+    further than `MOST_ACCESSES` does. (Four threads with three writes each can have a million graphs.)
     """
     return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
 
@@ -273,7 +274,7 @@ class _ThreadWriter:
         self.place = place
         self.copies = copies
         self.turn = -1
-        self.most = limits.most_accesses or MOST_ACCESSES.get(threads, 1)
+        self.most = min(limits.most_accesses or 6, MOST_ACCESSES.get(threads, 1))
         self.registers = ("r", "s")[: choices.weighted([(1, 2), (2, 1)])]
         self.usual_value: int | None = None
 
@@ -317,7 +318,7 @@ class _ThreadWriter:
         if choices.chance(8):
             steps.append(("store", choices.pick(self.locations)))
         code: list[Instruction] = []
-        for kind, location in steps:
+        for kind, location in steps[: self.most + 2]:
             at = Position(self.place + 1, len(code) + 1)
             if location is not None:
                 code.append(self.access_to(location, kind, at))

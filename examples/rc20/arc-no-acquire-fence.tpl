@@ -1,4 +1,5 @@
-// Reference counting as in arc.tpl without the acquire fence: dropping the data races with the other owner's use.
+// Reference counting as in arc.tpl without the acquire fence: dropping the data races with the other owner's
+// use.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

@@ -1,5 +1,5 @@
-// Reference counting as in Rust's std::sync::Arc (2015): relaxed increments, release decrements, and an acquire
-// fence before the last owner drops the data. One owner makes a clone and drops both.
+// Reference counting as in Rust's std::sync::Arc (2015): relaxed increments, release decrements, and an
+// acquire fence before the last owner drops the data. One owner makes a clone and drops both.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -1,4 +1,5 @@
-// A counting barrier with a sense flag (Hensgen, Finkel and Manber 1988), one round: the last to arrive opens it.
+// A counting barrier with a sense flag (as in Mellor-Crummey and Scott 1991), one round: the last to arrive
+// opens it.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -1,6 +1,6 @@
-// The work-stealing deque of Chase and Lev (2005) in C11 (Lê, Pop, Cohen and Zappella Nardelli 2013, figure 1):
-// the owner pushes two elements and takes one, two thieves steal one each. An element that is taken twice is a race on `taken`.
-// The paper's SC compare-and-swap is an acquire-release one here; RC20 has no SC accesses.
+// The work-stealing deque of Chase and Lev (2005) in C11 (Lê, Pop, Cohen and Zappella Nardelli 2013): the
+// owner pushes two elements and takes one, two thieves steal one each. An element that is taken twice is a
+// race on `taken`. The paper's SC compare-and-swap is an acquire-release one here; RC20 has no SC accesses.
 // Broken: the fence in `take` is missing.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=no

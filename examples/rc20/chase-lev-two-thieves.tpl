@@ -1,6 +1,8 @@
-// The work-stealing deque of Chase and Lev (2005) in C11 (Lê, Pop, Cohen and Zappella Nardelli 2013, figure 1):
-// the owner pushes two elements and takes one, two thieves steal one each. An element that is taken twice is a race on `taken`.
-// The paper's SC compare-and-swap is an acquire-release one here; RC20 has no SC accesses.
+// The work-stealing deque of Chase and Lev (2005) in C11 (Lê, Pop, Cohen and Zappella Nardelli 2013): the
+// owner pushes two elements and takes one, two thieves steal one each. An element that is taken twice is a
+// race on `taken`. The paper's SC compare-and-swap is an acquire-release one here; RC20 has no SC accesses.
+// Not robust, but harmless: a thief's compare-and-swap that fails can fail on a stale value, as the owner's
+// last store to `bottom` is relaxed. See chase-lev-release.tpl.
 // expect: robust ra=yes rc20=no
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

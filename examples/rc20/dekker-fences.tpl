@@ -1,8 +1,8 @@
-// Dekker's algorithm in full (Dijkstra 1965), with `turn`, as ported to C++ by Preshing and by Bartosz Milewski
-// (2008 to 2012): relaxed accesses and an SC fence after every raising of a flag.
-// The busy loop on the other's flag can read a stale 1 once more: harmless, and not robust.
-// expect: robust 
-// expect: race ra=no
+// Dekker's algorithm in full (Dijkstra 1965), with `turn`: an SC fence after every raising of a flag, other
+// accesses relaxed, except for a release to leave and acquires to enter. Each thread enters once. Whoever has
+// the turn waits for the other's flag to go down, which is a blocking wait here.
+// expect: robust ra=yes rc20=yes
+// expect: race ra=no rc20=no
 // expect: assertion sc=no
 max_value 1;
 global flag0, flag1, turn;
@@ -13,7 +13,7 @@ fn t0 {
     flag0.store(1, rlx);
     fence(seq_cst);
     other = flag1.load(acq);
-    while (other == 1) {
+    if (other == 1) {
         t = turn.load(rlx);
         if (t != 0) {
             flag0.store(0, rlx);
@@ -21,7 +21,7 @@ fn t0 {
             flag0.store(1, rlx);
             fence(seq_cst);
         }
-        other = flag1.load(acq);
+        wait(flag1, 0, acq);
     }
     data.nastore(0);
     d = data.naload();
@@ -35,7 +35,7 @@ fn t1 {
     flag1.store(1, rlx);
     fence(seq_cst);
     other = flag0.load(acq);
-    while (other == 1) {
+    if (other == 1) {
         t = turn.load(rlx);
         if (t != 1) {
             flag1.store(0, rlx);
@@ -43,7 +43,7 @@ fn t1 {
             flag1.store(1, rlx);
             fence(seq_cst);
         }
-        other = flag0.load(acq);
+        wait(flag0, 0, acq);
     }
     data.nastore(1);
     d = data.naload();

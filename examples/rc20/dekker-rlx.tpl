@@ -1,5 +1,5 @@
-// The core of Dekker's mutual exclusion (Dijkstra 1965) with relaxed accesses: raise a flag, enter if the other
-// one is down. Broken: the store can be overtaken by the load.
+// The core of Dekker's mutual exclusion (Dijkstra 1965) with relaxed accesses: raise a flag, enter if the
+// other one is down. Broken: the store can be overtaken by the load.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

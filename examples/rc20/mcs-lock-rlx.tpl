@@ -7,7 +7,7 @@ global tail, next1, next2, blocked1, blocked2;
 na data;
 
 fn t1 {
-    local p, n, r, d;
+    local p, r, d;
     p = exchange(tail, 1, acq, rel);
     if (p == 2) {
         blocked1.store(1, rlx);
@@ -25,7 +25,7 @@ fn t1 {
 }
 
 fn t2 {
-    local p, n, r, d;
+    local p, r, d;
     p = exchange(tail, 2, acq, rel);
     if (p == 1) {
         blocked2.store(1, rlx);

@@ -1,5 +1,5 @@
-// Message passing where the producer itself writes the flag again, relaxed. That continued the release sequence
-// in C++11, and does not since C++20 (P0982, Boehm, Giroux and Vafeiadis 2018): a race.
+// Message passing where the producer itself writes the flag again, relaxed. That continued the release
+// sequence in C++11, and does not since C++20 (P0982, Boehm, Giroux and Vafeiadis 2018): a race.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

@@ -1,4 +1,5 @@
-// Message passing through a relaxed read-modify-write of a third thread, which continues the release sequence.
+// Message passing through a relaxed read-modify-write of a third thread, which continues the release
+// sequence.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

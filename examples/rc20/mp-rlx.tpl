@@ -1,4 +1,5 @@
-// Message passing over a relaxed flag (MP in Boehm and Adve 2008): the accesses to the data never meet, and race.
+// Message passing over a relaxed flag (after Boehm and Adve 2008): the accesses to the data never meet, and
+// race.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

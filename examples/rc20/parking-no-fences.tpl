@@ -1,4 +1,5 @@
-// Going to sleep as in parking.tpl without the fences: the wake-up can be missed, and the waiter sleeps for ever.
+// Going to sleep as in parking.tpl without the fences: the wake-up can be missed, and the waiter sleeps for
+// ever.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -1,5 +1,5 @@
-// Going to sleep without missing the wake-up (as in futex users, Drepper 2004): announce, fence, look once more;
-// the waker publishes, has a fence, and looks for sleepers.
+// Going to sleep without missing the wake-up (as in futex users, Drepper 2004): announce, fence, look once
+// more; the waker publishes, has a fence, and looks for sleepers.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

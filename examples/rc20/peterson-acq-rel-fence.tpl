@@ -1,4 +1,4 @@
-// Peterson's mutual exclusion (1981) with an acquire-release fence where an SC fence is needed.
+// Peterson's mutual exclusion (1981) with acquire-release fences where SC fences are needed.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=no
 // expect: assertion sc=no
@@ -9,6 +9,7 @@ na data;
 fn t0 {
     local d;
     flag0.store(1, rlx);
+    fence(acq_rel);
     turn.store(1, rlx);
     fence(acq_rel);
     oneof({ wait(flag1, 0, acq); } { wait(turn, 0, acq); });
@@ -21,6 +22,7 @@ fn t0 {
 fn t1 {
     local d;
     flag1.store(1, rlx);
+    fence(acq_rel);
     turn.store(0, rlx);
     fence(acq_rel);
     oneof({ wait(flag0, 0, acq); } { wait(turn, 1, acq); });

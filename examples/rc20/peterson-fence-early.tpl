@@ -1,4 +1,4 @@
-// Peterson's mutual exclusion (1981) with the SC fence in the wrong place: between the two stores.
+// Peterson's mutual exclusion (1981) with one SC fence, between the two stores: too early.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

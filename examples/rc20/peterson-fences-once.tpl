@@ -1,6 +1,7 @@
-// Peterson's mutual exclusion (1981) in C++20: relaxed stores, an SC fence, acquire loads, a release to leave.
-// Each thread enters once. The wait for either of two conditions is a choice of what to wait for.
-// expect: robust ra=no rc20=no
+// Peterson's mutual exclusion (1981) in C++20: relaxed stores with an SC fence after each, acquire loads, and
+// a release to leave. Each thread enters once. The wait for either of two conditions is a choice of what to
+// wait for: of the runs in which a thread chose badly and stays blocked, nothing is asked.
+// expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no
 max_value 2;
@@ -10,6 +11,7 @@ na data;
 fn t0 {
     local d;
     flag0.store(1, rlx);
+    fence(seq_cst);
     turn.store(1, rlx);
     fence(seq_cst);
     oneof({ wait(flag1, 0, acq); } { wait(turn, 0, acq); });
@@ -22,6 +24,7 @@ fn t0 {
 fn t1 {
     local d;
     flag1.store(1, rlx);
+    fence(seq_cst);
     turn.store(0, rlx);
     fence(seq_cst);
     oneof({ wait(flag0, 0, acq); } { wait(turn, 1, acq); });

@@ -1,6 +1,6 @@
-// Peterson's mutual exclusion (1981) in C++20, entered again and again; see peterson-fences-once.tpl.
-// The definition decides only the program with one round, which is that file.
-// expect: robust ra=no rc20=no
+// Peterson's mutual exclusion (1981) in C++20, entered again and again; see peterson-fences-once.tpl. The
+// definition decides only the program with one round, which is that file.
+// expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no
 max_value 2;
@@ -11,6 +11,7 @@ fn t0 {
     local d;
     while (1) {
         flag0.store(1, rlx);
+        fence(seq_cst);
         turn.store(1, rlx);
         fence(seq_cst);
         oneof({ wait(flag1, 0, acq); } { wait(turn, 0, acq); });
@@ -25,6 +26,7 @@ fn t1 {
     local d;
     while (1) {
         flag1.store(1, rlx);
+        fence(seq_cst);
         turn.store(0, rlx);
         fence(seq_cst);
         oneof({ wait(flag0, 0, acq); } { wait(turn, 1, acq); });

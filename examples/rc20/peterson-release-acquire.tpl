@@ -1,5 +1,5 @@
-// Peterson's mutual exclusion (1981) with release stores and acquire loads, and no SC fence.
-// Wrong: both threads can pass, neither seeing the other's flag.
+// Peterson's mutual exclusion (1981) with release stores and acquire loads, and no SC fence. Wrong: both
+// threads can pass, neither seeing the other's flag.
 // expect: robust ra=no rc20=no
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

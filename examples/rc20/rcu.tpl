@@ -1,4 +1,4 @@
-// Read-copy-update (McKenney and Slingwine 1998; with C11 atomics as in Alglave and others 2018): a new node is
+// Read-copy-update (McKenney and Slingwine 1998; in user space Desnoyers and others 2012): a new node is
 // published with release and found with acquire, the old one is freed after a quiescent state of the reader.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no

@@ -1,4 +1,5 @@
-// The readers-writer lock of rwlock.tpl whose readers leave with a relaxed decrement: the writer races with them.
+// The readers-writer lock of rwlock.tpl whose readers leave with a relaxed decrement: the writer races with
+// them.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

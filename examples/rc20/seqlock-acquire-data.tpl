@@ -1,16 +1,16 @@
-// A seqlock without fences (Boehm 2012, section 4): the data itself is loaded with acquire and stored with
+// A seqlock without fences (after Boehm 2012): the data itself is loaded with acquire and all stores are
 // release, so that not even the values that are dropped later can be out of order. Two writes.
-// expect: robust ra=yes rc20=no
+// expect: robust ra=yes rc20=yes
 // expect: assertion sc=no
 max_value 7;
 global seq, a, b;
 
 fn writer {
-    seq.store(1, rlx);
+    seq.store(1, rel);
     a.store(1, rel);
     b.store(1, rel);
     seq.store(2, rel);
-    seq.store(3, rlx);
+    seq.store(3, rel);
     a.store(2, rel);
     b.store(2, rel);
     seq.store(4, rel);

@@ -1,5 +1,5 @@
-// A seqlock with fences (Boehm 2012, figure 6): the reader has an acquire fence before it reads the number again,
-// the writer a release fence after it made the number odd. One write.
+// A seqlock with fences (Boehm 2012): the reader has an acquire fence before it reads the number again, the
+// writer a release fence after it made the number odd. One write.
 // expect: robust ra=yes rc20=yes
 // expect: assertion sc=no
 max_value 7;

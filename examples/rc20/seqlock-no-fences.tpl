@@ -1,4 +1,4 @@
-// A broken seqlock (Boehm 2012, figure 3): without a fence the reader's last load can come before the data.
+// A broken seqlock (after Boehm 2012): without a fence the reader's last load can come before the data.
 // expect: robust ra=yes rc20=no
 // expect: assertion sc=no
 max_value 7;

@@ -1,4 +1,6 @@
-// The seqlock of seqlock-rdmw.tpl with a relaxed FADD(seq, 0): nothing orders the loads of the data before it.
+// The seqlock of seqlock-rdmw.tpl with a relaxed FADD(seq, 0). Real compilers and processors may move it up;
+// RC20 has no load buffering, so there it changes nothing: the writer cannot take its number from a reader
+// that has already seen what it then writes.
 // expect: robust ra=yes rc20=yes
 // expect: assertion sc=no
 max_value 7;

@@ -1,5 +1,5 @@
-// A seqlock whose reader ends with a read-don't-modify-write (Boehm 2012, section 5): FADD(seq, 0) with release,
-// which the writer's acquire RMW is ordered after. One write.
+// A seqlock whose reader ends with a read-don't-modify-write (Boehm 2012): FADD(seq, 0) with release, which
+// the writer's acquire RMW is ordered after. One write.
 // expect: robust ra=yes rc20=yes
 // expect: assertion sc=no
 max_value 7;

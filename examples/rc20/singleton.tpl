@@ -1,5 +1,5 @@
-// A singleton made at its first use, with double-checked locking (Schmidt and Harrison 1997; right since C++11):
-// the flag is stored with release and loaded with acquire.
+// A singleton made at its first use, with double-checked locking (Schmidt and Harrison 1997; right since
+// C++11): the flag is stored with release and loaded with acquire.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -6,7 +6,7 @@ max_value 3;
 global lck;
 na data;
 
-fn worker[2] {
+fn worker[3] {
     local d;
     BCAS(lck, 0, 1, acq, rlx);
     data.nastore(tid);

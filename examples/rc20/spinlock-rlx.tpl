@@ -1,5 +1,5 @@
-// A test-and-set lock with relaxed accesses. Robust, as there is one atomic location only; but the lock orders
-// nothing, and the data races.
+// A test-and-set lock with relaxed accesses. Robust, as there is one atomic location only; but the lock
+// orders nothing, and the data races.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

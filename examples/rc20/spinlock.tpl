@@ -1,5 +1,5 @@
-// A test-and-set lock, taken by three threads again and again; see spinlock-once.tpl.
-// The definition decides only the program with one round (and two threads), which is that file.
+// A test-and-set lock, taken by three threads again and again; see spinlock-once.tpl. The definition decides
+// only the program with one round, which is that file.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -1,4 +1,4 @@
-// A ring buffer with two slots for one producer and one consumer (Lamport 1983; in C++ as in Boost.Lockfree 2011),
+// A ring buffer with two slots for one producer and one consumer (Lamport 1983; in C++ as in Boost.Lockfree),
 // three elements: indices are published with release and read with acquire.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no

@@ -1,5 +1,5 @@
-// A ticket lock (Mellor-Crummey and Scott 1991) as in C11: the draw is relaxed, the hand-over release/acquire.
-// Each thread enters once.
+// A ticket lock (Mellor-Crummey and Scott 1991) as in C11: the draw is relaxed, the hand-over
+// release/acquire. Each thread enters once.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

@@ -1,7 +1,8 @@
 // The THE protocol of the Cilk-5 work-stealing deque (Frigo, Leiserson and Randall, The implementation of
 // the Cilk-5 multithreaded language, 1998), with a worker that pushes and pops at the tail T and a thief
-// that steals at the head H. Tasks are 1 from push until somebody takes them, so each must be taken
-// exactly once. As designed for sequential consistency. Verdicts: Lahav and Margalit 2019, Figure 7.
+// that steals at the head H. A task is 1 from push until somebody takes it, so each must be taken exactly
+// once. The indices must not wrap around, so they end at 4. As designed for sequential consistency.
+// Verdicts: Lahav and Margalit 2019, Figure 7.
 // expect: robust ra=no tso=no
 // expect: race ra=no
 // expect: assertion sc=no
@@ -13,7 +14,7 @@ fn worker {
     local t, h, ok, r;
     while (1) {
         oneof({
-            // push, unless the deque is full
+            // push, unless the array is full
             t = T.load();
             if (t <= 3) {
                 if (t == 1) {

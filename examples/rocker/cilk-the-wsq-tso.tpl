@@ -1,8 +1,9 @@
 // The THE protocol of the Cilk-5 work-stealing deque (Frigo, Leiserson and Randall, The implementation of
 // the Cilk-5 multithreaded language, 1998), with a worker that pushes and pops at the tail T and a thief
-// that steals at the head H. Tasks are 1 from push until somebody takes them, so each must be taken
-// exactly once. With a fence between the write of T and the read of H in pop, and between the write of H
-// and the read of T in steal. Verdicts: Lahav and Margalit 2019, Figure 7.
+// that steals at the head H. A task is 1 from push until somebody takes it, so each must be taken exactly
+// once. The indices must not wrap around, so they end at 4. With a fence between the write of T and the
+// read of H in pop, and between the write of H and the read of T in steal. Verdicts: Lahav and Margalit
+// 2019, Figure 7.
 // expect: robust ra=yes tso=yes
 // expect: race ra=no
 // expect: assertion sc=no
@@ -14,7 +15,7 @@ fn worker {
     local t, h, ok, r;
     while (1) {
         oneof({
-            // push, unless the deque is full
+            // push, unless the array is full
             t = T.load();
             if (t <= 3) {
                 if (t == 1) {

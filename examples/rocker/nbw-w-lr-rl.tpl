@@ -4,14 +4,15 @@
 // writer stops before it does. Verdicts: Lahav and Margalit 2019, Figure 7.
 // expect: robust ra=yes tso=yes
 // expect: assertion sc=no
-max_value 5;
+max_value 7;
 global version, left, right;
 
 fn w {
     local v;
     while (1) {
+        // used up: the writer ends
+        assume(v < 6);
         // odd while the record is being written
-        assume(v < 4);
         version.store(v + 1);
         left.store(v / 2 + 1);
         right.store(v / 2 + 1);

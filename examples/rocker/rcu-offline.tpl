@@ -1,6 +1,6 @@
-// User-level read-copy-update by quiescent states (Desnoyers, McKenney, Stern, Dagenais and Walpole, User-
-// level implementations of read-copy update, 2012), with threads that go offline and return, and more than
-// one updater. A thread's counter is 0 while it is offline; gp is odd, so never 0, and must not wrap
+// User-level read-copy-update by quiescent states (Desnoyers, McKenney, Stern, Dagenais and Walpole,
+// User-level implementations of read-copy update, 2012), with threads that go offline and return, and more
+// than one updater. A thread's counter is 0 while it is offline; gp is odd, so never 0, and must not wrap
 // around, as in the 64-bit implementation: hence each updater updates once. An updater goes offline to
 // update, as synchronize_rcu does, so that two of them do not wait for each other. The two fences are the
 // memory barriers of the implementation that matter here; the waits are blocking, as in rcu. Verdicts:

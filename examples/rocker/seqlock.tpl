@@ -4,7 +4,7 @@
 // and Margalit 2019, Figure 7.
 // expect: robust ra=yes tso=yes
 // expect: assertion sc=no
-max_value 5;
+max_value 7;
 global seq, data1, data2;
 
 fn writer1 {
@@ -13,7 +13,8 @@ fn writer1 {
         // an odd counter is the lock
         s = seq.load();
         if (s % 2 == 0) {
-            assume(s < 4);
+            // used up: the writer ends
+            assume(s < 6);
             r = CAS(seq, s, s + 1);
             if (r == s) {
                 data1.store(s / 2 + 1);
@@ -29,7 +30,7 @@ fn writer2 {
     while (1) {
         s = seq.load();
         if (s % 2 == 0) {
-            assume(s < 4);
+            assume(s < 6);
             r = CAS(seq, s, s + 1);
             if (r == s) {
                 data1.store(s / 2 + 1);

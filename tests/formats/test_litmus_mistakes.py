@@ -178,7 +178,9 @@ def test_functions() -> None:
     assert_at(error, 4, 5, "no function `atomic_laod_explicit`; did you mean `atomic_load_explicit`?")
     assert_at(in_process("WRITE_ONCE(*d, 1);"), 4, 1, "`WRITE_ONCE` belongs to the Linux kernel")
     assert_at(in_process("smp_mb();"), 4, 1, "`smp_mb` belongs to the Linux kernel")
-    assert_at(in_process(f"atomic_fetch_or_explicit(x, 1, {RLX});"), 4, 1, "is not supported; write it as a loop")
+    assert_at(
+        in_process(f"atomic_fetch_or_explicit(x, 1, {RLX});"), 4, 1, "is not supported; write it as a loop"
+    )
     assert_at(in_process(f"r = atomic_store_explicit(x, 1, {RLX});"), 4, 5, "gives no value")
     assert_at(in_process(f"r = 1 + atomic_store_explicit(x, 1, {RLX});"), 4, 9, "gives no value")
 
@@ -244,7 +246,7 @@ def test_a_location_cannot_be_both_atomic_and_not() -> None:
     error = in_process(f"*d = 1;\natomic_store_explicit(d, 1, {RLX});")
     assert_at(error, 4, 2, "`d` has an atomic access on line 5 and a non-atomic one here")
     threads = f"P0(atomic_int* x) {{ atomic_store_explicit(x, 1, {RLX}); }}\nP1(int* x) {{ *x = 1; }}"
-    assert_at(mistake(f"C a\n{{}}\n{threads}"), 4, 14, "`x` has an atomic access on line 3")
+    assert_at(mistake(f"C a\n{{}}\n{threads}"), 4, 15, "`x` has an atomic access on line 3")
 
 
 # --- the final condition

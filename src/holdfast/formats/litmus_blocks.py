@@ -121,7 +121,7 @@ class _Writer:
             return None
         after = index + effect.length
         branch = self._code[after]
-        if not isinstance(branch, Branch) or self._effects.is_target(after):
+        if not isinstance(branch, Branch) or self._effects.is_target(after, since=index):
             return None
         if inline and effect.result not in self._inlined:
             return None

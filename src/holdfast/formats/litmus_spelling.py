@@ -94,8 +94,10 @@ class Effects:
             case _:
                 return self._compare_exchange(index)
 
-    def is_target(self, index: int) -> bool:
-        return index in self._sources
+    def is_target(self, index: int, since: int | None = None) -> bool:
+        """Whether something jumps to `index`, other than the instructions from `since` up to there."""
+        inside = range(index if since is None else since, index)
+        return any(source not in inside for source in self._sources.get(index, ()))
 
     def load(self, cell: Cell, mode: Mode) -> str:
         name = self.spelling.cell(cell)
