@@ -104,7 +104,13 @@ Watcher watcher_for(nb::object report) {
             return true;
         }
         if (report.is_none()) return false;
-        return nb::cast<bool>(report(p.states, p.transitions, p.waiting, p.bytes, p.seconds));
+        try {
+            nb::object const stop = report(p.states, p.transitions, p.waiting, p.bytes, p.seconds);
+            return PyObject_IsTrue(stop.ptr()) == 1;
+        } catch (nb::python_error& error) {
+            if (error.matches(PyExc_KeyboardInterrupt)) return true;  // Ctrl-C while Python was at work
+            throw;
+        }
     };
 }
 

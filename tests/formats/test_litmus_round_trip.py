@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import programs as any_programs
 
 from holdfast.errors import InputError
 from holdfast.formats import litmus
 from holdfast.models import LimitReachedError, reachable_states
 from holdfast.program import Program
+from strategies import programs as any_programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -221,8 +221,7 @@ def test_large_tests_survive() -> None:
 def test_other_programs_end_in_the_same_states_or_cannot_be_written(program: Program) -> None:
     try:
         written = litmus.write(program)
-    except InputError as error:
-        assert "cannot be written in a C litmus test" in error.message
+    except InputError:
         return
     again = litmus.read(written)
     try:

@@ -111,11 +111,21 @@ class _Writer:
 
     # Effects in tests.
 
-    def _test_at(self, index: int, *, inline: bool = True) -> _Test | None:
-        """The test that starts at `index`: a branch, or an effect and a branch that uses its value."""
+    def _test_at(self, index: int, *, assigning: bool = False) -> _Test | None:
+        """The test that starts at `index`: a branch, or an effect and a branch that uses its value.
+
+        The register in between is not written; where that is impossible, `assigning` makes it `(r = …)`.
+        """
         instruction = self._code[index]
         if isinstance(instruction, Branch):
             return _Test(index, instruction, None)
+        test = self._effect_and_branch(index)
+        if test is None or test.effect is None or test.effect.result in self._inlined:
+            return test
+        return test._replace(effect=self._assigned(test.effect)) if assigning else None
+
+    def _effect_and_branch(self, index: int) -> _Test | None:
+        """An effect, and the branch after it if that uses its value exactly once, and in any case."""
         effect = self._effects.at(index)
         if effect is None or effect.result is None or index + effect.length >= len(self._code):
             return None
@@ -123,26 +133,25 @@ class _Writer:
         branch = self._code[after]
         if not isinstance(branch, Branch) or self._effects.is_target(after, since=index):
             return None
-        if inline and effect.result not in self._inlined:
-            return None
-        return _Test(after, branch, effect)
+        value = Register(effect.result)
+        once = sum(part == value for part in subexpressions(branch.condition)) == 1
+        return (
+            _Test(after, branch, effect) if once and value not in _maybe_skipped(branch.condition) else None
+        )
+
+    def _assigned(self, effect: Effect) -> Effect:
+        return effect._replace(text=f"({self._name(effect.result or '')} = {effect.text})")
 
     def _inlined_registers(self, kept: Set[str]) -> Set[str]:
         """The made-up registers of which nothing is left when every test has its effect inside."""
         uses = Counter(name for instruction in self._code for name in _mentioned(instruction))
         tested: set[str] = set()
         for index in range(len(self._code)):
-            test = self._test_at(index, inline=False)
-            if test is None or test.effect is None or test.effect.result is None:
-                continue
-            name = test.effect.result
-            in_effect = Counter(n for part in self._code[index : test.branch_at] for n in _mentioned(part))[
-                name
-            ]
-            condition = test.branch.condition
-            times = sum(part == Register(name) for part in subexpressions(condition))
-            if times == 1 and Register(name) not in _maybe_skipped(condition) and self._is_plain(index, name):
-                uses[name] -= in_effect + 1
+            test = self._effect_and_branch(index)
+            name = None if test is None or test.effect is None else test.effect.result
+            if test is not None and name is not None and self._is_plain(index, name):
+                effect = self._code[index : test.branch_at]
+                uses[name] -= 1 + sum(n == name for part in effect for n in _mentioned(part))
                 tested.add(name)
         return {name for name in tested - kept if uses[name] == 0 and FRESH_REGISTER.fullmatch(name)}
 
@@ -168,9 +177,9 @@ class _Writer:
 
     def _statement(self, index: int, end: int, loop: _Loop | None, depth: int) -> tuple[list[str], int]:
         """The statement whose code starts at `index`, and where its code ends."""
-        back = [source for source in self._jumps_back.get(index, ()) if source < end]
-        if back and not (loop is not None and loop.top == index):
-            return self._loop(index, back, depth), back[-1] + 1
+        last = self._loop_end(index, end, loop)
+        if last is not None:
+            return self._loop(index, last, depth), last + 1
         test = self._test_at(index)
         if test is not None and test.branch_at < end:
             return self._if(test, end, loop, depth)
@@ -183,6 +192,19 @@ class _Writer:
             return [_line(depth, f"{result}{effect.text};")], index + effect.length
         return [_line(depth, text) for text in self._simple(instruction)], index + 1
 
+    def _loop_end(self, top: int, end: int, loop: _Loop | None) -> int | None:
+        """The last jump back to `top` before `end`, if a loop starts there that is not `loop` itself."""
+        back = [source for source in self._jumps_back.get(top, ()) if source < end]
+        if loop is None or loop.top != top:
+            return back[-1] if back else None
+        inner = (s for s in reversed(back) if isinstance(self._code[s], Goto) and self._is_closed(top, s))
+        return next(inner, None)
+
+    def _is_closed(self, top: int, last: int) -> bool:
+        """Whether no jump leads out of the loop `top..last`, except to what comes right after it."""
+        inside = range(top, last + 2)
+        return all(t in inside for i in range(top, last + 1) for t in jump_targets(self._code[i]))
+
     def _jump(self, goto: Goto, index: int, loop: _Loop | None, depth: int) -> list[str]:
         if goto.target == index + 1:
             return []
@@ -194,79 +216,84 @@ class _Writer:
 
     def _if(self, test: _Test, end: int, loop: _Loop | None, depth: int) -> tuple[list[str], int]:
         """An `if` with all its `else if`s."""
-        target = test.branch.target
-        if loop is not None and target in loop:
-            word = "break" if target == loop.end else "continue"
+        if loop is not None and test.branch.target in loop:
+            word = "break" if test.branch.target == loop.end else "continue"
             return [_line(depth, f"if ({self._condition(test, guard=False)}) {word};")], test.branch_at + 1
         lines: list[str] = []
         intro = "if"
         while True:
-            target = test.branch.target
-            if not test.branch_at < target <= end:
+            start, target = test.branch_at + 1, test.branch.target
+            if not start <= target <= end:
                 raise self._cannot("this jump", test.branch)
-            after = self._after_else(test.branch_at, target, end)
             lines.append(_line(depth, f"{intro} ({self._condition(test, guard=True)}) {{"))
+            after = self._after_else(start, target, end)
             if after is None:
-                return [
-                    *lines,
-                    *self.region(test.branch_at + 1, target, loop, depth + 1),
-                    _line(depth, "}"),
-                ], target
-            lines += self.region(test.branch_at + 1, target - 1, loop, depth + 1)
+                # A block that is nothing but a jump would be read as a branch there.
+                is_jump = target - start == 1 and isinstance(self._code[start], Goto)
+                ending = "} else { }" if is_jump else "}"
+                return [*lines, *self.region(start, target, loop, depth + 1), _line(depth, ending)], target
+            lines += self.region(start, target - 1, loop, depth + 1)
             inner = self._inner_if(target, after, loop)
             if inner is None:
                 rest = self.region(target, after, loop, depth + 1)
                 return [*lines, _line(depth, "} else {"), *rest, _line(depth, "}")], after
             intro, test, end = "} else if", inner, after
 
-    def _after_else(self, index: int, target: int, end: int) -> int | None:
+    def _after_else(self, start: int, target: int, end: int) -> int | None:
         """Where the `else` that starts at `target` ends; None if there is none."""
         match self._code[target - 1]:
-            case Goto(after) if target - 1 > index and target < after <= end:
+            case Goto(after) if start < target < after <= end:
                 return after
         return None
 
     def _inner_if(self, start: int, end: int, loop: _Loop | None) -> _Test | None:
         """The `if` that is all there is in the `else` block `start..end`."""
-        if any(source < end for source in self._jumps_back.get(start, ())):
+        if self._loop_end(start, end, loop) is not None:
             return None
-        test = self._test_at(start)
+        test = self._test_at(start, assigning=True)
         if test is None or test.branch_at >= end or (loop is not None and test.branch.target in loop):
             return None
-        last = (
-            self._after_else(test.branch_at, test.branch.target, end) if test.branch.target <= end else None
-        )
-        return test if end in (last, test.branch.target if last is None else None) else None
+        target = test.branch.target
+        if not test.branch_at < target <= end:
+            return None
+        after = self._after_else(test.branch_at + 1, target, end)
+        return test if end == (target if after is None else after) else None
 
-    def _loop(self, top: int, back: list[int], depth: int) -> list[str]:
-        last = back[-1]
+    def _loop(self, top: int, last: int, depth: int) -> list[str]:
+        """The loop from `top` to the jump back there at `last`."""
         loop = _Loop(top, last + 1)
         if isinstance(self._code[last], Branch):
-            return self._branching_back(loop, back, depth)
+            return self._branching_back(loop, last, depth)
         if not isinstance(self._code[last], Goto):
-            raise self._cannot("this choice", self._code[last])
-        test = self._test_at(top)
-        if test is not None and test.branch.target == loop.end:
-            head = f"while ({self._condition(test, guard=True)}) {{"
-            inside = self.region(test.branch_at + 1, last, loop, depth + 1)
-            return [_line(depth, head), *inside, _line(depth, "}")]
-        ending = self._test_before(top, last) if len(back) == 1 else None
-        if ending is not None and ending[1].branch.target == loop.end:
-            start, test = ending
-            inside = self.region(top, start, loop, depth + 1)
-            tail = f"}} while ({self._condition(test, guard=True)});"
-            return [_line(depth, "do {"), *inside, _line(depth, tail)]
-        inside = self.region(top, last, loop, depth + 1)
-        return [_line(depth, "while (1) {"), *inside, _line(depth, "}")]
+            raise self._cannot("a choice", self._code[last])
+        head = self._test_at(top)
+        tail = self._test_before(top, last) if self._jumps_once(top, last) else None
+        if (head is None or head.branch.target != loop.end) and tail is not None:
+            start, test = tail
+            if test.branch.target == loop.end:
+                inside = self.region(top, start, loop, depth + 1)
+                ending = f"}} while ({self._condition(test, guard=True)});"
+                return [_line(depth, "do {"), *inside, _line(depth, ending)]
+        head = self._test_at(top, assigning=True)
+        if head is not None and head.branch.target == loop.end:
+            start, condition = head.branch_at + 1, self._condition(head, guard=True)
+        else:
+            start, condition = top, "1"
+        inside = self.region(start, last, loop, depth + 1)
+        return [_line(depth, f"while ({condition}) {{"), *inside, _line(depth, "}")]
 
-    def _branching_back(self, loop: _Loop, back: list[int], depth: int) -> list[str]:
+    def _jumps_once(self, top: int, last: int) -> bool:
+        """Whether the jump at `last` is the only one in its loop that leads to `top`."""
+        return all(source >= last for source in self._jumps_back[top])
+
+    def _branching_back(self, loop: _Loop, last: int, depth: int) -> list[str]:
         """A loop that ends with a branch to its top."""
-        start, test = self._test_before(loop.top, loop.end) or (back[-1], self._test_at(back[-1]))
+        start, test = self._test_before(loop.top, loop.end) or (last, self._test_at(last))
         assert test is not None
         inside = self.region(loop.top, start, loop, depth + 1)
-        condition = self._condition(test, guard=False)
-        if len(back) == 1:
-            return [_line(depth, "do {"), *inside, _line(depth, f"}} while ({condition});")]
+        if self._jumps_once(loop.top, last):
+            ending = f"}} while ({self._condition(test, guard=False)});"
+            return [_line(depth, "do {"), *inside, _line(depth, ending)]
         leave = _line(depth + 1, f"if ({self._condition(test, guard=True)}) break;")
         return [_line(depth, "while (1) {"), *inside, leave, _line(depth, "}")]
 
