@@ -110,18 +110,17 @@ class Explorer {
         while (frontier_.size() > 0) {
             if (auto const stop = poll()) return *stop;
             do {
-                auto const n = frontier_.take();
-                if (!store_.superseded(n) && expand(n)) return Outcome::violation;
+                if (expand(frontier_.take())) return Outcome::violation;
             } while (frontier_.by_batches() && successors_.size() < batch && frontier_.size() > 0);
             store_successors();
         }
         return Outcome::complete;
     }
 
-    // Checks a state and steps all its threads; true if it violates robustness.
+    // Checks a state, unless it is superfluous, and steps all its threads; true if it violates robustness.
     bool expand(StateNumber n) {
         Word* const state = current_.data();
-        store_.load(n, state);
+        if (!store_.load(n, state)) return false;
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) accesses_[t] = machine_.next_access(state, t);
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             if (accesses_[t] && leaves_sc(state, t, *accesses_[t])) {

@@ -26,8 +26,8 @@ Word as_word(Origin origin) {
     return word;
 }
 
-// Of the first word of a member: how many bits its monitor has, and the state's number.
-Word member_head(std::uint32_t bits, StateNumber n) {
+// How many bits a monitor has, and the number of its state or key.
+Word member_head(std::uint32_t bits, std::uint32_t n) {
     return static_cast<Word>(bits) << 32 | n;
 }
 std::uint32_t bits_of(Word head) {
@@ -130,7 +130,7 @@ AntichainStore::AntichainStore(std::size_t words, std::size_t key_words, std::si
 AntichainStore::Members AntichainStore::members_of(Word const* key) const {
     Word const sizes = key[key_words_ + 1];
     return {std::bit_cast<Word*>(key[key_words_]), static_cast<std::uint32_t>(sizes),
-            static_cast<std::uint32_t>(sizes >> 32), stride_};
+            static_cast<std::uint32_t>(sizes >> 32)};
 }
 
 void AntichainStore::set_members(Word* key, Members const& members) const {
@@ -138,9 +138,23 @@ void AntichainStore::set_members(Word* key, Members const& members) const {
     key[key_words_ + 1] = static_cast<Word>(members.capacity) << 32 | members.count;
 }
 
-Word* AntichainStore::Members::find(StateNumber n) const {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (static_cast<StateNumber>(first[i * stride]) == n) return first + i * stride;
+// Members with as many bits stand together, so that few are looked at.
+Word const* AntichainStore::find(StateNumber n) const {
+    auto const members = members_of(keys_[key_of(n)]);
+    auto const bits = bits_of(records_[n][1]);
+    std::uint32_t first = 0;
+    for (std::uint32_t last = members.count; first < last;) {
+        auto const middle = (first + last) / 2;
+        if (bits_of(members.first[middle * stride_]) > bits) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    for (; first < members.count; ++first) {
+        Word const* const member = members.first + first * stride_;
+        if (bits_of(*member) != bits) return nullptr;
+        if (static_cast<StateNumber>(*member) == n) return member;
     }
     return nullptr;
 }
@@ -209,14 +223,16 @@ bool AntichainStore::insert(Word const* state, std::uint64_t hash, Origin origin
     set_members(keys_[key], members);
     Word* const record = records_.append();
     record[0] = as_word(origin);
-    record[1] = key;
+    record[1] = member_head(bits, key);
     return true;
 }
 
-void AntichainStore::load(StateNumber n, Word* state) const {
-    Word const* const key = keys_[key_of(n)];
-    std::memcpy(state, key, key_words_ * sizeof(Word));
-    std::memcpy(state + key_words_, members_of(key).find(n) + 1, monitor_words_ * sizeof(Word));
+bool AntichainStore::load(StateNumber n, Word* state) const {
+    Word const* const member = find(n);
+    if (member == nullptr) return false;
+    std::memcpy(state, keys_[key_of(n)], key_words_ * sizeof(Word));
+    std::memcpy(state + key_words_, member + 1, monitor_words_ * sizeof(Word));
+    return true;
 }
 
 Origin AntichainStore::origin(StateNumber n) const {

@@ -180,10 +180,12 @@ class ExactStore {
     // Whether the state is new; then its number is the last one. Throws OutOfMemory.
     bool insert(Word const* state, std::uint64_t hash, Origin origin);
 
-    void load(StateNumber n, Word* state) const { std::memcpy(state, states_[n], words_ * sizeof(Word)); }
+    // False, with nothing loaded, if a state met later makes this one superfluous.
+    bool load(StateNumber n, Word* state) const {
+        std::memcpy(state, states_[n], words_ * sizeof(Word));
+        return true;
+    }
     Origin origin(StateNumber n) const;
-    // Whether a state met later makes this one superfluous.
-    bool superseded(StateNumber) const { return false; }
     // How many elements the sets of the state's monitor have; all the same here.
     std::size_t elements(Word const*) const { return 0; }
 
@@ -209,10 +211,9 @@ class AntichainStore {
     }
     bool insert(Word const* state, std::uint64_t hash, Origin origin);
 
-    void load(StateNumber n, Word* state) const;
+    bool load(StateNumber n, Word* state) const;
     Origin origin(StateNumber n) const;
     std::size_t elements(Word const* state) const { return count_bits(state + key_words_, monitor_words_); }
-    bool superseded(StateNumber n) const { return members_of(keys_[key_of(n)]).find(n) == nullptr; }
 
     std::size_t size() const { return records_.size(); }
     MemoryBudget const& memory() const { return memory_; }
@@ -223,9 +224,9 @@ class AntichainStore {
     struct Members {
         Word* first;
         std::uint32_t count, capacity;
-        std::size_t stride;
-        Word* find(StateNumber n) const;
     };
+    // The member that is state n, or none if it had to go.
+    Word const* find(StateNumber n) const;
     Members members_of(Word const* key) const;
     void set_members(Word* key, Members const& members) const;
     std::uint32_t key_of(StateNumber n) const { return static_cast<std::uint32_t>(records_[n][1]); }
@@ -235,7 +236,7 @@ class AntichainStore {
     MemoryBudget memory_;
     std::size_t key_words_, monitor_words_, stride_;
     Arena keys_;     // the words of the key, then a pointer to its members, then their count and capacity
-    Arena records_;  // per state: its origin, the number of its key
+    Arena records_;  // per state: its origin; how many bits its monitor has, and the number of its key
     HashTable table_;
     std::vector<Pages> pools_;
     std::size_t pool_used_ = 0;

@@ -19,10 +19,10 @@ from holdfast.analyses.costs import Prices, check_kind
 from holdfast.analyses.repair import Fails, Found, Holds, RepairProgress, Undecided, cheapest_repair
 from holdfast.analyses.repair_answer import Edit, FixAnswer, NotRepairable, Repaired, RepairUnknown
 from holdfast.analyses.repair_edits import edits_of, repaired_text
-from holdfast.analyses.robustness import robust
+from holdfast.analyses.robustness import robust, search
 from holdfast.analyses.violation_replay import Offered, ReplayedViolation
 from holdfast.engine._native import Outcome
-from holdfast.engine.explore import Limits, Progress, explore, stats, why_unknown
+from holdfast.engine.explore import Limits, Progress, stats, why_unknown
 from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, RobustnessAnswer, Stats, Unknown
@@ -113,7 +113,7 @@ class _Checks:
             return Undecided("the search was interrupted", interrupted=True)
         changed = apply(self._offered.program, (self._offered.changes[number] for number in chosen))
         limits = self._limits_left()
-        result = explore(changed.program, self._offered.model, limits, watcher=self._watch)
+        result = search(changed.program, self._offered.model, limits, watcher=self._watch)
         self._add(stats(result))
         match result.outcome:
             case Outcome.COMPLETE:

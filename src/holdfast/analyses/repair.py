@@ -12,8 +12,8 @@ A check that fails must break one of the conflicts it returns, so no set is chec
 never hurt, a conflict is the complement of a set that will not do, the smaller the better. Where some changes
 can hurt, `Conflict.drop` says so, and the minimum is as exact.
 
-On the way, sets that are too small are filled up greedily until one will do, and that one is thinned out:
-this gives an answer long before the minimum is proven, and more conflicts.
+On the way, sets that are too small are filled up greedily until one will do: this gives an answer long before
+the minimum is proven, and more conflicts.
 """
 
 from __future__ import annotations
@@ -203,14 +203,17 @@ class _Search:
                 raise _StoppedError(why, interrupted)
 
     def _fill_up(self, chosen: Chosen) -> None:
-        """Add changes one by one until the set will do, and thin it out if it is better than the best."""
+        """Add changes one by one until the set will do, or is no better than the best.
+
+        It is not thinned out: checks that hold are the expensive ones, and the cheapest set that respects
+        the conflicts learnt on the way is a better one to check next.
+        """
         while not self._will_do(chosen):
             more = self._one_more(chosen)
             if more is None or (self.best is not None and self._weight(more) >= self._weight(self.best)):
                 return
             chosen = more
             self._raise_lower_bound()
-        self._thinned(chosen)
 
     def _raise_lower_bound(self) -> None:
         cheapest = self._cheapest()

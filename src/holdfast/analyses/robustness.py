@@ -44,7 +44,7 @@ def robust(
     """
     if model not in ROBUSTNESS_MODELS:
         raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
-    result = _search(program, model, limits, order, subsumption, watcher)
+    result = search(program, model, limits, order, watcher, subsumption=subsumption)
     common = {
         "file": program.file,
         "question": "robust",
@@ -67,9 +67,17 @@ def robust(
             return Unknown(**common, why=why, interrupted=interrupted)  # type: ignore[arg-type]
 
 
-def _search(
-    program: Program, model: str, limits: Limits, order: str, subsumption: bool, watcher: Watcher | None
+def search(
+    program: Program,
+    model: str,
+    limits: Limits,
+    order: str = "auto",
+    watcher: Watcher | None = None,
+    *,
+    subsumption: bool = True,
 ) -> Result:
+    """The engine's result, for the orders of `robust`."""
+
     def run(order: str, limits: Limits) -> Result:
         return explore(program, model, limits, order, watcher, subsumption=subsumption)
 
