@@ -62,7 +62,7 @@ def test_saying_the_same_twice_is_fine() -> None:
     ],
 )
 def test_malformed_lines_are_told_with_their_number(line: str) -> None:
-    with pytest.raises(InputError, match="a.tpl:2:1: malformed"):
+    with pytest.raises(InputError, match=r"a\.tpl:2:1: malformed"):
         expectations(f"// a test\n{line}\n", "a.tpl")
 
 
@@ -75,5 +75,5 @@ def test_malformed_lines_are_told_with_their_number(line: str) -> None:
     ],
 )
 def test_contradictions_are_told_with_the_line_of_the_second(text: str) -> None:
-    with pytest.raises(InputError, match="a.tpl:2:1: "):
+    with pytest.raises(InputError, match=r"a\.tpl:2:1: "):
         expectations(text, "a.tpl")

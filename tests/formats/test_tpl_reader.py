@@ -310,4 +310,6 @@ def test_strict_tpl_rejects_our_extensions(text: str, what: str) -> None:
 
 def test_strict_tpl_reads_the_documented_language() -> None:
     text = "max_value 2; global x; na d; track x: all; fn w { local r; l: r = CAS(x, 0, 1, acq, rlx);"
-    assert tpl.read(text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict_tpl=True)
+    assert tpl.read(
+        text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict_tpl=True
+    )

@@ -2,7 +2,7 @@
 
 `parse` turns a text without header and comments into a lark tree by the grammar in `litmus.lark`. What to say
 of a text that has no tree is left to `litmus_wording.py`, what it means to `litmus_reader.py`. As for TPL,
-lark waits until a text is parsed, and its tables are kept (`litmus_tables.py`).
+lark waits until a text is parsed, and its tables are kept (`parser_tables.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.formats.diagnose import Source
-from holdfast.formats.litmus_tables import parser_for
+from holdfast.formats.parser_tables import parser_for
 from holdfast.program import Position
 
 if TYPE_CHECKING:

@@ -1,16 +1,13 @@
 """Is this text TPL, and how is it nested?
 
 `parse` turns a text into a lark tree by the grammar in `tpl.lark`. What to say of a text that has no tree is
-left to `tpl_wording.py`, what names and numbers mean to `tpl_reader.py`. Importing lark and building its
-tables takes longer than reading a program does, so both wait until a text is parsed, and the tables are kept
-in the user's cache directory under a name that changes with the grammar, with lark and with Python.
+left to `tpl_wording.py`, what names and numbers mean to `tpl_reader.py`, how lark's tables are kept to
+`parser_tables.py`. lark is imported when a text is parsed, since that takes longer than reading a program.
 """
 
 from __future__ import annotations
 
-import marshal
 import os
-import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -117,71 +114,6 @@ class _Keywords:
 
 @cache
 def _parser() -> Lark:
-    import lark
+    from holdfast.formats.parser_tables import parser_for
 
-    with open(_GRAMMAR, encoding="utf-8") as file:
-        grammar = file.read()
-    tables = _table_file(f"{grammar}\0{lark.__version__}\0{sys.version}")
-    return _load(tables) or _build(grammar, tables)
-
-
-def _build(grammar: str, tables: str | None) -> Lark:
-    from lark import Lark
-
-    # A keyword is the same token everywhere (see `_Keywords`), so the lexer needs no context; a contextual
-    # one would compile a regular expression per parser state at each start.
-    parser = Lark(grammar, parser="lalr", lexer="basic", propagate_positions=True, postlex=_Keywords())
-    _save(parser, tables)
-    return parser
-
-
-def _table_file(key: str) -> str | None:
-    """Where the tables for `key` are kept, None if this user has no place for them."""
-    import hashlib
-
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if not os.path.isabs(base):
-        return None
-    return os.path.join(base, "holdfast", f"tpl-{hashlib.sha256(key.encode()).hexdigest()[:20]}.tables")
-
-
-def _load(tables: str | None) -> Lark | None:
-    """The parser with the kept tables; None, for whatever reason, if there are none that can be used."""
-    import hashlib
-
-    from lark import Lark
-
-    if tables is None:
-        return None
-    try:
-        with open(tables, "rb") as file:
-            content = file.read()
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
-            return None
-        data, memo = marshal.loads(content[32:])
-        parser: Lark = Lark._load_from_dict(data, memo, postlex=_Keywords())  # type: ignore[no-untyped-call]
-    except Exception:
-        return None
-    return parser
-
-
-def _save(parser: Lark, tables: str | None) -> None:
-    """Keep the tables for the next start if that is possible."""
-    import hashlib
-
-    from lark.grammar import Rule
-    from lark.lexer import TerminalDef
-
-    if tables is None:
-        return
-    try:
-        data, memo = parser.memo_serialize([TerminalDef, Rule])
-        data["options"] = {**data["options"], "postlex": None}
-        content = marshal.dumps((data, memo))
-        os.makedirs(os.path.dirname(tables), mode=0o700, exist_ok=True)
-        fresh = f"{tables}.{os.getpid()}"
-        with open(fresh, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(fresh, tables)
-    except (OSError, ValueError):
-        return
+    return parser_for(_GRAMMAR, _Keywords())
