@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli import main
+from interrupting import HEED_CONTROL_C, answer_within
 
 SB = """// store buffering
 global x, y;
@@ -217,16 +218,16 @@ class TestBench:
 
 def test_ctrl_c_during_a_batch_leaves_undecided_answers(program):
     files = [program(ENDLESS, f"{i}.tpl") for i in range(4)]
-    script = "from holdfast.cli import main; main()"
+    script = f"{HEED_CONTROL_C}; from holdfast.cli import main; main()"
     command = [sys.executable, "-c", script, "robust", *files, "--json", "-j", "2"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
+        command, stdout=subprocess.PIPE, env=environment, start_new_session=True
     ) as process:
         time.sleep(3)
         os.killpg(process.pid, signal.SIGINT)  # what a terminal does: the whole group gets it
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
+        out = answer_within(process, 60)
+    assert process.returncode == 3
     answers = [json.loads(line) for line in out.splitlines()]
     assert [a["verdict"] for a in answers] == ["unknown"] * 4
     assert all(a["interrupted"] for a in answers)

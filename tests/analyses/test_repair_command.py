@@ -20,6 +20,7 @@ from holdfast.commands.fix import fix
 from holdfast.engine.explore import Progress
 from holdfast.formats import tpl
 from holdfast.report.repair_text import FixProgressLine
+from interrupting import HEED_CONTROL_C, answer_within
 
 SB = """// store buffering
 max_value 1;
@@ -169,8 +170,8 @@ def test_control_c_gives_what_is_known(tmp_path: Path) -> None:
     file = tmp_path / "slow.tpl"
     file.write_text(SLOW)
     start = (
-        "import sys; from holdfast.commands.fix import fix; import holdfast.analyses.fix, highspy; "
-        "print('ready', flush=True); fix(sys.argv[1:])"
+        f"{HEED_CONTROL_C}; import sys; from holdfast.commands.fix import fix; "
+        "import holdfast.analyses.fix, highspy; print('ready', flush=True); fix(sys.argv[1:])"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(holdfast.__file__).parents[1])}
     with subprocess.Popen(
@@ -180,7 +181,7 @@ def test_control_c_gives_what_is_known(tmp_path: Path) -> None:
         process.stdout.readline()
         time.sleep(2)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output = answer_within(process, 60)
     assert process.returncode == 3
     answer = json.loads(output)
     assert answer["verdict"] == "unknown"

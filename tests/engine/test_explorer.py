@@ -25,6 +25,7 @@ from holdfast.program import (
     Thread,
 )
 from holdfast.verdicts import Robust, Unknown
+from interrupting import HEED_CONTROL_C, answer_within
 
 # Four threads that count to 255 for ever: far too many states to finish.
 COUNTERS = read(
@@ -73,6 +74,7 @@ def test_the_watcher_can_stop_the_search():
 def test_ctrl_c_ends_the_search_with_what_was_covered():
     """In a process of its own: the signal must not reach pytest."""
     script = (
+        f"{HEED_CONTROL_C}\n"
         "from engine.test_explorer import COUNTERS\n"
         "from holdfast import robust\n"
         "answer = robust(COUNTERS, watcher=lambda progress: print('searching', flush=True))\n"
@@ -87,7 +89,7 @@ def test_ctrl_c_ends_the_search_with_what_was_covered():
         assert p.stdout is not None
         assert p.stdout.readline() == "searching\n"
         p.send_signal(signal.SIGINT)
-        *_, last = p.stdout
+        *_, last = answer_within(p, 60).splitlines()
     assert last.startswith("unknown True the search was interrupted after ")
     assert p.returncode == 0
 
