@@ -84,6 +84,7 @@ class Explorer {
             result_.outcome = Outcome::endless_local_run;
             result_.endless_thread = endless.thread;
             result_.endless_pc = endless.pc;
+            result_.endless_choices = endless.choices;
         }
         result_.states = store_.size();
         result_.peak_bytes = store_.memory().peak() + frontier_.bytes();

@@ -93,6 +93,7 @@ struct Result {
     std::optional<Race> race;
     std::optional<FailedRun> failure;
     std::uint32_t endless_thread = 0, endless_pc = 0;
+    bool endless_choices = false;
 };
 
 Result explore(Program const& program, Model model, SearchOptions const& options, Watcher const& watcher);

@@ -58,10 +58,12 @@ struct Access {
     Value second = 0;
 };
 
-// A thread ran this many local instructions without reaching an access.
+// A thread runs too many local instructions, or has too many choices, without reaching an access.
 struct EndlessLocalRun : std::runtime_error {
-    EndlessLocalRun(std::uint32_t t, std::uint32_t at) : std::runtime_error(""), thread(t), pc(at) {}
+    EndlessLocalRun(std::uint32_t t, std::uint32_t at, bool by_choices)
+        : std::runtime_error(""), thread(t), pc(at), choices(by_choices) {}
     std::uint32_t thread, pc;
+    bool choices;
 };
 
 // The fences among the local instructions of a step, by pc.
@@ -93,6 +95,7 @@ class Machine {
             for (std::size_t n = 0; n < now.size(); ++n) {
                 next.push(now[n]);
                 settle(next, t, 0, failure, nullptr);
+                if (next.size() > most_initial_states) throw EndlessLocalRun(t, 0, true);
             }
             std::swap(now, next);
         }
@@ -158,6 +161,7 @@ class Machine {
   private:
     static constexpr std::uint64_t longest_local_run = std::uint64_t{1} << 25;
     static constexpr std::size_t most_choices = std::size_t{1} << 12;
+    static constexpr std::size_t most_initial_states = std::size_t{1} << 16;
 
     Machine(Program const& program, Layout layout)
         : program_(program), monitor_((allocate(layout), program), layout), words_(layout.words()) {}
@@ -311,7 +315,7 @@ class Machine {
             if (steps < 64) continue;
             if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, 0};
             if ((steps & (steps - 1)) == 0) {
-                if (steps >= longest_local_run) throw EndlessLocalRun(t, pc);
+                if (steps >= longest_local_run) throw EndlessLocalRun(t, pc, false);
                 earlier.assign(state, state + words_);
                 earlier_pc = pc;
             }
@@ -387,7 +391,7 @@ class Machine {
                 auto const stop =
                     run_local(state.data(), t, target, failure, traces == nullptr ? nullptr : &further);
                 if (stop.why == LocalStop::Why::at_choice) {
-                    if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where);
+                    if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where, true);
                     Place next{stop.where, std::move(state)};
                     if (met.insert(next).second) open.emplace_back(std::move(next), std::move(further));
                 } else if (stop.why == LocalStop::Why::at_point) {

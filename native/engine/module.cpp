@@ -236,7 +236,8 @@ void bind_result(nb::module_& m) {
         .def_ro("race", &Result::race)
         .def_ro("failure", &Result::failure)
         .def_ro("endless_thread", &Result::endless_thread)
-        .def_ro("endless_pc", &Result::endless_pc);
+        .def_ro("endless_pc", &Result::endless_pc)
+        .def_ro("endless_choices", &Result::endless_choices);
 }
 
 }  // namespace

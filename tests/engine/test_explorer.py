@@ -128,6 +128,15 @@ def test_a_local_loop_too_long_to_follow_is_unknown():
     assert "without a memory access" in answer.why
 
 
+@pytest.mark.parametrize("start", ["", "x.store(1);"])
+def test_too_many_choices_are_unknown(start):
+    """Before the first access they multiply over the threads; later each thread's are its own."""
+    choices = "oneof({ r = r + 1; } { r = r + 2; });" * (1 if not start else 20)
+    program = read(f"max_value 65535; global x; fn t[64] {{ local r; {start} {choices} x.store(r); }}")
+    answer = robust(program, limits=Limits(states=100_000, seconds=20))
+    assert isinstance(answer, Unknown)
+
+
 def test_sixty_four_threads_and_256_locations():
     locations = tuple(Location(f"x{i}") for i in range(256))
     threads = tuple(

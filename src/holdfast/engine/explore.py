@@ -117,8 +117,9 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
         case _:
             thread = program.threads[result.endless_thread]
             at = thread.code[min(result.endless_pc, len(thread.code) - 1)].at
+            does = "has too many choices" if result.endless_choices else "runs too long"
             return (
-                f"thread `{thread.name}` runs too long without a memory access (line {at.line}); "
+                f"thread `{thread.name}` {does} without a memory access (line {at.line}); "
                 f"the search stopped {covered}"
             )
 
