@@ -22,7 +22,18 @@ def advice(witness: Witness) -> list[str]:
         for edge in witness.unordered
         if edge.relation == "rf"
     ]
-    return weak_reads or _fences(witness)
+    return _gaps(witness) + (weak_reads or _fences(witness))
+
+
+def _gaps(witness: Witness) -> list[str]:
+    """The pairs of lines between which the model has no order."""
+    pairs = [
+        (witness.events[edge.source], witness.events[edge.target])
+        for edge in unrolled(witness)
+        if edge in witness.unordered
+    ]
+    lines = [f"line {start.line} and line {end.line}" for start, end in pairs if start.line and end.line]
+    return [f"No happens-before orders {'; '.join(lines)}."] if lines else []
 
 
 def _synchronise(write: Event, read: Event) -> str:
@@ -32,10 +43,7 @@ def _synchronise(write: Event, read: Event) -> str:
         if part not in event.mode.split(",")
     ]
     reason = " and ".join(weak) or "what the two lines order is not part of the run"
-    return (
-        f"No happens-before from line {write.line} to line {read.line}, although the value passes between "
-        f"them: {reason}."
-    )
+    return f"The value passes from line {write.line} to line {read.line} without order: {reason}."
 
 
 def _fences(witness: Witness) -> list[str]:
