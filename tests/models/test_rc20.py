@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from holdfast.models.enumerate import BOTTOM, reachable_graph_states
+from holdfast.models.explore import LimitReachedError
 from holdfast.models.graphs import initial_graph
 from holdfast.models.ra import RAG
 from holdfast.models.rc20 import RC20, allows, hb, is_rc20_consistent, knowledge, races, sw
@@ -170,16 +171,21 @@ class AnyGraphs:
 
 def check_all_graphs(seeds):
     """Every consistent graph can be reached by steps of the memory, and no other."""
+    checked = 0
     for seed in seeds:
         lts = rc20_lts(random_program(random.Random(seed), modes=True, non_atomic=False, most_accesses=2))
-        by_predicate = {
-            state for state in reachable_graph_states(lts, AnyGraphs()) if is_rc20_consistent(state.graph)
-        }
+        try:
+            candidates = list(reachable_graph_states(lts, AnyGraphs(), limit=1500))
+        except LimitReachedError:
+            continue
+        by_predicate = {state for state in candidates if is_rc20_consistent(state.graph)}
         assert set(reachable_graph_states(lts, RC20)) == by_predicate, seed
+        checked += 1
+    assert checked > len(seeds) * 0.7
 
 
 def test_steps_reach_all_consistent_graphs():
-    check_all_graphs(range(25))
+    check_all_graphs(range(40))
 
 
 def check_against_ra(seeds):

@@ -15,11 +15,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """A number."""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
+    """A register of the thread."""
+
     name: str
 
 
@@ -30,12 +34,16 @@ class ThreadId:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """`-`, `+` or `!` of an expression."""
+
     operator: str
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
+    """Two expressions and an operator of `PRECEDENCE`."""
+
     operator: str
     left: Expression
     right: Expression

@@ -51,11 +51,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Instruction:
+    """What every instruction has."""
+
     at: Position = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Assign(_Instruction):
+    """`register` = `value`, taken modulo the value domain."""
+
     register: str
     value: Expression
 
@@ -70,6 +74,8 @@ class Branch(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Goto(_Instruction):
+    """Jump to `target`."""
+
     target: int
 
 
@@ -96,7 +102,7 @@ class Assume(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Skip(_Instruction):
-    pass
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,8 @@ class Verify(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Load(_Instruction):
+    """Read the cell into `register`."""
+
     register: str
     cell: Cell
     mode: Mode = Mode.RLX
@@ -115,6 +123,8 @@ class Load(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Store(_Instruction):
+    """Write `value` to the cell."""
+
     cell: Cell
     value: Expression
     mode: Mode = Mode.RLX
@@ -122,6 +132,8 @@ class Store(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class FetchAdd(_Instruction):
+    """Add `value` to the cell; `register`, if any, gets the old value."""
+
     register: str | None
     cell: Cell
     value: Expression
@@ -131,6 +143,8 @@ class FetchAdd(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Exchange(_Instruction):
+    """Write `value` to the cell; `register`, if any, gets the old value."""
+
     register: str | None
     cell: Cell
     value: Expression
@@ -173,6 +187,8 @@ class Wait(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Fence(_Instruction):
+    """Order the accesses before it and after it."""
+
     mode: Mode = Mode.SC
 
 

@@ -86,6 +86,8 @@ class Tracking:
 
 @dataclass(frozen=True)
 class Program:
+    """Threads over shared locations. Stored values are taken modulo `max_value` + 1."""
+
     locations: tuple[Location, ...]
     threads: tuple[Thread, ...]
     max_value: int = DEFAULT_MAX_VALUE
