@@ -354,6 +354,7 @@ class Machine {
             stand(state, t, stop.where);
         } else {
             diverge(state, t);
+            trace.clear();  // fences that it passes for ever order nothing
         }
         if (traces != nullptr) traces->push_back(std::move(trace));
     }
