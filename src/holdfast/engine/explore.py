@@ -141,20 +141,12 @@ _FAILURES: dict[FailureKind, str] = {
 def initial_events(program: Program) -> list[Event]:
     """The initial writes: one per cell, and one for the cell of SC fences where there are any."""
     cells = list(zip(program.cells, program.initial_memory, strict=True))
-    if has_sc_fence(program):
+    if program.has_sc_fence:
         cells.append((FENCE_CELL, 0))
     return [
         Event(id=number, thread=None, kind="W", cell=name, written=value)
         for number, (name, value) in enumerate(cells)
     ]
-
-
-def has_sc_fence(program: Program) -> bool:
-    return any(
-        isinstance(instruction, Fence) and instruction.mode is Mode.SC
-        for thread in program.threads
-        for instruction in thread.code
-    )
 
 
 def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> list[Event]:

@@ -342,8 +342,8 @@ class ProgramLts:
             ThreadLts(program, index, silent_fences) for index in range(len(program.threads))
         )
         self.fence_cell = fence_cell(program)
-        self.initial_memory = program.initial_memory + ((0,) if has_sc_fence(program) else ())
-        self.atomic_cells = program.atomic_cells + ((True,) if has_sc_fence(program) else ())
+        self.initial_memory = program.initial_memory + ((0,) if program.has_sc_fence else ())
+        self.atomic_cells = program.atomic_cells + ((True,) if program.has_sc_fence else ())
 
     def initial_states(self) -> Iterable[Threads]:
         return product(*(thread.start.states for thread in self.threads))
@@ -352,14 +352,6 @@ class ProgramLts:
 def fence_cell(program: Program) -> int:
     """The reserved cell on which an SC fence is FADD(f, 0); it is there only if the program has one."""
     return len(program.cells)
-
-
-def has_sc_fence(program: Program) -> bool:
-    return any(
-        isinstance(instruction, Fence) and instruction.mode is Mode.SC
-        for thread in program.threads
-        for instruction in thread.code
-    )
 
 
 def moved(threads: Threads, index: int, state: ThreadState) -> Threads:

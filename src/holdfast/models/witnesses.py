@@ -28,7 +28,7 @@ from holdfast.models.graphs import Event as GraphEvent
 from holdfast.models.relations import Relation, identity
 from holdfast.models.robustness import MODELS
 from holdfast.models.sc import SCG
-from holdfast.models.threads import NO_CELL, Finding, Label, Step, ThreadState, has_sc_fence
+from holdfast.models.threads import NO_CELL, Finding, Label, Step, ThreadState
 from holdfast.program import Mode, Program
 from holdfast.verdicts import Assertion, Edge, Event, Race, Run, Witness
 
@@ -131,7 +131,7 @@ class _RunUnderSc:
         self.program = program
         self.model = model
         self.lts = MODELS[model].lts(program)
-        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if has_sc_fence(program) else ())
+        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if program.has_sc_fence else ())
         self.graph = initial_graph(self.lts)
         self.numbers: list[int] = []  # of each event, its number in the graph
         self.stands: list[set[ThreadState]] = [set(thread.start.states) for thread in self.lts.threads]

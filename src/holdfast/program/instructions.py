@@ -198,10 +198,6 @@ CellAccess = Load | Store | Wait | ReadModifyWrite
 Instruction = LocalInstruction | CellAccess | Fence
 
 
-def is_cell_access(instruction: Instruction) -> bool:
-    return isinstance(instruction, CellAccess)
-
-
 def jump_targets(instruction: Instruction) -> tuple[int, ...]:
     match instruction:
         case Branch(_, target) | Goto(target):

@@ -132,6 +132,12 @@ class Program:
         """For every cell, whether it is atomic, in the order of `cells`."""
         return tuple(location.atomic for location in self.locations for _ in location.initial)
 
+    @cached_property
+    def has_sc_fence(self) -> bool:
+        """Whether some thread has an SC fence, so that models need a cell for them."""
+        fences = (i for thread in self.threads for i in thread.code if isinstance(i, Fence))
+        return any(fence.mode is Mode.SC for fence in fences)
+
     def source_line(self, line: int) -> str | None:
         """Line `line` of the source text, counted from 1."""
         if self.source is None or line < 1:
