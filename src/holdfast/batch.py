@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import Limits, Progress, Watcher
+from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.verdicts import RobustnessAnswer, Stats, Unknown
@@ -151,7 +151,7 @@ def _work(job: Job) -> Outcome:
 def _with_share_of_memory(job: Job, workers: int) -> Job:
     memory_mb = job.limits.memory_mb
     if memory_mb is None:
-        memory_mb = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20 * 0.8 / workers
+        memory_mb = memory_to_use_mb() / workers
     return replace(job, limits=replace(job.limits, memory_mb=memory_mb))
 
 

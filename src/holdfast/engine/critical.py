@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from holdfast.engine.values import PossibleValues, Values
-from holdfast.errors import InputError
 from holdfast.program import (
     BlockingCompareExchange,
     CellAccess,
@@ -130,13 +129,10 @@ def _classes(program: Program, name: str, held: Values, critical: Values) -> Val
     if critical is None and held is None:
         if program.modulus > MOST_CRITICAL_VALUES:
             location = program.location_named[name]
-            raise InputError(
+            raise program.mistake(
                 f"`{name}` is compared with a computed value and can hold any of 0..{program.max_value}; "
                 f"at most {MOST_CRITICAL_VALUES} values can be told apart: lower max_value",
-                program.file,
-                max(location.at.line, 1),
-                max(location.at.column, 1),
-                program.source_line(location.at.line),
+                location.at,
             )
         return ValueClasses(tuple(range(program.modulus)), False)
     if critical is None:

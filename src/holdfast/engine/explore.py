@@ -66,6 +66,7 @@ def explore(
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`."""
     code = lower(program, monitored=model != "sc")
+    memory_mb = memory_to_use_mb() if limits.memory_mb is None else limits.memory_mb
 
     def report(states: int, transitions: int, waiting: int, memory: int, seconds: float) -> bool:
         assert watcher is not None
@@ -79,18 +80,17 @@ def explore(
             subsumption,
             most_states=limits.states if limits.states is not None else 2**64 - 1,
             most_seconds=limits.seconds if limits.seconds is not None else 1e300,
-            most_bytes=_memory_limit(limits),
+            most_bytes=int(memory_mb * _MEGABYTE),
             report=report if watcher else None,
         )
     except ValueError as error:
         raise InputError(str(error), program.file) from None
 
 
-def _memory_limit(limits: Limits) -> int:
-    if limits.memory_mb is not None:
-        return int(limits.memory_mb * _MEGABYTE)
+def memory_to_use_mb() -> float:
+    """Most of what the machine has free."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(free * 4 // 5, 256 * _MEGABYTE)
+    return max(free * 0.8, 256 * _MEGABYTE) / _MEGABYTE
 
 
 def stats(result: _native.Result) -> Stats:
@@ -111,7 +111,8 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
         case Outcome.TIME_LIMIT:
             return f"the time limit of {limits.seconds:g} s was reached {covered}"
         case Outcome.MEMORY_LIMIT:
-            return f"the memory limit of {_memory_limit(limits) // _MEGABYTE:,} MB was reached {covered}"
+            limit = "" if limits.memory_mb is None else f" of {int(limits.memory_mb):,} MB"
+            return f"the memory limit{limit} was reached {covered}"
         case Outcome.INTERRUPTED:
             return f"the search was interrupted {covered}"
         case _:

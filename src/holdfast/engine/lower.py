@@ -190,9 +190,8 @@ class _ThreadLowering:
     def _is_wide(self, expression: Expression, at: Position) -> bool:
         _, covered = expression_range(expression, self._program.max_value, self._thread.tid)
         if not covered.fits(128):
-            line = self._program.source_line(at.line)
             message = "the value of this expression can exceed 127 bits; lower max_value or simplify it"
-            raise InputError(message, self._program.file, max(at.line, 1), max(at.column, 1), line)
+            raise self._program.mistake(message, at)
         return not covered.fits(64)
 
     def _expression(self, expression: Expression, at: Position) -> int:

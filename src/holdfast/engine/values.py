@@ -7,8 +7,9 @@ can be computed in 64 bits; value sets tell the monitors which values of a cell 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from holdfast.program import (
     Assign,
@@ -161,7 +162,7 @@ class PossibleValues:
 
     def _access(self, thread: Thread, access: CellAccess) -> bool:
         held = self._cells[access.cell.name]
-        of: Callable[[Expression], Values] = lambda e: self.of_expression(thread, e)  # noqa: E731
+        of = partial(self.of_expression, thread)
         match access:
             case Load(register) | Wait(register):
                 return self._assign(thread, register, held)

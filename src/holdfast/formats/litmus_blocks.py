@@ -390,9 +390,7 @@ class _Writer:
 
     def _cannot(self, what: str, instruction: Instruction | None) -> InputError:
         at = self._thread.at if instruction is None else instruction.at
-        line = self._program.source_line(at.line)
-        message = f"{what} cannot be written in a C litmus test"
-        return InputError(message, self._program.file, max(at.line, 1), max(at.column, 1), line)
+        return self._program.mistake(f"{what} cannot be written in a C litmus test", at)
 
 
 def _line(depth: int, text: str) -> str:

@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.errors import InputError
 from holdfast.formats.litmus_blocks import body
 from holdfast.formats.litmus_condition import map_values
 from holdfast.formats.litmus_parser import FINAL_WORDS, is_reserved
@@ -41,9 +40,8 @@ def write(program: Program) -> str:
     """The program as a C litmus test; raises `InputError` for what has no place in one."""
     for location in program.locations:
         if location.is_array:
-            at, message = location.at, f"array `{location.name}` cannot be written in a C litmus test"
-            line = program.source_line(at.line)
-            raise InputError(message, program.file, max(at.line, 1), max(at.column, 1), line)
+            message = f"array `{location.name}` cannot be written in a C litmus test"
+            raise program.mistake(message, location.at)
     return "\n".join(_Writer(program).lines()) + "\n"
 
 

@@ -138,6 +138,11 @@ class Program:
         fences = (i for thread in self.threads for i in thread.code if isinstance(i, Fence))
         return any(fence.mode is Mode.SC for fence in fences)
 
+    def mistake(self, message: str, at: Position) -> InputError:
+        """What to raise about the place `at` in the program's source."""
+        line, column = max(at.line, 1), max(at.column, 1)
+        return InputError(message, self.file, line, column, self.source_line(at.line))
+
     def source_line(self, line: int) -> str | None:
         """Line `line` of the source text, counted from 1."""
         if self.source is None or line < 1:
@@ -149,9 +154,7 @@ class Program:
 def _validate(program: Program) -> None:
     """Reject what cannot run, with the place of the mistake."""
     for message, at in _mistakes(program):
-        raise InputError(
-            message, program.file, max(at.line, 1), max(at.column, 1), program.source_line(at.line)
-        )
+        raise program.mistake(message, at)
 
 
 _Mistakes = Iterator[tuple[str, Position]]
