@@ -50,7 +50,7 @@ struct Expression {
     enum class Shape : std::uint8_t { constant, single_register, steps };
     Shape shape = Shape::constant;
     bool wide = false;
-    bool can_fail = false;  // it divides
+    bool can_fail = false;  // it divides, or its value may be out of range
     Value constant = 0;
     std::uint32_t register_number = 0;
     std::vector<ExpressionStep> steps;
@@ -75,6 +75,7 @@ enum class Op : std::uint8_t {
     acquire_fence,
     release_fence,
     acquire_release_fence,
+    drain,  // an SC fence where nothing but a store buffer asks for it: a local instruction
 };
 
 constexpr std::uint32_t none = UINT32_MAX;
@@ -136,6 +137,7 @@ struct Cell {
 
 struct Program {
     Value max_value = 255;
+    bool wraps = true;        // values are taken modulo max_value + 1; else one outside ends the search
     std::vector<Cell> cells;  // the last one is reserved for SC fences
     std::vector<Expression> expressions;
     std::vector<Thread> threads;
@@ -147,8 +149,9 @@ struct Program {
 
     std::uint32_t fence_cell() const { return static_cast<std::uint32_t>(cells.size() - 1); }
 
+    bool in_range(Wide v) const { return v >= 0 && v <= static_cast<Wide>(max_value); }
     Value reduce(Wide v) const {
-        if (v >= 0 && v <= static_cast<Wide>(max_value)) return static_cast<Value>(v);
+        if (in_range(v)) return static_cast<Value>(v);
         Wide const modulus = static_cast<Wide>(max_value) + 1;
         Wide const r = v % modulus;
         return static_cast<Value>(r < 0 ? r + modulus : r);

@@ -82,6 +82,7 @@ enum class Outcome : std::uint8_t {
     memory_limit,
     interrupted,
     endless_local_run,
+    value_limit,
 };
 
 struct Result {
@@ -92,7 +93,7 @@ struct Result {
     std::optional<Violation> violation;
     std::optional<Race> race;
     std::optional<FailedRun> failure;
-    std::uint32_t endless_thread = 0, endless_pc = 0;
+    std::uint32_t endless_thread = 0, endless_pc = 0;  // where it ended for one of the last two reasons
     bool endless_choices = false;
 };
 

@@ -66,6 +66,12 @@ struct EndlessLocalRun : std::runtime_error {
     bool choices;
 };
 
+// A value leaves the range of a program whose values do not wrap.
+struct ValueOutOfRange : std::runtime_error {
+    ValueOutOfRange(std::uint32_t t, std::uint32_t at) : std::runtime_error(""), thread(t), pc(at) {}
+    std::uint32_t thread, pc;
+};
+
 // The fences among the local instructions of a step, by pc.
 using FenceTrace = std::vector<std::uint32_t>;
 
@@ -85,6 +91,9 @@ class Machine {
     std::size_t words() const { return words_; }
     // Program state and memory are in the first words, the monitor in the others.
     std::size_t key_words() const { return key_words_; }
+
+    // What a monitor wants told apart beside program state and memory.
+    Field const& monitor_key() const { return monitor_key_; }
 
     // All states in which the threads stand at their first accesses.
     void start(StateList& out, std::optional<Failure>& failure) const {
@@ -141,6 +150,113 @@ class Machine {
         return a;
     }
 
+    // The access itself, without what follows; false, with the state untouched, if it is blocked.
+    bool perform(Word* state, std::uint32_t t, Access const& a) const {
+        auto const& i = *a.instruction;
+        auto const old = memory_[a.cell].get(state);
+        switch (i.op) {
+            case Op::load:
+                return read(state, t, a, old);
+            case Op::wait:
+                return enabled(state, t, a) && read(state, t, a, old);
+            case Op::store:
+                memory_[a.cell].set(state, a.first);
+                if (i.non_atomic) {
+                    monitor_.non_atomic_write(state, t, a.cell);
+                } else {
+                    monitor_.write(state, t, a.cell, old, i);
+                }
+                return true;
+            case Op::fetch_add:
+                require_in_range(static_cast<Wide>(old) + static_cast<Wide>(a.first), t, a.pc);
+                return modify(state, t, a, old, sum(old, a));
+            case Op::exchange:
+                return modify(state, t, a, old, a.first);
+            case Op::compare_exchange:
+                return old == a.first ? modify(state, t, a, old, a.second) : read(state, t, a, old);
+            case Op::blocking_compare_exchange:
+                return old == a.first && modify(state, t, a, old, a.second);
+            default:  // Op::sc_fence
+                monitor_.sc_fence(state, t, a.cell);
+                return true;
+        }
+    }
+
+    // Whether the access can happen in this state.
+    bool enabled(Word const* state, std::uint32_t t, Access const& a) const {
+        auto const value = memory_[a.cell].get(state);
+        if (a.instruction->op == Op::blocking_compare_exchange) return value == a.first;
+        return a.instruction->op != Op::wait ||
+               any_awaited(state, t, *a.instruction, [value](Value v) { return v == value; });
+    }
+
+    // What the access writes in this state; nothing if it only reads, or is blocked.
+    std::optional<Value> written(Word const* state, Access const& a) const {
+        auto const old = memory_[a.cell].get(state);
+        switch (a.instruction->op) {
+            case Op::store:
+            case Op::exchange:
+                return a.first;
+            case Op::fetch_add:
+                return sum(old, a);
+            case Op::compare_exchange:
+            case Op::blocking_compare_exchange:
+                return old == a.first ? std::optional(a.second) : std::nullopt;
+            default:
+                return std::nullopt;
+        }
+    }
+
+    // Runs the local instruction at pc, which is no choice: the pc that follows, or `none` if t ends there.
+    std::uint32_t advance(Word* state, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
+                          FenceTrace* trace = nullptr) const {
+        auto const& i = program_.threads[t].code[pc];
+        auto const fail = [&](FailureKind kind) {
+            if (!failure) failure = Failure{kind, t, pc, registers(state, t)};
+            return none;
+        };
+        switch (i.op) {
+            case Op::assign: {
+                auto const v = try_number(state, t, i.first);
+                if (!v) return fail(FailureKind::division_by_zero);
+                require_in_range(*v, t, pc);
+                assign(state, t, i.reg, program_.reduce(*v));
+                return pc + 1;
+            }
+            case Op::branch:
+            case Op::assert_:
+            case Op::assume: {
+                auto const v = try_number(state, t, i.first);
+                if (!v) return fail(FailureKind::division_by_zero);
+                if (i.op == Op::assume && *v == 0) return none;
+                if (i.op == Op::assert_ && *v == 0) fail(FailureKind::assertion);
+                return i.op == Op::branch && *v != 0 ? i.target : pc + 1;
+            }
+            case Op::go_to:
+                return i.target;
+            default:
+                if (i.is_fence()) {
+                    monitor_.fence(state, t, i);
+                    if (trace != nullptr) trace->push_back(pc);
+                }
+                return pc + 1;
+        }
+    }
+
+    // Puts t, which has run up to the access at pc, there; false if it cannot stand there.
+    bool arrive(Word* state, std::uint32_t t, std::uint32_t pc) const {
+        auto const& thread = program_.threads[t];
+        if (thread.code[pc].can_fail && arrival_failure(state, t, pc)) return false;
+        stand(state, t, thread.point_of[pc]);
+        return true;
+    }
+
+    // Lets t take no further part.
+    void retire(Word* state, std::uint32_t t) const {
+        points_[t].set(state, program_.threads[t].ended());
+        for (auto const& field : registers_[t]) field.set(state, 0);
+    }
+
     // Whether `holds` is true of one of the values that a `wait` of t waits for.
     template <class Predicate>
     bool any_awaited(Word const* state, std::uint32_t t, Instruction const& wait, Predicate holds) const {
@@ -152,6 +268,7 @@ class Machine {
         return static_cast<std::uint32_t>(points_[t].get(state));
     }
     Value cell(Word const* state, std::uint32_t x) const { return memory_[x].get(state); }
+    void set_cell(Word* state, std::uint32_t x, Value v) const { memory_[x].set(state, v); }
     std::vector<Value> registers(Word const* state, std::uint32_t t) const {
         std::vector<Value> values;
         for (auto const& field : registers_[t]) values.push_back(field.get(state));
@@ -194,6 +311,9 @@ class Machine {
         for (std::uint32_t x = 0; x < program_.fence_cell(); ++x)
             memory_.push_back(layout.allocate(value_bits));
         memory_.push_back(Field{});  // the reserved cell is always 0
+        if constexpr (requires { Monitor::largest_key(program_); }) {
+            monitor_key_ = layout.allocate(bits_for(Monitor::largest_key(program_)));
+        }
         layout.close_words();
         key_words_ = layout.words();
     }
@@ -213,37 +333,11 @@ class Machine {
         if (reg != none) registers_[t][reg].set(state, v);
     }
 
-    // The access itself; false, with the state untouched, if it is blocked.
-    bool perform(Word* state, std::uint32_t t, Access const& a) const {
-        auto const& i = *a.instruction;
-        auto const old = memory_[a.cell].get(state);
-        switch (i.op) {
-            case Op::load:
-                return read(state, t, a, old);
-            case Op::wait:
-                return any_awaited(state, t, i, [old](Value v) { return v == old; }) &&
-                       read(state, t, a, old);
-            case Op::store:
-                memory_[a.cell].set(state, a.first);
-                if (i.non_atomic) {
-                    monitor_.non_atomic_write(state, t, a.cell);
-                } else {
-                    monitor_.write(state, t, a.cell, old, i);
-                }
-                return true;
-            case Op::fetch_add:
-                return modify(state, t, a, old,
-                              program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first)));
-            case Op::exchange:
-                return modify(state, t, a, old, a.first);
-            case Op::compare_exchange:
-                return old == a.first ? modify(state, t, a, old, a.second) : read(state, t, a, old);
-            case Op::blocking_compare_exchange:
-                return old == a.first && modify(state, t, a, old, a.second);
-            default:  // Op::sc_fence
-                monitor_.sc_fence(state, t, a.cell);
-                return true;
-        }
+    Value sum(Value old, Access const& a) const {
+        return program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first));
+    }
+    void require_in_range(Wide v, std::uint32_t t, std::uint32_t pc) const {
+        if (!program_.wraps && !program_.in_range(v)) throw ValueOutOfRange(t, pc);
     }
     bool read(Word* state, std::uint32_t t, Access const& a, Value old) const {
         assign(state, t, a.instruction->reg, old);
@@ -267,10 +361,6 @@ class Machine {
         auto const& thread = program_.threads[t];
         using enum LocalStop::Why;
         LocalStop const ended{at_point, thread.ended()};
-        auto const fail = [&](FailureKind kind) {
-            if (!failure) failure = Failure{kind, t, pc, registers(state, t)};
-            return ended;
-        };
         std::vector<Word> earlier;  // for finding a cycle (Brent): the state after 64, 128, 256, … steps
         std::uint32_t earlier_pc = none;
         for (std::uint64_t steps = 1;; ++steps) {
@@ -278,40 +368,16 @@ class Machine {
             auto const& i = thread.code[pc];
             if (i.is_access()) {
                 if (i.can_fail) {
-                    if (auto const kind = arrival_failure(state, t, i)) return fail(*kind);
+                    if (auto const kind = arrival_failure(state, t, pc)) {
+                        if (!failure) failure = Failure{*kind, t, pc, registers(state, t)};
+                        return ended;
+                    }
                 }
                 return {at_point, thread.point_of[pc]};
             }
-            switch (i.op) {
-                case Op::assign: {
-                    auto const v = try_number(state, t, i.first);
-                    if (!v) return fail(FailureKind::division_by_zero);
-                    assign(state, t, i.reg, program_.reduce(*v));
-                    ++pc;
-                    break;
-                }
-                case Op::branch:
-                case Op::assert_:
-                case Op::assume: {
-                    auto const v = try_number(state, t, i.first);
-                    if (!v) return fail(FailureKind::division_by_zero);
-                    if (i.op == Op::assume && *v == 0) return ended;
-                    if (i.op == Op::assert_ && *v == 0) fail(FailureKind::assertion);
-                    pc = i.op == Op::branch && *v != 0 ? i.target : pc + 1;
-                    break;
-                }
-                case Op::go_to:
-                    pc = i.target;
-                    break;
-                case Op::choose:
-                    return {at_choice, pc};
-                default:
-                    if (i.is_fence()) {
-                        monitor_.fence(state, t, i);
-                        if (trace != nullptr) trace->push_back(pc);
-                    }
-                    ++pc;
-            }
+            if (i.op == Op::choose) return {at_choice, pc};
+            pc = advance(state, t, pc, failure, trace);
+            if (pc == none) return ended;
             if (steps < 64) continue;
             if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, 0};
             if ((steps & (steps - 1)) == 0) {
@@ -323,18 +389,23 @@ class Machine {
     }
 
     // Why t cannot stand at this access: an operand divides by 0 or its index is out of range.
-    std::optional<FailureKind> arrival_failure(Word const* state, std::uint32_t t,
-                                               Instruction const& i) const {
+    std::optional<FailureKind> arrival_failure(Word const* state, std::uint32_t t, std::uint32_t pc) const {
+        auto const& i = program_.threads[t].code[pc];
+        auto const fails = [&](std::uint32_t e) {
+            auto const v = try_number(state, t, e);
+            if (v) require_in_range(*v, t, pc);
+            return !v;
+        };
         if (i.index != none) {
             auto const index = try_number(state, t, i.index);
             if (!index) return FailureKind::division_by_zero;
             if (*index < 0 || *index >= static_cast<Wide>(i.cells)) return FailureKind::index_out_of_range;
         }
         for (auto e : {i.first, i.second}) {
-            if (e != none && !try_number(state, t, e)) return FailureKind::division_by_zero;
+            if (e != none && fails(e)) return FailureKind::division_by_zero;
         }
         for (auto e : i.many) {
-            if (!try_number(state, t, e)) return FailureKind::division_by_zero;
+            if (fails(e)) return FailureKind::division_by_zero;
         }
         return std::nullopt;
     }
@@ -365,8 +436,8 @@ class Machine {
     }
 
     void diverge(Word* state, std::uint32_t t) const {
+        retire(state, t);
         points_[t].set(state, program_.threads[t].diverged());
-        for (auto const& field : registers_[t]) field.set(state, 0);
     }
 
     void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
@@ -411,6 +482,7 @@ class Machine {
     std::vector<std::vector<Field>> registers_;    // per thread
     std::vector<std::vector<BitSelection>> dead_;  // per thread and point: the registers that are dead there
     std::vector<Field> memory_;                    // per cell
+    Field monitor_key_;
     std::size_t key_words_ = 0;
     Monitor monitor_;
     std::size_t words_;

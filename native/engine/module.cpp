@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine/explorer.hpp"
+#include "engine/pivot.hpp"
+#include "engine/tso.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -16,7 +18,10 @@ namespace {
 // Builds a Program piece by piece; `finish` checks what was built.
 class ProgramBuilder {
   public:
-    explicit ProgramBuilder(Value max_value) { program_.max_value = max_value; }
+    ProgramBuilder(Value max_value, bool wraps) {
+        program_.max_value = max_value;
+        program_.wraps = wraps;
+    }
 
     void add_cell(Value initial, bool atomic, std::vector<Value> plain, bool plain_others,
                   std::vector<Value> free, bool free_others) {
@@ -39,6 +44,7 @@ class ProgramBuilder {
             e.shape = Expression::Shape::single_register;
             e.register_number = static_cast<std::uint32_t>(std::min<Value>(steps[0].second, none));
         }
+        e.can_fail = e.can_fail || (!program_.wraps && e.shape == Expression::Shape::steps);
         program_.expressions.push_back(std::move(e));
         return static_cast<std::uint32_t>(program_.expressions.size() - 1);
     }
@@ -123,6 +129,32 @@ Result explore_releasing_gil(Program const& program, Model model, Order order, b
     return explore(program, model, options, watcher);
 }
 
+TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion, bool all,
+                                    std::optional<std::uint32_t> pivot, std::uint64_t most_states,
+                                    double most_seconds, std::size_t most_bytes, nb::object report) {
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    return explore_tso(program, {criterion, all, pivot.value_or(none)},
+                       {most_states, most_seconds, most_bytes}, watcher);
+}
+
+// Per cell what others write and what it can hold.
+bool is_safe_pivot_among(Program const& program, std::uint32_t pivot,
+                         std::vector<std::pair<std::vector<Value>, std::vector<Value>>> const& cells,
+                         std::uint64_t most_states) {
+    if (pivot >= program.threads.size() || cells.size() != program.cells.size())
+        throw std::invalid_argument("pivot or cells");
+    std::vector<OpenCell> open;
+    for (auto const& [written, held] : cells) {
+        for (auto v : held) {
+            if (v > program.max_value) throw std::invalid_argument("value");
+        }
+        open.push_back({written, held});
+    }
+    nb::gil_scoped_release release;
+    return is_safe_pivot(program, pivot, open, most_states);
+}
+
 void bind_program(nb::module_& m) {
     nb::enum_<ExpressionOp>(m, "ExpressionOp")
         .value("PUSH_CONSTANT", ExpressionOp::push_constant)
@@ -164,10 +196,11 @@ void bind_program(nb::module_& m) {
         .value("SC_FENCE", Op::sc_fence)
         .value("ACQUIRE_FENCE", Op::acquire_fence)
         .value("RELEASE_FENCE", Op::release_fence)
-        .value("ACQUIRE_RELEASE_FENCE", Op::acquire_release_fence);
+        .value("ACQUIRE_RELEASE_FENCE", Op::acquire_release_fence)
+        .value("DRAIN", Op::drain);
     nb::class_<Program>(m, "Program");
     nb::class_<ProgramBuilder>(m, "ProgramBuilder")
-        .def(nb::init<Value>(), "max_value"_a)
+        .def(nb::init<Value, bool>(), "max_value"_a, "wraps"_a)
         .def("add_cell", &ProgramBuilder::add_cell, "initial"_a, "atomic"_a, "plain"_a, "plain_others"_a,
              "free"_a, "free_others"_a)
         .def("add_expression", &ProgramBuilder::add_expression, "steps"_a, "wide"_a)
@@ -197,7 +230,8 @@ void bind_result(nb::module_& m) {
         .value("TIME_LIMIT", Outcome::time_limit)
         .value("MEMORY_LIMIT", Outcome::memory_limit)
         .value("INTERRUPTED", Outcome::interrupted)
-        .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run);
+        .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
+        .value("VALUE_LIMIT", Outcome::value_limit);
     nb::class_<Event>(m, "Event")
         .def_ro("thread", &Event::thread)
         .def_ro("pc", &Event::pc)
@@ -238,6 +272,14 @@ void bind_result(nb::module_& m) {
         .def_ro("endless_thread", &Result::endless_thread)
         .def_ro("endless_pc", &Result::endless_pc)
         .def_ro("endless_choices", &Result::endless_choices);
+    nb::class_<TsoViolation>(m, "TsoViolation")
+        .def_ro("run", &TsoViolation::run)
+        .def_ro("alone", &TsoViolation::alone)
+        .def_ro("others", &TsoViolation::others)
+        .def_ro("path", &TsoViolation::path);
+    nb::class_<TsoResult>(m, "TsoResult")
+        .def_ro("search", &TsoResult::search)
+        .def_ro("violations", &TsoResult::violations);
 }
 
 }  // namespace
@@ -254,5 +296,12 @@ NB_MODULE(_native, m) {
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
           "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    nb::enum_<Criterion>(m, "Criterion")
+        .value("PERSISTENT", Criterion::persistent)
+        .value("TRF", Criterion::trf)
+        .value("ROBUST", Criterion::robust);
+    m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
+          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
 }

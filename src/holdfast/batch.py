@@ -7,28 +7,42 @@ import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.analyses.robustness import robust
+from holdfast.analyses.tso import persist
 from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
-from holdfast.verdicts import RobustnessAnswer, Stats, Unknown
+from holdfast.program import Program
+from holdfast.verdicts import PersistenceAnswer, RobustnessAnswer, Stats, Unknown
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.synchronize import Event
 
 
+class Question(NamedTuple):
+    """What is asked: "robust" or "persist", against which model, by which criterion (`Answer.criterion`)."""
+
+    name: str = "robust"
+    model: str = "ra"
+    criterion: str = "robust"
+
+
+PERSIST = Question("persist", "tso", "persistent")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One question about one file."""
+    """One question about one file, and how to answer it."""
 
     file: str
-    model: str
+    question: Question
     limits: Limits
     order: str = "auto"
     subsumption: bool = True
+    flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     reading: Reading = BY_ENDING
 
 
@@ -37,11 +51,11 @@ class Outcome:
     """The answer about a file, or what is wrong with it."""
 
     file: str
-    answer: RobustnessAnswer | None = None
+    answer: RobustnessAnswer | PersistenceAnswer | None = None
     error: InputError | None = None
 
     @property
-    def required_answer(self) -> RobustnessAnswer:
+    def required_answer(self) -> RobustnessAnswer | PersistenceAnswer:
         assert self.answer is not None
         return self.answer
 
@@ -158,24 +172,31 @@ def _with_share_of_memory(job: Job, workers: int) -> Job:
 def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
     try:
         program = load_as(job.file, job.reading)
-        answer = robust(
-            program,
-            job.model,
-            limits=job.limits,
-            order=job.order,
-            subsumption=job.subsumption,
-            watcher=watcher,
-        )
-        return Outcome(job.file, answer=answer)
+        return Outcome(job.file, answer=_answer(job, program, watcher))
     except InputError as error:
         return Outcome(job.file, error=error)
+
+
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> RobustnessAnswer | PersistenceAnswer:
+    if job.question.name == "persist":
+        return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
+    return robust(
+        program,
+        job.question.model,
+        criterion=job.question.criterion,
+        limits=job.limits,
+        order=job.order,
+        subsumption=job.subsumption,
+        watcher=watcher,
+    )
 
 
 def _not_started(job: Job) -> Outcome:
     answer = Unknown(
         file=job.file,
-        question="robust",
-        model=job.model,
+        question=job.question.name,
+        model=job.question.model,
+        criterion=job.question.criterion,
         stats=Stats(),
         exhaustive=False,
         why="interrupted before it was started",

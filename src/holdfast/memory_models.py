@@ -7,7 +7,12 @@ MODELS = {
     "sc": "sequential consistency",
     "ra": "release/acquire",
     "rc20": "C++20 atomics",
+    "tso": "total store order (x86)",
 }
 
-# Those against which robustness can be asked.
-ROBUSTNESS_MODELS = ("ra", "rc20")
+# Those whose runs are execution graphs, and all against which robustness can be asked.
+GRAPH_MODELS = ("ra", "rc20")
+ROBUSTNESS_MODELS = (*GRAPH_MODELS, "tso")
+
+# What can be asked about TSO: persistence, robustness, freedom from triangular races.
+TSO_CRITERIA = ("persistent", "robust", "trf")

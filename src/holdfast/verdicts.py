@@ -1,9 +1,10 @@
 """The answers holdfast gives: frozen values with one JSON form.
 
-An answer is `Robust`, `NotRobust` or `Unknown`, told apart by `verdict` in Python and in JSON alike. What a
-run shows is an execution graph of `Event`s; a `Witness` is such a graph with the cycle that sequential
-consistency forbids. Every face (terminal, JSON, SVG) prints these values and nothing else. `docs/json.md`
-documents the JSON form; `SCHEMA` grows by one when a field changes its meaning or goes away.
+An answer is `Robust` or `NotRobust`, `Persistent` or `Fragile`, or `Unknown`, told apart by `verdict` in
+Python and in JSON alike. What a run shows is an execution graph of `Event`s; a `Witness` is such a graph with
+the cycle that sequential consistency forbids. Every face (terminal, JSON, SVG) prints these values and
+nothing else. `docs/json.md` documents the JSON form; `SCHEMA` grows by one when a field changes its meaning
+or goes away.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """An edge of an execution graph between two event ids."""
+    """An edge of an execution graph between two event ids; `so` is the order in which writes reach memory."""
 
     source: int
     target: int
-    relation: Literal["po", "rf", "mo", "fr"]
+    relation: Literal["po", "rf", "mo", "fr", "so"]
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +50,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...]
 
 
-class Witness(msgspec.Struct, frozen=True, kw_only=True):
+class Witness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="graph"):
     """An execution graph that the model allows and sequential consistency does not.
 
     All events but the last form a run under sequential consistency. The last one is the access that leaves
@@ -72,6 +73,38 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def access(self) -> Event:
         return self.events[-1]
+
+    def _repr_svg_(self) -> str:
+        from holdfast.report.notebook import witness_svg
+
+        return witness_svg(self)
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """The event `write` stays in its thread's store buffer until the event `until` has happened."""
+
+    write: int
+    until: int
+
+
+class TsoWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="store-buffers"):
+    """A run under TSO that no run under sequential consistency matches.
+
+    `events` are the initial writes, then the accesses as they happened. A write reaches memory at once,
+    except those in `delayed`, which do so in the order given, after the last event. The first of them is
+    `write`: it waits in its thread's buffer while `read`, a later read of the same thread, takes its value
+    from memory; `other` is the access of another thread that shows it. `edges` and `cycle` are as in
+    `Witness`, with writes in the order in which they reach memory.
+    """
+
+    threads: tuple[str, ...]
+    events: tuple[Event, ...]
+    delayed: tuple[Delay, ...]
+    write: int
+    read: int
+    other: int
+    edges: tuple[Edge, ...]
+    cycle: tuple[Edge, ...]
 
     def _repr_svg_(self) -> str:
         from holdfast.report.notebook import witness_svg
@@ -112,15 +145,29 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
 
+    def __add__(self, more: Stats) -> Stats:
+        """What two searches took, one after the other."""
+        return Stats(
+            states=self.states + more.states,
+            transitions=self.transitions + more.transitions,
+            seconds=round(self.seconds + more.seconds, 6),
+            peak_memory_mb=max(self.peak_memory_mb, more.peak_memory_mb),
+        )
+
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
-    """What every answer has. `exhaustive`: were `race` and `assertion` searched for to the end?"""
+    """What every answer has. `exhaustive`: were `race` and `assertion` searched for to the end?
+
+    `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
+    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO.
+    """
 
     file: str
     question: str
     model: str
+    criterion: str = "robust"
     stats: Stats
-    witness: Witness | None = None
+    witness: Witness | TsoWitness | None = None
     race: Race | None = None
     assertion: Assertion | None = None
     exhaustive: bool = True
@@ -161,6 +208,23 @@ class NotRobust(Answer, frozen=True, kw_only=True, tag="not-robust"):
         return False
 
 
+class Persistent(Answer, frozen=True, kw_only=True, tag="persistent"):
+    """`flattened` says how many steps of other threads a proof by flattening kept, 0 if each thread was safe
+    whatever the others do; None: the search was exact."""
+
+    flattened: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class Fragile(Answer, frozen=True, kw_only=True, tag="fragile"):
+    @property
+    def holds(self) -> bool:
+        return False
+
+
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     """Not decided within the limits; `why` says which limit, or that the user stopped the search."""
 
@@ -173,3 +237,4 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
 
 
 RobustnessAnswer = Robust | NotRobust | Unknown
+PersistenceAnswer = Persistent | Fragile | Unknown

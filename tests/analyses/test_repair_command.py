@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import holdfast
-from holdfast.analyses.fix import FixProgress
+from holdfast.analyses.repair_checks import FixProgress
 from holdfast.commands.fix import fix
 from holdfast.engine.explore import Progress
 from holdfast.formats import tpl
@@ -138,7 +138,9 @@ def test_an_output_that_cannot_be_written_is_told(sb: Path, tmp_path: Path) -> N
         (["--cost", "sc-fence=inf"], "between 0 and 1000"),
         (["--cost", "sc-fence="], "expected a number"),
         (["--without", "fences"], "there is no change `fences`"),
-        (["--model", "tso"], "tso"),
+        (["--model", "sra"], "sra"),
+        (["--criterion", "persistent"], "goes with --model tso"),
+        (["--loop-weight", "0"], "--loop-weight"),
         (["--timeout", "-1"], "-1"),
     ],
 )

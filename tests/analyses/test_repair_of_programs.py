@@ -8,7 +8,7 @@ from repairing import cost_of, is_robust, minima_by_trying_all, programs_to_repa
 
 from holdfast.analyses.changes import DEFAULT_COSTS, KINDS, Change, Kind, candidates
 from holdfast.analyses.costs import Prices
-from holdfast.analyses.fix import FixProgress, fix
+from holdfast.analyses.fix import fix
 from holdfast.analyses.repair_answer import Edit, NotRepairable, Repaired, RepairUnknown
 from holdfast.analyses.repair_edits import edits_of
 from holdfast.engine.explore import Limits
@@ -387,7 +387,7 @@ def test_wrong_costs_are_refused(costs: dict[str, float], message: str) -> None:
 
 def test_unknown_models_and_kinds_are_refused() -> None:
     with pytest.raises(ValueError, match="unknown model"):
-        fix(read(SB), "tso")
+        fix(read(SB), "sra")
     with pytest.raises(ValueError, match="no change `fences`"):
         fix(read(SB), without=["fences"])
 

@@ -14,7 +14,7 @@ from holdfast.analyses.robustness import robust
 from holdfast.engine.explore import reachable_states
 from holdfast.formats import load
 from holdfast.formats.tpl import write
-from holdfast.memory_models import ROBUSTNESS_MODELS as MODELS
+from holdfast.memory_models import GRAPH_MODELS as MODELS
 from holdfast.models import sc
 from holdfast.models.explore import LimitReachedError
 from holdfast.models.robustness import non_robustness_witness

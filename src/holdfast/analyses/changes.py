@@ -1,7 +1,7 @@
 """Which changes could repair a program, and what is the program with some of them made?
 
     kind            change                                              models
-    sc-fence        insert an SC fence                                  ra, rc20
+    sc-fence        insert an SC fence                                  ra, rc20, tso
     exchange        turn a store into an exchange, its result unused    ra, rc20
     acquire-fence   insert an acquire fence                             rc20
     release-fence   insert a release fence                              rc20
@@ -67,7 +67,11 @@ DEFAULT_COSTS: dict[Kind, float] = {
     "acquire-rmw": 1,
     "release-rmw": 1,
 }
-KINDS: dict[str, tuple[Kind, ...]] = {"ra": ("sc-fence", "exchange"), "rc20": tuple(DEFAULT_COSTS)}
+KINDS: dict[str, tuple[Kind, ...]] = {
+    "ra": ("sc-fence", "exchange"),
+    "rc20": tuple(DEFAULT_COSTS),
+    "tso": ("sc-fence",),
+}
 
 _FENCE_MODES: dict[Kind, Mode] = {
     "sc-fence": Mode.SC,
@@ -107,6 +111,8 @@ class Changed(NamedTuple):
 def candidates(program: Program, model: str, kinds: Collection[Kind] | None = None) -> tuple[Change, ...]:
     """Every change of the given kinds that might help to make the program robust against the model."""
     wanted = set(KINDS[model]) & set(KINDS[model] if kinds is None else kinds)
+    if model == "tso":
+        return tuple(_fences_against_tso(program)) if wanted else ()
     shared = _shared_locations(program)
     return tuple(
         change
@@ -184,6 +190,15 @@ def _functions(program: Program) -> list[tuple[int, ...]]:
         key = number if thread.copies is None else (thread.family, thread.code)
         functions.setdefault(key, []).append(number)
     return [tuple(threads) for threads in functions.values()]
+
+
+def _fences_against_tso(program: Program) -> Iterator[Change]:
+    """A fence anywhere between two accesses: every write counts, since the order of all of them does."""
+    for threads in _functions(program):
+        code = program.threads[threads[0]].code
+        loops = loop_depths(code)
+        for pc, side in AccessFlow(code, lambda i: isinstance(i, CellAccess)).places(crossings=True):
+            yield Change("sc-fence", threads, pc, side, loops[pc])
 
 
 class _Offers:
@@ -283,11 +298,12 @@ def _changed(thread: Thread, changes: Sequence[Change]) -> tuple[Thread, tuple[O
         add(new_fence(kinds.get(after, ()), instruction), after)
     starts.append(len(code))
     labels = {label: starts[pc] for label, pc in thread.labels.items()}
-    moved = tuple(_moved(instruction, starts) for instruction in code)
-    return replace(thread, code=moved, labels=labels), tuple(origins)
+    new_code = tuple(moved(instruction, starts) for instruction in code)
+    return replace(thread, code=new_code, labels=labels), tuple(origins)
 
 
-def _moved(instruction: Instruction, starts: Sequence[int]) -> Instruction:
+def moved(instruction: Instruction, starts: Sequence[int]) -> Instruction:
+    """The instruction in code where the instruction at pc is now at starts[pc]."""
     match instruction:
         case Branch(_, target) | Goto(target):
             return replace(instruction, target=starts[target])

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd
 
-from holdfast.analyses.changes import DEFAULT_COSTS, Kind
+from holdfast.analyses.changes import DEFAULT_COSTS, Change, Kind
 
 LARGEST_COST = 1000
+LARGEST_LOOP_WEIGHT = 100
+DEEPEST_LOOP = 3  # loops further inside cost no more
 _STEPS = 100  # costs are multiples of 1/100
 
 
@@ -20,7 +22,7 @@ def check_kind(kind: str) -> None:
 class Prices:
     """Costs as integers, called prices, with no common divisor; raises `ValueError`."""
 
-    def __init__(self, costs: Mapping[str, float]) -> None:
+    def __init__(self, costs: Mapping[str, float], loop_weight: int = 1) -> None:
         for kind, cost in costs.items():
             check_kind(kind)
             if not 0 <= cost <= LARGEST_COST or _hundredths(cost).denominator != 1:
@@ -29,11 +31,18 @@ class Prices:
                     "with at most two decimals"
                 )
         hundredths = {kind: int(_hundredths(costs.get(kind, cost))) for kind, cost in DEFAULT_COSTS.items()}
+        if not 1 <= loop_weight <= LARGEST_LOOP_WEIGHT:
+            raise ValueError(f"the weight of a loop is {loop_weight}; expected 1 to {LARGEST_LOOP_WEIGHT}")
+        self._loop_weight = loop_weight
         self._unit = gcd(*hundredths.values()) or 1
         self._prices = {kind: price // self._unit for kind, price in hundredths.items()}
 
-    def price(self, kind: Kind) -> int:
-        return self._prices[kind]
+    def price(self, change: Change) -> int:
+        return self.price_at(change.kind, change.loops)
+
+    def price_at(self, kind: Kind, loops: int) -> int:
+        """What a change of this kind costs inside so many loops."""
+        return int(self._prices[kind] * self._loop_weight ** min(loops, DEEPEST_LOOP))
 
     def cost(self, price: int) -> float:
         """What the user calls this price."""

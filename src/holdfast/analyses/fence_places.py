@@ -4,7 +4,9 @@ A fence orders what comes before it with what comes after it, so only its place 
 Between two accesses that always follow each other there is one place, right before the second. Where control
 flow splits after an access, or comes together before one, there is a place on either side: a fence right
 after the access covers all that follow it, one right before the access all that precede it. Which accesses
-count is the caller's to say; where an SC fence stands already on every way through, there is no place.
+count is the caller's to say; where an SC fence stands already on every way through, there is no place. Where
+ways come together and part again before the next access, one fence in between can do the work of two: a
+crossing.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ Side = Literal["before", "after"]
 
 
 class FencePlace(NamedTuple):
-    """Right before or right after the access at index `pc`."""
+    """Right before or right after the access at index `pc`, or right before a crossing there."""
 
     pc: int
     side: Side
@@ -39,14 +41,26 @@ class AccessFlow:
         self.first = self._reached(0)
         self._fenced = self._without_unfenced_way()
 
-    def places(self) -> Iterator[FencePlace]:
+    def places(self, *, crossings: bool = False) -> Iterator[FencePlace]:
         """Every place for a fence between two accesses."""
+        if crossings:
+            yield from (FencePlace(pc, "before") for pc in self._crossings())
         for pc in self.accesses:
             if self.previous[pc] and FencePlace(pc, "before") not in self._fenced:
                 yield FencePlace(pc, "before")
             apart = FencePlace(pc, "after")
             if self.next[pc] and apart not in self._fenced and not self._always_together(pc):
                 yield apart
+
+    def _crossings(self) -> Iterator[int]:
+        """The first instructions between accesses that several accesses lead to and that lead to several."""
+        arrivals: dict[int, set[int]] = {}  # instruction -> those right before it
+        for pc in range(len(self._code)):
+            for following in successors(self._code, pc):
+                arrivals.setdefault(following, set()).add(pc)
+        for pc in range(len(self._code)):
+            if pc not in self._is_access and len(arrivals.get(pc, ())) > 1 and len(self._reached(pc)) > 1:
+                yield pc
 
     def can_follow(self, pc: int) -> set[int]:
         """The accesses that can come after the one at `pc`, with any others in between."""

@@ -1,8 +1,9 @@
 """The answers to `fix`: frozen values with one JSON form, as in `holdfast.verdicts`.
 
-The verdict is about the repaired program: `robust` if a repair was found and proven to be a minimum,
-`not-robust` if no set of the changes allowed makes the program robust, `unknown` if the search ended before
-its time. An unknown answer may still hold a repair: the cheapest one known.
+The verdict is about the repaired program: `robust` (or `persistent`, if that was asked for) if a repair was
+found and proven to be a minimum, `not-robust` (`fragile`) if no set of the changes allowed makes the program
+so, `unknown` if the search ended before its time. An unknown answer may still hold a repair: the cheapest one
+known.
 """
 
 from __future__ import annotations
@@ -68,6 +69,20 @@ class NotRepairable(RepairAnswer, frozen=True, kw_only=True, tag="not-robust"):
         return False
 
 
+class MadePersistent(RepairAnswer, frozen=True, kw_only=True, tag="persistent"):
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class StillFragile(RepairAnswer, frozen=True, kw_only=True, tag="fragile"):
+    """`witness` shows what is left with all the changes made."""
+
+    @property
+    def holds(self) -> bool:
+        return False
+
+
 class RepairUnknown(RepairAnswer, frozen=True, kw_only=True, tag="unknown"):
     """`why` says which limit ended the search, or that the user did."""
 
@@ -79,4 +94,4 @@ class RepairUnknown(RepairAnswer, frozen=True, kw_only=True, tag="unknown"):
         return None
 
 
-FixAnswer = Repaired | NotRepairable | RepairUnknown
+FixAnswer = Repaired | NotRepairable | MadePersistent | StillFragile | RepairUnknown

@@ -32,7 +32,7 @@ def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tup
             column=place.old.at.column,
             statement=format_instruction(place.old),
             text=format_instruction(place.new),
-            cost=prices.cost(sum(map(prices.price, place.kinds))),
+            cost=prices.cost(sum(prices.price_at(kind, place.loops) for kind in place.kinds)),
         )
         for place in _places(program, changes)
     )
@@ -59,6 +59,7 @@ class _Place(NamedTuple):
     thread: int
     origin: Origin
     kinds: tuple[Kind, ...]
+    loops: int
     old: Instruction
     new: CellAccess | Fence
 
@@ -68,15 +69,16 @@ class _Place(NamedTuple):
 
 
 def _places(program: Program, changes: Iterable[Change]) -> list[_Place]:
-    kinds: dict[tuple[int, Origin], list[Kind]] = {}
+    kinds: dict[tuple[int, Origin, int], list[Kind]] = {}
     for change in changes:
-        kinds.setdefault((change.threads[0], Origin(change.pc, change.side)), []).append(change.kind)
+        place = (change.threads[0], Origin(change.pc, change.side), change.loops)
+        kinds.setdefault(place, []).append(change.kind)
     places = []
-    for (thread, origin), made in kinds.items():
+    for (thread, origin, loops), made in kinds.items():
         old = program.threads[thread].code[origin.pc]
         new = strengthened(old, made) if origin.side is None else new_fence(made, old)
         assert isinstance(new, CellAccess | Fence)
-        places.append(_Place(thread, origin, tuple(made), old, new))
+        places.append(_Place(thread, origin, tuple(made), loops, old, new))
     return sorted(places, key=_Place.order)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.analyses.tso import robust_against_tso
 from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result
 from holdfast.engine.critical import critical_values
@@ -32,6 +33,7 @@ def robust(
     program: Program,
     model: str = "ra",
     *,
+    criterion: str = "robust",
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     order: str = "auto",
     subsumption: bool = True,
@@ -41,9 +43,12 @@ def robust(
 
     Breadth-first order gives a shortest witness: no run with fewer accesses leads to a violation. "auto"
     starts like that, since most violations are near, and goes over to the fastest order when none is found.
+    Against TSO the order is always breadth first, and `criterion` may also be "trf", for triangular races.
     """
     if model not in ROBUSTNESS_MODELS:
         raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
+    if model == "tso":
+        return robust_against_tso(program, criterion, limits, watcher)
     result = search(program, model, limits, order, watcher, subsumption=subsumption)
     common = {
         "file": program.file,
@@ -53,7 +58,7 @@ def robust(
         "race": decode_race(program, model, result),
         "assertion": decode_failure(program, model, result),
         "exhaustive": result.outcome == Outcome.COMPLETE,
-        "warnings": tuple(_tracking_warnings(program)),
+        "warnings": (*program.warnings, *_tracking_warnings(program)),
     }
     match result.outcome:
         case Outcome.COMPLETE:

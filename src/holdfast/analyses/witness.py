@@ -146,10 +146,10 @@ def _cycle(events: Sequence[Event], edges: Sequence[Edge], atomic: set[str]) -> 
     path = [reached_by[start]]
     while path[-1].source != start:
         path.append(reached_by[path[-1].source])
-    return tuple(_joined(path[::-1]))
+    return tuple(joined(path[::-1]))
 
 
-def _joined(path: Sequence[Edge]) -> Iterator[Edge]:
+def joined(path: Sequence[Edge]) -> Iterator[Edge]:
     """po;po is po, mo;mo is mo, fr;mo is fr."""
     current = path[0]
     for edge in path[1:]:

@@ -17,7 +17,7 @@ from holdfast.commands.console import (
     wants_color,
 )
 from holdfast.commands.options import input_options
-from holdfast.memory_models import ROBUSTNESS_MODELS
+from holdfast.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
     from holdfast.analyses.repair_answer import FixAnswer
@@ -82,6 +82,18 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     "--model", type=click.Choice(ROBUSTNESS_MODELS), default="ra", show_default=True, help="The memory model."
 )
 @click.option(
+    "--criterion",
+    type=click.Choice(TSO_CRITERIA),
+    help="With --model tso: what to repair for. Default: persistent there, else robust.",
+)
+@click.option(
+    "--loop-weight",
+    type=click.IntRange(min=1, max=100),
+    default=1,
+    show_default=True,
+    help="What a change costs more for each loop around it.",
+)
+@click.option(
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
 )
 @click.option("--without", multiple=True, callback=_kinds, metavar="CHANGE", help="Do not make such changes.")
@@ -101,6 +113,8 @@ def fix(
     *,
     file: str,
     model: str,
+    criterion: str | None,
+    loop_weight: int,
     costs: dict[str, float],
     without: tuple[str, ...],
     find_all: bool,
@@ -127,7 +141,10 @@ def fix(
             f"--output would overwrite {file} itself; add --force if that is what you want"
         )
     limits = Limits(max_states, timeout, max_memory)
-    options = {"costs": costs, "without": without, "find_all": find_all}
+    if criterion not in (None, "robust") and model != "tso":
+        raise click.UsageError(f"--criterion {criterion} goes with --model tso")
+    options = {"criterion": criterion, "costs": costs, "loop_weight": loop_weight}
+    options |= {"without": without, "find_all": find_all}
     try:
         answer = _answer(file, reading, model=model, limits=limits, options=options)
     except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer

@@ -11,29 +11,40 @@ import click
 Command = Callable[..., Any]
 
 
+def collected(command: Command, name: str, make: Callable[..., Any], **options: Command) -> Command:
+    """Adds the options, whose values reach the command together, as what `make` makes of them, by `name`."""
+
+    @functools.wraps(command)
+    def with_one(*arguments: Any, **given: Any) -> Any:
+        value = make(**{option: given.pop(option) for option in options})
+        return command(*arguments, **given, **{name: value})
+
+    with_options: Command = with_one
+    for option in reversed(options.values()):
+        with_options = option(with_options)
+    return with_options
+
+
 def input_options(command: Command) -> Command:
     """Adds the options about reading files, which reach the command as one `reading`."""
 
-    @functools.wraps(command)
-    def with_reading(
-        *arguments: Any, format_: str | None, strict_tpl: bool, treat_sc_as: str | None, **options: Any
-    ) -> Any:
+    def reading(**options: Any) -> Any:
         from holdfast.formats import Reading
 
-        return command(*arguments, reading=Reading(format_, strict_tpl, treat_sc_as), **options)
+        return Reading(**options)
 
-    with_options: Command = with_reading
-    for option in (
-        click.option(
+    return collected(
+        command,
+        "reading",
+        reading,
+        format=click.option("--format", metavar="NAME", help="Input format; else by the file's ending."),
+        strict_tpl=click.option("--strict-tpl", is_flag=True, help="Refuse holdfast's extensions of TPL."),
+        treat_sc_as=click.option(
             "--treat-sc-as",
             type=click.Choice(["fence", "acq-rel"]),
             help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
         ),
-        click.option("--strict-tpl", is_flag=True, help="Refuse holdfast's extensions of TPL."),
-        click.option("--format", "format_", metavar="NAME", help="Input format; else by the file's ending."),
-    ):
-        with_options = option(with_options)
-    return with_options
+    )
 
 
 def search_limits(command: Command) -> Command:

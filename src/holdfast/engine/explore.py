@@ -7,8 +7,10 @@ What a result means for a question is decided in `analyses/`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypedDict
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome
@@ -23,6 +25,13 @@ FENCE_CELL = "fence"
 
 # The models that the engine has a monitor for, by the name the user gives.
 MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA, "rc20": _native.Model.RC20}
+
+# What can be asked about TSO.
+TSO_CRITERIA = {
+    "persistent": _native.Criterion.PERSISTENT,
+    "robust": _native.Criterion.ROBUST,
+    "trf": _native.Criterion.TRF,
+}
 
 SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
@@ -66,23 +75,58 @@ def explore(
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`."""
     code = lower(program, monitored=model != "sc")
+    with _as_input_errors(program):
+        return _native.explore(
+            code, MONITORS[model], SEARCH_ORDERS[order], subsumption, **_bounds(limits, watcher)
+        )
+
+
+def explore_tso(
+    program: Program,
+    criterion: str,
+    limits: Limits,
+    watcher: Watcher | None = None,
+    *,
+    find_all: bool = False,
+    pivot: int | None = None,
+) -> _native.TsoResult:
+    """Search all states of `program` under sequential consistency for a violation of a criterion of TSO.
+
+    With `find_all`, for all that differ in where fences could stand between the write and the read that
+    overtakes it. With `pivot`, only writes and reads of that thread count; not for "robust".
+    """
+    code = lower(program, monitored=False, store_buffers=True)
+    with _as_input_errors(program):
+        return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **_bounds(limits, watcher))
+
+
+class _Bounds(TypedDict):
+    most_states: int
+    most_seconds: float
+    most_bytes: int
+    report: Callable[[int, int, int, int, float], bool] | None
+
+
+def _bounds(limits: Limits, watcher: Watcher | None) -> _Bounds:
     memory_mb = memory_to_use_mb() if limits.memory_mb is None else limits.memory_mb
 
     def report(states: int, transitions: int, waiting: int, memory: int, seconds: float) -> bool:
         assert watcher is not None
         return watcher(Progress(states, transitions, waiting, memory / _MEGABYTE, seconds))
 
+    return {
+        "most_states": limits.states if limits.states is not None else 2**64 - 1,
+        "most_seconds": limits.seconds if limits.seconds is not None else 1e300,
+        "most_bytes": int(memory_mb * _MEGABYTE),
+        "report": report if watcher else None,
+    }
+
+
+@contextmanager
+def _as_input_errors(program: Program) -> Iterator[None]:
+    """What the engine refuses is a mistake in the program."""
     try:
-        return _native.explore(
-            code,
-            MONITORS[model],
-            SEARCH_ORDERS[order],
-            subsumption,
-            most_states=limits.states if limits.states is not None else 2**64 - 1,
-            most_seconds=limits.seconds if limits.seconds is not None else 1e300,
-            most_bytes=int(memory_mb * _MEGABYTE),
-            report=report if watcher else None,
-        )
+        yield
     except ValueError as error:
         raise InputError(str(error), program.file) from None
 
@@ -115,6 +159,13 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
             return f"the memory limit{limit} was reached {covered}"
         case Outcome.INTERRUPTED:
             return f"the search was interrupted {covered}"
+        case Outcome.VALUE_LIMIT:
+            thread = program.threads[result.endless_thread]
+            at = thread.code[result.endless_pc].at
+            return (
+                f"a value of thread `{thread.name}` leaves the range 0..{program.max_value} that is followed "
+                f"(line {at.line}); the search stopped {covered}"
+            )
         case _:
             thread = program.threads[result.endless_thread]
             at = thread.code[min(result.endless_pc, len(thread.code) - 1)].at

@@ -74,12 +74,15 @@ _FENCES = {
 _Steps = list[tuple[ExpressionOp, int]]
 
 
-def lower(program: Program, *, monitored: bool, keep_registers: bool = False) -> _native.Program:
+def lower(
+    program: Program, *, monitored: bool, keep_registers: bool = False, store_buffers: bool = False
+) -> _native.Program:
     """The bytecode of `program`; without monitor no stale values need to be told apart.
 
-    Registers that can matter no more are forgotten, unless `keep_registers` is set.
+    Registers that can matter no more are forgotten, unless `keep_registers` is set. With `store_buffers`, SC
+    fences do nothing but drain the buffer of their thread.
     """
-    builder = _native.ProgramBuilder(program.max_value)
+    builder = _native.ProgramBuilder(program.max_value, program.wraps)
     classes = stale_classes(program) if monitored else {}
     for location in program.locations:
         stale = classes.get(location.name, StaleClasses())
@@ -94,7 +97,9 @@ def lower(program: Program, *, monitored: bool, keep_registers: bool = False) ->
             )
     builder.add_cell(0, True, [], False, [], False)
     for thread in program.threads:
-        _ThreadLowering(program, builder, thread).run(keep_registers=keep_registers)
+        _ThreadLowering(program, builder, thread, store_buffers=store_buffers).run(
+            keep_registers=keep_registers
+        )
     try:
         return builder.finish()
     except ValueError as error:
@@ -102,7 +107,10 @@ def lower(program: Program, *, monitored: bool, keep_registers: bool = False) ->
 
 
 class _ThreadLowering:
-    def __init__(self, program: Program, builder: _native.ProgramBuilder, thread: Thread) -> None:
+    def __init__(
+        self, program: Program, builder: _native.ProgramBuilder, thread: Thread, *, store_buffers: bool
+    ) -> None:
+        self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
         self._program = program
         self._builder = builder
         self._thread = thread
@@ -142,7 +150,7 @@ class _ThreadLowering:
             case Skip() | Verify():
                 add(Op.SKIP)
             case Fence(mode):
-                add(_FENCES[mode], first_cell=len(self._program.cells) if mode is Mode.SC else 0)
+                add(self._fences[mode], first_cell=len(self._program.cells) if mode is Mode.SC else 0)
 
     def _access(self, access: CellAccess) -> None:
         at = access.at
@@ -168,12 +176,16 @@ class _ThreadLowering:
             case Wait(register, _, values):
                 op, many = Op.WAIT, [self._expression(value, at) for value in values]
         index = access.cell.index
+        first_cell = self._program.first_cell[access.cell.name]
+        cells = len(self._program.location_named[access.cell.name].initial)
+        if isinstance(index, Constant) and index.value < cells:
+            first_cell, cells, index = first_cell + index.value, 1, None
         load_mode, store_mode = access_modes(access)
         self._builder.add_instruction(
             op,
             reg=None if register is None else self._register[register],
-            first_cell=self._program.first_cell[access.cell.name],
-            cells=len(self._program.location_named[access.cell.name].initial),
+            first_cell=first_cell,
+            cells=cells,
             index=None if index is None else self._expression(index, at),
             first=first,
             second=second,

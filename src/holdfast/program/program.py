@@ -86,13 +86,20 @@ class Tracking:
 
 @dataclass(frozen=True)
 class Program:
-    """Threads over shared locations. Stored values are taken modulo `max_value` + 1."""
+    """Threads over shared locations. Stored values are taken modulo `max_value` + 1.
+
+    Where `wraps` is false, values have no bound in the program's own language: `max_value` is then only how far
+    holdfast follows them, and a search that meets a value outside 0..`max_value` ends undecided. `warnings` is
+    what its reader noticed and the user should know.
+    """
 
     locations: tuple[Location, ...]
     threads: tuple[Thread, ...]
     max_value: int = DEFAULT_MAX_VALUE
     tracking: tuple[Tracking, ...] = ()
     condition: FinalCondition | None = None
+    wraps: bool = True
+    warnings: tuple[str, ...] = field(default=(), compare=False)
     file: str = field(default="<program>", compare=False)
     source: str | None = field(default=None, compare=False, repr=False)
 

@@ -1,0 +1,141 @@
+"""One question about many files: asking it, and printing one answer in full, several as a table, or JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import click
+
+from holdfast.commands.console import (
+    EXIT_HOLDS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    EXIT_WRONG_INPUT,
+    guarded,
+    print_error,
+    progress_line,
+    terminal_width,
+    wants_color,
+)
+from holdfast.commands.options import Command, collected
+
+if TYPE_CHECKING:
+    from holdfast.batch import Job, Outcome
+
+
+class Printing(NamedTuple):
+    """What the user wants to see."""
+
+    as_json: bool
+    svg: Path | None
+    quiet: bool
+    verbose: bool
+
+
+def printing_options(command: Command) -> Command:
+    """Adds the options about what is printed, which reach the command as one `printing`."""
+    return collected(
+        command,
+        "printing",
+        Printing,
+        as_json=click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file."),
+        svg=click.option(
+            "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
+        ),
+        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
+        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
+    )
+
+
+def answer_files(
+    files: tuple[str, ...], job: Callable[[str], Job], processes: int | None, printing: Printing
+) -> NoReturn:
+    """Do the job for each file, print what comes of it, and exit."""
+    from holdfast.batch import files_in, run_jobs
+
+    paths = guarded(lambda: files_in(files))
+    if printing.svg is not None and len(paths) != 1:
+        raise click.UsageError("--svg takes exactly one program")
+    outcomes = run_jobs([job(path) for path in paths], processes, progress_line(len(paths)))
+    if printing.as_json:
+        _print_json(outcomes)
+    elif len(outcomes) == 1:
+        _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
+    else:
+        _print_summary(outcomes, quiet=printing.quiet)
+    if printing.svg is not None:
+        _write_svg(outcomes[0], printing.svg)
+    sys.exit(_exit_code(outcomes))
+
+
+def _print_json(outcomes: list[Outcome]) -> None:
+    from holdfast.report.as_json import encode
+
+    for outcome in outcomes:
+        if outcome.error is not None:
+            print_error(outcome.error)
+        else:
+            click.echo(encode(outcome.required_answer))
+
+
+def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
+    from holdfast.report import text
+
+    if outcome.error is not None:
+        print_error(outcome.error)
+        return
+    if quiet:
+        _print_verdict(outcome)
+    else:
+        page = text.render(
+            outcome.required_answer, color=wants_color(), width=terminal_width(), verbose=verbose
+        )
+        click.echo(page, nl=False, color=True)
+
+
+def _print_verdict(outcome: Outcome) -> None:
+    from holdfast.report.printable import printable
+
+    answer = outcome.required_answer
+    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
+    click.echo(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
+
+
+def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
+    for outcome in outcomes:
+        if outcome.error is not None:
+            print_error(outcome.error)
+        elif quiet:
+            _print_verdict(outcome)
+    if not quiet:
+        from holdfast.report.table import summary
+
+        rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
+        click.echo(summary(rows, color=wants_color(), width=terminal_width()), nl=False, color=True)
+
+
+def _write_svg(outcome: Outcome, path: Path) -> None:
+    from holdfast.report.svg import render
+
+    if outcome.answer is None:
+        return
+    if outcome.answer.witness is None:
+        click.echo(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
+        return
+    try:
+        path.write_text(render(outcome.answer.witness, outcome.file), encoding="utf-8")
+    except OSError as error:
+        click.echo(f"{path}: cannot write the picture: {error.strerror or error}", err=True)
+        sys.exit(EXIT_WRONG_INPUT)
+
+
+def _exit_code(outcomes: list[Outcome]) -> int:
+    """Wrong input first, then a violation anywhere, then anything undecided."""
+    codes = {EXIT_WRONG_INPUT if o.answer is None else o.answer.exit_code for o in outcomes}
+    for code in (EXIT_WRONG_INPUT, EXIT_VIOLATED, EXIT_UNDECIDED):
+        if code in codes:
+            return code
+    return EXIT_HOLDS
