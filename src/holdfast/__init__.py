@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.analyses.fix import fix
     from holdfast.analyses.robustness import robust
+    from holdfast.analyses.tso import persist
     from holdfast.engine.explore import Limits
     from holdfast.errors import InputError
     from holdfast.formats import load
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
         Assertion,
         Edge,
         Event,
+        Fragile,
         NotRobust,
+        Persistent,
         Race,
         Robust,
+        TsoWitness,
         Unknown,
         Witness,
     )
@@ -39,17 +43,21 @@ _HOME = {
     "Assertion": "verdicts",
     "Edge": "verdicts",
     "Event": "verdicts",
+    "Fragile": "verdicts",
     "InputError": "errors",
     "Limits": "engine.explore",
     "NotRobust": "verdicts",
+    "Persistent": "verdicts",
     "Program": "program",
     "Race": "verdicts",
     "Robust": "verdicts",
     "Thread": "program",
+    "TsoWitness": "verdicts",
     "Unknown": "verdicts",
     "Witness": "verdicts",
     "fix": "analyses.fix",
     "load": "formats",
+    "persist": "analyses.tso",
     "robust": "analyses.robustness",
 }
 
@@ -58,17 +66,21 @@ __all__ = [
     "Assertion",
     "Edge",
     "Event",
+    "Fragile",
     "InputError",
     "Limits",
     "NotRobust",
+    "Persistent",
     "Program",
     "Race",
     "Robust",
     "Thread",
+    "TsoWitness",
     "Unknown",
     "Witness",
     "fix",
     "load",
+    "persist",
     "robust",
 ]
 

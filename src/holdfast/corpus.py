@@ -8,24 +8,38 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.batch import Display, Job, Outcome, run_jobs
+from holdfast.batch import PERSIST, Display, Job, Outcome, Question, run_jobs
 from holdfast.engine.explore import Limits
 from holdfast.formats.expectations import expectations
 from holdfast.memory_models import ROBUSTNESS_MODELS
-from holdfast.verdicts import RobustnessAnswer
+from holdfast.verdicts import Answer
 
-_WIDTH_OF_FILES = 140  # of the table when it does not go to a terminal
+QUESTIONS = (*(Question("robust", model) for model in ROBUSTNESS_MODELS), PERSIST)
+
+_WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One program and model: what was found, and what its header says of it (None: nothing)."""
+    """One program and question: what was found, and what its header says of it.
+
+    Both are by criterion, "race" and "assertion"; None is undecided.
+    """
 
     file: str
-    model: str
+    question: Question
     found: dict[str, bool | None]
     expected: dict[str, bool]
     outcome: Outcome
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the program has the property asked for."""
+        return self.found[self.question.criterion]
+
+    @property
+    def is_stated(self) -> bool:
+        return self.question.criterion in self.expected
 
     @property
     def differences(self) -> list[str]:
@@ -35,14 +49,14 @@ class Row:
 def measure(
     files: Sequence[str], limits: Limits, processes: int | None, display: Display | None
 ) -> list[Row]:
-    """Ask about every file under every model."""
+    """Ask every question about every file."""
     headers = [_expectations(file) for file in files]
-    jobs = [Job(file, model, limits) for file in files for model in ROBUSTNESS_MODELS]
+    jobs = [Job(file, question, limits) for file in files for question in QUESTIONS]
     outcomes = iter(run_jobs(jobs, processes, display))
     return [
-        _row(file, model, header, next(outcomes))
+        _row(file, question, header, next(outcomes))
         for file, header in zip(files, headers, strict=True)
-        for model in ROBUSTNESS_MODELS
+        for question in QUESTIONS
     ]
 
 
@@ -54,25 +68,24 @@ def _expectations(file: str) -> dict[tuple[str, str], bool]:
         return {}  # loading the program will say what is wrong
 
 
-def _row(file: str, model: str, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
-    found = _found(outcome.answer)
+def _row(file: str, question: Question, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
     # Assertions are checked under sequential consistency, whatever the model.
-    keys = {"robust": ("robust", model), "race": ("race", model), "assertion": ("assertion", "sc")}
-    expected = {question: header[key] for question, key in keys.items() if key in header}
-    return Row(file, model, found, expected, outcome)
+    models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
+    expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
+    return Row(file, question, _found(question, outcome.answer), expected, outcome)
 
 
-def _found(answer: RobustnessAnswer | None) -> dict[str, bool | None]:
-    """The answer to each question; None if undecided."""
+def _found(question: Question, answer: Answer | None) -> dict[str, bool | None]:
+    """Whether the program has the property asked for, and what else was found; None if undecided."""
     if answer is None:
-        return {"robust": None, "race": None, "assertion": None}
+        return {question.criterion: None, "race": None, "assertion": None}
 
     def finding(value: object) -> bool | None:
         # A search that ended at a violation has not looked everywhere: nothing found is no answer.
         return True if value is not None else (False if answer.exhaustive else None)
 
     return {
-        "robust": answer.holds,
+        question.criterion: answer.holds,
         "race": finding(answer.race),
         "assertion": finding(answer.assertion),
     }
@@ -83,7 +96,7 @@ def exit_code(rows: Sequence[Row], *, check_expected: bool) -> int:
         return 2
     if check_expected and any(_is_wrong(row, q) for row in rows for q in row.differences):
         return 1
-    if any(row.found["robust"] is None for row in rows):
+    if any(row.holds is None for row in rows):
         return 3
     return 0
 
@@ -103,7 +116,8 @@ def as_json(rows: Sequence[Row]) -> bytes:
         entries.append(
             {
                 "file": row.file,
-                "model": row.model,
+                "question": row.question.name,
+                "model": row.question.model,
                 "verdict": answer.verdict,
                 "expected": row.expected,
                 "states": answer.stats.states,
@@ -122,14 +136,14 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
     from rich.text import Text
 
     table = Table(box=None, header_style="bold")
-    for name in ("program", "model", "verdict"):
+    for name in ("program", "question", "model", "verdict"):
         table.add_column(name)
     if check_expected:
         table.add_column("as expected")
     for name in ("states", "transitions", "states/s", "MB", "seconds"):
         table.add_column(name, justify="right")
     for row in rows:
-        cells: list[str | Text] = [Text(row.file), row.model, _verdict(row)]
+        cells: list[str | Text] = [Text(row.file), row.question.name, row.question.model, _verdict(row)]
         if check_expected:
             cells.append(_comparison(row))
         table.add_row(*cells, *_numbers(row))
@@ -149,9 +163,9 @@ def _comparison(row: Row) -> str:
     wrong = [question for question in row.differences if _is_wrong(row, question)]
     if wrong:
         return f"[bold red]NO: {', '.join(wrong)}[/]"
-    if "robust" not in row.expected:
+    if not row.is_stated:
         return "[dim]nothing stated[/]"
-    return "[yellow]undecided[/]" if "robust" in row.differences else "[green]yes[/]"
+    return "[yellow]undecided[/]" if row.holds is None else "[green]yes[/]"
 
 
 def _numbers(row: Row) -> list[str]:
@@ -165,9 +179,9 @@ def _numbers(row: Row) -> list[str]:
 def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
     lines = [str(row.outcome.error) for row in rows if row.outcome.error]
     if check_expected:
-        stated = [row for row in rows if "robust" in row.expected]
+        stated = [row for row in rows if row.is_stated]
         wrong = sum(any(_is_wrong(row, q) for q in row.differences) for row in stated)
-        undecided = sum(row.found["robust"] is None for row in stated)
+        undecided = sum(row.holds is None for row in stated)
         lines.append(
             f"{len(rows)} answers, {len(stated)} with a stated verdict: "
             f"{len(stated) - wrong - undecided} as expected, {wrong} different, {undecided} undecided"

@@ -1,6 +1,7 @@
 """Where ordering is missing in a witness, and what would supply it."""
 
 from holdfast.analyses.robustness import robust
+from holdfast.analyses.tso import persist
 from holdfast.formats.tpl import read
 from holdfast.report.advice import advice
 
@@ -46,3 +47,13 @@ def test_a_relaxed_flag_is_named_on_the_side_that_is_too_weak():
     assert load_only[1].endswith("order: `a = f.load()` (line 5) is not acquire.")
     store_only = advice_about(message_passing("f.store(1)", "a = f.load(acq)"), "rc20")
     assert store_only[1].endswith("order: `f.store(1)` (line 3) is not release.")
+
+
+def test_a_run_under_tso_takes_one_fence_in_the_thread_whose_write_waits():
+    said = advice(persist(read(STORE_BUFFERING)).witness)
+    assert said == [
+        "A fence, `fence;` in TPL and `mfence` on x86, would forbid this run: in `t1` between `x.store(1)` "
+        "(line 3) and `r = y.load()` (line 4)."
+    ]
+    fenced = STORE_BUFFERING.replace("x.store(1);", "x.store(1); fence;")
+    assert advice(persist(read(fenced)).witness) != said

@@ -4,14 +4,16 @@ import msgspec
 import pytest
 
 from holdfast.report import as_json
-from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
+from holdfast.verdicts import Fragile, NotRobust, Persistent, Robust, Unknown
 
 from .witnesses import ANSWERS, SB, not_robust
+
+KINDS = Robust | NotRobust | Persistent | Fragile | Unknown
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_survives_the_way_there_and_back(name):
-    assert msgspec.json.decode(as_json.encode(ANSWERS[name]), type=RobustnessAnswer) == ANSWERS[name]
+    assert msgspec.json.decode(as_json.encode(ANSWERS[name]), type=KINDS) == ANSWERS[name]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -21,10 +23,14 @@ def test_it_is_one_printable_line(name):
 
 def test_what_identifies_the_answer_comes_first():
     keys = list(json.loads(as_json.encode(ANSWERS["sb"])))
-    assert keys[:8] == ["file", "question", "model", "verdict", "stats", "witness", "race", "assertion"]
-    assert list(json.loads(as_json.encode(ANSWERS["unknown"])))[:5] == [
-        *("file", "question", "model", "verdict", "why")
-    ]
+    assert keys[:7] == ["file", "question", "model", "criterion", "verdict", "stats", "witness"]
+    keys = list(json.loads(as_json.encode(ANSWERS["unknown"])))
+    assert keys[:6] == ["file", "question", "model", "criterion", "verdict", "why"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("sb", "graph"), ("tso-sb", "store-buffers")])
+def test_a_witness_says_of_which_kind_it_is(name, kind):
+    assert json.loads(as_json.encode(ANSWERS[name]))["witness"]["kind"] == kind
 
 
 def test_a_path_that_is_not_utf8_is_spelled():
@@ -35,7 +41,7 @@ def test_a_path_that_is_not_utf8_is_spelled():
 def test_the_schema_knows_every_answer():
     schema = as_json.schema()
     names = {one["$ref"].removeprefix("#/$defs/") for one in schema["anyOf"]}
-    assert names == {kind.__name__ for kind in (Robust, NotRobust, Unknown)}
+    assert names == {kind.__name__ for kind in KINDS.__args__}
     assert names < set(schema["$defs"])
     assert set(schema["$defs"]["Unknown"]["properties"]) == set(
         json.loads(as_json.encode(ANSWERS["unknown"]))

@@ -18,6 +18,13 @@ from .witnesses import (
     SB,
     STALE_RMW,
     STALE_WAIT,
+    TSO_DETOUR,
+    TSO_HOSTILE,
+    TSO_RMW,
+    TSO_SB,
+    TSO_SB_ROBUSTNESS,
+    TSO_SEVERAL,
+    TSO_TRIANGULAR,
     TWO_PLUS_TWO_W,
     Step,
     peterson_rounds,
@@ -123,6 +130,70 @@ def test_a_long_run_is_shown_around_its_cycle():
     assert len(shown) < 15
 
 
+def test_a_fragile_run_tells_who_waits_who_overtakes_and_who_shows_it():
+    assert claim(TSO_SB) == (
+        "`x.store(1)` of thread `t1` (line 5) can still be in the store buffer of `t1` when `t1` reads 0 "
+        "from `y` with `a = y.load()` (line 6). Then `t2` sets `y` to 1 with `y.store(1)` (line 11), and "
+        "this reaches memory first. In every interleaving with the writes in this order the read comes after "
+        "both of them and finds 1 in `y`."
+    )
+
+
+def test_a_wait_can_be_left_too_early_and_an_update_can_show_it():
+    assert (
+        "when `left` leaves `wait(x, 0)` (line 5) with the value 0. Then `right` updates `x` from 0 to 1 "
+        in (claim(TSO_RMW))
+    )
+
+
+def test_a_triangular_race_tells_from_which_write_the_value_comes():
+    assert claim(TSO_TRIANGULAR).endswith(
+        "Then `writer` sets `x` to 1 again with `x.store(1)` (line 6), and this reaches memory first. In "
+        "every interleaving with the writes in this order the read comes after both of them and takes its "
+        "value from `x.store(1)` (writer, line 6), not from `x.store(1)` (writer, line 5). The value is the "
+        "same, 1; what differs is the write that it comes from."
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (
+            TSO_SB_ROBUSTNESS,
+            "Meanwhile `t2` writes `y` (line 11), and `b = x.load()` of thread `t2` (line 12) still reads 0 "
+            "from `x`. In every interleaving of this run that read comes after `x.store(1)`.",
+        ),
+        (
+            TSO_DETOUR,
+            "Meanwhile `writer` writes `x` (line 6), and `y.store(1)` of thread `writer` (line 7) reaches "
+            "memory before `y.store(2)`. In every interleaving of this run that write comes after "
+            "`y.store(2)`.",
+        ),
+        (
+            TSO_SEVERAL,
+            "Meanwhile `b` writes `y` (line 12), and `FADD(x, 2)` of thread `c` (line 19) updates `x` from 0 "
+            "to 2 without seeing it. In every interleaving of this run that update comes after `x.store(1)`.",
+        ),
+    ],
+    ids=["read", "write", "update"],
+)
+def test_a_run_against_robustness_tells_which_access_passes_over_the_write(run, words):
+    assert claim(run).endswith(words)
+
+
+def test_writes_that_wait_behind_are_counted():
+    assert "the store buffer of `a`, with 1 later write behind it, when `a` reads 0" in claim(TSO_SEVERAL)
+
+
+def test_the_order_of_stores_has_its_words():
+    assert explain_cycle(TSO_SB) == (
+        "No interleaving of the threads does this. There every write reaches memory at once. `x.store(1)` "
+        "(line 5) comes before `a = y.load()` (line 6) in thread `t1`. `a = y.load()` (t1, line 6) reads a "
+        "value, 0, that `y.store(1)` (t2, line 11) then overwrites. `y.store(1)` (t2, line 11) reaches "
+        "memory before `x.store(1)` (t1, line 5). So `x.store(1)` would have to come before itself."
+    )
+
+
 def test_a_race_names_both_accesses():
     assert explain_race(MP_RACE) == (
         "Thread `producer` writes the non-atomic `data` (line 6) and thread `consumer` reads it (line 13), "
@@ -150,4 +221,5 @@ def test_a_failure_names_its_place_and_registers(kind, words):
 
 
 def test_sentences_are_printable():
-    assert (claim(HOSTILE) + explain_cycle(HOSTILE)).isprintable()
+    for hostile in (HOSTILE, TSO_HOSTILE):
+        assert (claim(hostile) + explain_cycle(hostile)).isprintable()

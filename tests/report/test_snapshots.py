@@ -6,11 +6,15 @@ import pytest
 
 from holdfast.errors import InputError
 from holdfast.report import as_json, notebook, svg, table, text
+from holdfast.report.labels import verdict
 
 from .snapshot import assert_matches
 from .witnesses import ANSWERS
 
-PICTURES = ["sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"]
+PICTURES = [
+    *("sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"),
+    *("tso-sb", "tso-detour", "tso-several", "tso-triangular", "tso-long", "tso-hostile"),
+]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -20,6 +24,7 @@ def test_text(name):
 
 def test_text_with_colours():
     assert_matches("sb.ansi", text.render(ANSWERS["sb"], color=True, width=80))
+    assert_matches("tso-sb.ansi", text.render(ANSWERS["tso-sb"], color=True, width=80))
 
 
 def test_verbose_text():
@@ -30,12 +35,11 @@ def test_verbose_text():
 def test_svg(name):
     answer = ANSWERS[name]
     assert answer.witness is not None
-    assert_matches(
-        f"{name}.svg", svg.render(answer.witness, f"{answer.file}: not robust under {answer.model}")
-    )
+    title = f"{answer.file}: {verdict(answer)} under {answer.model}"
+    assert_matches(f"{name}.svg", svg.render(answer.witness, title))
 
 
-@pytest.mark.parametrize("name", ["sb", "race", "assertion", "unknown", "hostile"])
+@pytest.mark.parametrize("name", ["sb", "race", "assertion", "unknown", "hostile", "tso-sb"])
 def test_json(name):
     assert_matches(f"{name}.json", as_json.encode(ANSWERS[name]).decode() + "\n")
 
@@ -50,6 +54,6 @@ def test_table():
     assert_matches("table.txt", table.summary([*rows, (error.file, error)]))
 
 
-@pytest.mark.parametrize("name", ["race", "assertion", "unknown"])
+@pytest.mark.parametrize("name", ["race", "assertion", "unknown", "tso-several"])
 def test_notebook(name):
     assert_matches(f"{name}.html", notebook.answer_html(ANSWERS[name]))

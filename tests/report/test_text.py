@@ -6,7 +6,19 @@ import pytest
 from holdfast.report.printable import clip, columns, pad, paragraph, printable
 from holdfast.report.text import render
 
-from .witnesses import ANSWERS, HOSTILE, PETERSON_40, SB, Step, not_robust, peterson_rounds, witness
+from .witnesses import (
+    ANSWERS,
+    HOSTILE,
+    PETERSON_40,
+    SB,
+    TSO_HOSTILE,
+    Step,
+    fragile,
+    not_robust,
+    peterson_on_tso,
+    peterson_rounds,
+    witness,
+)
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -35,8 +47,10 @@ def test_colour_changes_nothing_but_the_colour(name):
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_nothing_of_the_file_reaches_the_terminal_raw(verbose):
-    text = render(not_robust(HOSTILE, "a\x1b[2J\n.tpl"), color=True, width=80, verbose=verbose)
-    assert all(line.isprintable() for line in SGR.sub("", text).split("\n"))
+    file = "a\x1b[2J\n.tpl"
+    for answer in (not_robust(HOSTILE, file), fragile(TSO_HOSTILE, file)):
+        text = render(answer, color=True, width=80, verbose=verbose)
+        assert all(line.isprintable() for line in SGR.sub("", text).split("\n"))
 
 
 def test_threads_stand_side_by_side_and_the_access_is_marked():
@@ -44,6 +58,22 @@ def test_threads_stand_side_by_side_and_the_access_is_marked():
     assert "       6  a = y.load() → 0\n      11                     y.store(1)\n" in text
     assert "\n  ▶   12                     b = x.load() → 0\n" in text
     assert text.count("▶") == 1
+
+
+def test_a_delayed_write_is_marked_where_it_is_executed_and_where_it_reaches_memory():
+    lines = render(ANSWERS["tso-sb"], color=False, width=80).splitlines()
+    run = lines.index("  initially x = 0, y = 0")
+    assert lines[run + 2 : run + 6] == [
+        "  ▷    5  x.store(1) (buffered)",
+        "  ▶    6  a = y.load() → 0",
+        "      11                          y.store(1)",
+        "  ▷       x = 1 reaches memory",
+    ]
+
+
+def test_writes_behind_the_delayed_one_reach_memory_after_it():
+    text = render(ANSWERS["tso-several"], color=False, width=80)
+    assert "  ▷       x = 1 reaches memory\n          z = 1 reaches memory\n" in text
 
 
 def test_many_threads_become_one_list():
@@ -72,6 +102,13 @@ def test_a_long_run_is_cut_unless_verbose():
     assert len(short.splitlines()) < 40
     assert "⋯" not in long
     assert len(long.splitlines()) > 300
+
+
+def test_a_long_run_under_tso_keeps_what_happens_to_the_delayed_write():
+    short = render(fragile(peterson_on_tso(30)), color=False, width=80)
+    assert "⋯" in short
+    assert len(short.splitlines()) < 40
+    assert "▷       turn = 1 reaches memory" in short
 
 
 def test_verbose_shows_modes_and_every_step():
@@ -104,6 +141,8 @@ def test_only_a_finished_search_says_that_there_is_nothing_else():
     unfinished = msgspec.structs.replace(answer, exhaustive=False)
     assert "No data race" not in render(unfinished, color=False, width=80)
     assert "No data race" not in render(ANSWERS["unknown"], color=False, width=80)
+    proven = msgspec.structs.replace(ANSWERS["persistent"], flattened=5, exhaustive=False)
+    assert "Proven by flattening with k = 5. Data races" in render(proven, color=False, width=80)
 
 
 def test_the_verdict_and_its_findings_are_on_the_first_line():
@@ -112,6 +151,10 @@ def test_the_verdict_and_its_findings_are_on_the_first_line():
     assert first["race"] == "examples/mp.tpl: robust under rc20, with a data race"
     assert first["assertion"] == "examples/array.tpl: robust under ra, with a failing assertion"
     assert first["unknown"] == "examples/big.tpl: unknown under ra"
+    assert first["persistent"] == "examples/barrier.tpl: persistent under tso"
+    assert first["tso-sb"] == "examples/sb.tpl: fragile under tso"
+    assert first["tso-triangular"] == "examples/detour.tpl: triangular race under tso"
+    assert first["no-triangular"] == "examples/barrier.tpl: no triangular race under tso"
 
 
 def test_a_long_path_gives_way_to_the_accesses():

@@ -1,7 +1,8 @@
 """Answers to print: executions of well-known programs, built by hand before and beside the engine.
 
 `witness` takes the accesses in the order of the run, the last one with the write it wrongly uses, and works
-out the edges and a shortest cycle, so that a fixture says only what happens.
+out the edges and a shortest cycle, so that a fixture says only what happens. `tso_witness` does the same for
+a run in which writes of one thread wait in its store buffer.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from itertools import pairwise
 from holdfast.verdicts import (
     Answer,
     Assertion,
+    Delay,
     Edge,
     Event,
+    Fragile,
     NotRobust,
+    Persistent,
     Race,
     Robust,
     Run,
     Stats,
+    TsoWitness,
     Unknown,
     Witness,
 )
@@ -89,6 +94,52 @@ def witness(threads: Iterable[str], initial: dict[str, int], steps: Iterable[Ste
         latest=latest,
         edges=edges,
         cycle=_shortest_cycle(edges, access.id),
+    )
+
+
+def tso_witness(
+    threads: Iterable[str],
+    initial: dict[str, int],
+    steps: Iterable[Step],
+    *,
+    write: int,
+    read: int,
+    stores_ordered: bool = True,
+) -> TsoWitness:
+    """The witness of a run in which, from the step `write` on, all writes of its thread wait in the buffer.
+
+    The step `read` reads from memory. The last access shows it, by the order in which all writes reach memory
+    or without that.
+    """
+    run = events(initial, steps)
+    first, read = len(initial) + write, len(initial) + read
+    thread = run[first].thread
+    delayed = [event.id for event in run[first:] if event.thread == thread and event.kind == "W"]
+    order: dict[str, list[int]] = {}
+    own: dict[str, int] = {}
+    read_from: dict[int, int] = {}
+    for event in run:
+        if event.kind != "W":
+            newest = order[event.cell][-1]
+            read_from[event.id] = own.get(event.cell, newest) if event.thread == thread else newest
+        if event.id in delayed:
+            own[event.cell] = event.id
+        elif event.kind != "R":
+            order.setdefault(event.cell, []).append(event.id)
+    for write_id in delayed:
+        order[run[write_id].cell].append(write_id)
+    edges = _edges(run, order, read_from)
+    other = run[-1].id
+    by_stores = (Edge(first, read, "po"), Edge(read, other, "fr"), Edge(other, first, "so"))
+    return TsoWitness(
+        threads=tuple(threads),
+        events=run,
+        delayed=tuple(Delay(event_id, other) for event_id in delayed),
+        write=first,
+        read=read,
+        other=other,
+        edges=edges,
+        cycle=by_stores if stores_ordered else _shortest_cycle(edges, first),
     )
 
 
@@ -303,6 +354,110 @@ MANY_THREADS = witness(
     stale=0,
 )
 
+SB_STEPS = [
+    Step(0, "W x=1", 5, "x.store(1)"),
+    Step(0, "R y=0", 6, "a = y.load()"),
+    Step(1, "W y=1", 11, "y.store(1)"),
+]
+TSO_SB = tso_witness(("t1", "t2"), {"x": 0, "y": 0}, SB_STEPS, write=0, read=1)
+
+TSO_SB_ROBUSTNESS = tso_witness(
+    ("t1", "t2"),
+    {"x": 0, "y": 0},
+    [*SB_STEPS, Step(1, "R x=0", 12, "b = x.load()")],
+    write=0,
+    read=1,
+    stores_ordered=False,
+)
+
+# `x` is written twice with the same value, so the reader may overtake its own write and nobody can tell from
+# the values: persistent, but not robust.
+TSO_DETOUR = tso_witness(
+    ("writer", "reader"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(1, "R x=1", 12, "wait(x, 1)"),
+        Step(1, "W y=2", 13, "y.store(2)"),
+        Step(1, "R x=1", 14, "r = x.load()"),
+        Step(0, "W x=1", 6, "x.store(1)"),
+        Step(0, "W y=1", 7, "y.store(1)"),
+    ],
+    write=2,
+    read=3,
+    stores_ordered=False,
+)
+
+TSO_TRIANGULAR = tso_witness(
+    ("writer", "reader"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(1, "W y=2", 13, "y.store(2)"),
+        Step(1, "R x=1", 14, "r = x.load()"),
+        Step(0, "W x=1", 6, "x.store(1)"),
+    ],
+    write=1,
+    read=2,
+)
+
+TSO_RMW = tso_witness(
+    ("left", "right"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W y=1", 4, "y.store(1)"),
+        Step(0, "R x=0", 5, "wait(x, 0)"),
+        Step(1, "RMW x 0 1", 9, "lock(x)"),
+    ],
+    write=0,
+    read=1,
+)
+
+TSO_SEVERAL = tso_witness(
+    ("a", "b", "c"),
+    {"x": 0, "y": 0, "z": 0},
+    [
+        Step(0, "W x=1", 4, "x.store(1)"),
+        Step(0, "W z=1", 5, "z.store(1)"),
+        Step(0, "R z=1", 6, "r = z.load()"),
+        Step(0, "R y=0", 7, "r = y.load()"),
+        Step(1, "W y=1", 12, "y.store(1)"),
+        Step(2, "R y=1", 17, "wait(y, 1)"),
+        Step(2, "R z=0", 18, "r = z.load()"),
+        Step(2, "RMW x 0 2", 19, "FADD(x, 2)"),
+    ],
+    write=0,
+    read=3,
+    stores_ordered=False,
+)
+
+
+def peterson_on_tso(rounds: int) -> TsoWitness:
+    """Both sides take turns in the lock `rounds` times before one reads the other's flag too early."""
+    steps = [step for _ in range(rounds) for step in _peterson_round(0, 5) + _peterson_round(1, 21)]
+    write = len(steps) + 1
+    steps += [
+        Step(0, "W flag0=1", 6, "flag0.store(1)"),
+        Step(0, "W turn=1", 7, "turn.store(1)"),
+        Step(0, "R flag1=0", 9, "f = flag1.load()"),
+        Step(1, "W flag1=1", 22, "flag1.store(1)"),
+    ]
+    initial = {"flag0": 0, "flag1": 0, "turn": 0, "cs": 0}
+    return tso_witness(("left", "right"), initial, steps, write=write, read=write + 1)
+
+
+TSO_HOSTILE = tso_witness(
+    ("<script>alert('t')</script>", 't"2\x1b[31m'),
+    {"x\x1b]0;title\x07": 0, "y&<b>": 0},
+    [
+        Step(0, "W x\x1b]0;title\x07=1", 5, 'x.store(1) /* \x1b[2J <img src="a"> */'),
+        Step(0, "R y&<b>=0", 6, "a =\n  y.load()\u202e"),
+        Step(1, "W y&<b>=1", 11, "y.store(1)]]>\x9b31m"),
+    ],
+    write=0,
+    read=1,
+)
+
 MP_RACE = Race(
     cell="data",
     first=4,
@@ -350,6 +505,11 @@ def not_robust(witness: Witness, file: str = "examples/program.tpl", **more: obj
     return NotRobust(file=file, witness=witness, **(common | more))
 
 
+def fragile(witness: TsoWitness, file: str = "examples/program.tpl", **more: object) -> Fragile:
+    common = {"question": "persist", "model": "tso", "criterion": "persistent", "stats": STATS}
+    return Fragile(file=file, witness=witness, exhaustive=False, **(common | more))
+
+
 ANSWERS: dict[str, Answer] = {
     "sb": not_robust(SB, "examples/sb.tpl"),
     "iriw": not_robust(IRIW, "examples/iriw.tpl", model="rc20"),
@@ -383,5 +543,19 @@ ANSWERS: dict[str, Answer] = {
         why=TOO_MANY,
         exhaustive=False,
         warnings=("`track x` names the value 9, which nothing compares `x` with",),
+    ),
+    "persistent": Persistent(
+        file="examples/barrier.tpl", question="persist", model="tso", criterion="persistent", stats=STATS
+    ),
+    "tso-sb": fragile(TSO_SB, "examples/sb.tpl"),
+    "tso-rmw": fragile(TSO_RMW),
+    "tso-long": fragile(peterson_on_tso(5), "examples/peterson-rounds.tpl"),
+    "tso-hostile": fragile(TSO_HOSTILE, "examples/\x1b[31m<b>.tpl"),
+    "tso-sb-robustness": not_robust(TSO_SB_ROBUSTNESS, "examples/sb.tpl", model="tso"),
+    "tso-detour": not_robust(TSO_DETOUR, "examples/detour.tpl", model="tso"),
+    "tso-several": not_robust(TSO_SEVERAL, model="tso"),
+    "tso-triangular": not_robust(TSO_TRIANGULAR, "examples/detour.tpl", model="tso", criterion="trf"),
+    "no-triangular": Robust(
+        file="examples/barrier.tpl", question="robust", model="tso", criterion="trf", stats=STATS
     ),
 }

@@ -3,20 +3,23 @@
 The cycle of a witness falls into stretches that happens-before covers and single edges that it does not
 (`Witness.unordered`). If every stretch between two such edges held an SC fence, the fences could not be put
 in any order, so the run would be impossible. A read that sees a write without synchronising with it is such
-an edge too; there stronger modes are what is missing. `holdfast fix` finds the cheapest changes for all runs;
-this is about the one shown.
+an edge too; there stronger modes are what is missing. A run under TSO takes one fence (`store_buffers`).
+`holdfast fix` finds the cheapest changes for all runs; this is about the one shown.
 """
 
 from __future__ import annotations
 
+from holdfast.report import store_buffers
 from holdfast.report.cycle import unrolled
-from holdfast.report.labels import source, thread_name
-from holdfast.report.printable import clip
-from holdfast.verdicts import Event, Witness
+from holdfast.report.naming import statement, thread
+from holdfast.report.roles import AnyWitness
+from holdfast.verdicts import Event, TsoWitness, Witness
 
 
-def advice(witness: Witness) -> list[str]:
+def advice(witness: AnyWitness) -> list[str]:
     """Sentences, none if nothing useful can be said."""
+    if isinstance(witness, TsoWitness):
+        return [store_buffers.advice(witness)]
     weak_reads = [
         _synchronise(witness.events[edge.source], witness.events[edge.target])
         for edge in witness.unordered
@@ -38,7 +41,7 @@ def _gaps(witness: Witness) -> list[str]:
 
 def _synchronise(write: Event, read: Event) -> str:
     weak = [
-        f"{_named(event)} is not {strength}"
+        f"{statement(event)} is not {strength}"
         for event, part, strength in ((write, "rel", "release"), (read, "acq", "acquire"))
         if part not in event.mode.split(",")
     ]
@@ -53,7 +56,7 @@ def _fences(witness: Witness) -> list[str]:
     ):
         return []
     places = [
-        f"in `{thread_name(witness.threads, end)}` between {_named(start)} and {_named(end)}"
+        f"in {thread(witness.threads, end)} between {statement(start)} and {statement(end)}"
         for start, end in stretches
     ]
     return [f"SC fences would forbid this run: {'; and '.join(places)}."]
@@ -67,7 +70,3 @@ def _stretches(witness: Witness) -> list[tuple[Event, Event]]:
         (witness.events[edge.target], witness.events[after.source])
         for edge, after in zip(unordered, following, strict=True)
     ]
-
-
-def _named(event: Event) -> str:
-    return f"`{clip(source(event), 60)}` (line {event.line})"

@@ -16,7 +16,7 @@ import msgspec
 from holdfast import verdicts
 from holdfast.verdicts import Answer
 
-_FIRST = ("file", "question", "model", "verdict", "why", "stats")
+_FIRST = ("file", "question", "model", "criterion", "verdict", "why", "stats")
 
 # Legal in JSON as they are, but not on a terminal: control characters above ASCII, direction overrides, line
 # separators.

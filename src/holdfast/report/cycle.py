@@ -2,41 +2,42 @@
 
 The cycle of a witness goes from neighbour to neighbour. A reader follows it more easily without the stops
 where nothing changes: po and mo are transitive, so a path along one of them is told as one step. It is told
-from the write that the offending access is held against and ends with that access.
+from the write that goes unseen, and ends with the access that does not see it.
 """
 
 from __future__ import annotations
 
-from holdfast.verdicts import Edge, Witness
+from holdfast.report.roles import AnyWitness, closing, roles
+from holdfast.verdicts import Edge
 
 
-def told(witness: Witness) -> tuple[Edge, ...]:
-    """The cycle from where the access leads to, without the stops along po and along mo."""
+def told(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The cycle from its first write on, without the stops along po and along mo."""
     steps: list[Edge] = []
     for edge in unrolled(witness):
         goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
-        goes_on &= edge.source != witness.access.id
+        goes_on &= edge.source != closing(witness)
         start = steps.pop().source if goes_on else edge.source
         steps.append(Edge(start, edge.target, edge.relation))
     return tuple(steps)
 
 
-def unrolled(witness: Witness) -> tuple[Edge, ...]:
-    """The whole cycle, rotated so that the edge out of the access comes last."""
+def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The whole cycle, rotated so that its closing edge comes last."""
     cycle = witness.cycle
     for i, edge in enumerate(cycle):
-        if edge.source == witness.access.id:
+        if edge.source == closing(witness):
             return cycle[i + 1 :] + cycle[: i + 1]
     return cycle
 
 
-def key_events(witness: Witness) -> set[int]:
-    """What the story is about: the ends of its steps, the access, the stale and the latest write."""
+def key_events(witness: AnyWitness) -> set[int]:
+    """What the story is about: the ends of its steps, and the events with a role."""
     ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
-    return ends | {witness.access.id, witness.stale, witness.latest}
+    return ends | roles(witness).keys()
 
 
-def worth_showing(witness: Witness) -> set[int]:
+def worth_showing(witness: AnyWitness) -> set[int]:
     """The key events and their neighbours in their threads; a lone event between two of them as well."""
     key = key_events(witness)
     shown = {event.id for event in witness.events if event.thread is None and event.id in key}

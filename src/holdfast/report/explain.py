@@ -1,33 +1,33 @@
 """What a finding means, in sentences for a programmer who has never read a paper about memory models.
 
 Every sentence says what the finding itself shows and no more: what can happen, where, and why no
-interleaving of the threads explains it. Layout, wrapping and colours are left to the faces; names from the
-user's file are made printable here.
+interleaving of the threads explains it. What a run under TSO shows is said in `store_buffers`. Layout,
+wrapping and colours are left to the faces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from holdfast.report import cycle
-from holdfast.report.labels import source, thread_name
-from holdfast.report.printable import clip, printable
-from holdfast.verdicts import Assertion, Edge, Event, Race, Witness
+from holdfast.report import cycle, store_buffers
+from holdfast.report.labels import is_wait, source
+from holdfast.report.naming import at, named, of_thread, quoted, statement, thread
+from holdfast.report.printable import printable
+from holdfast.report.roles import AnyWitness
+from holdfast.verdicts import Answer, Assertion, Edge, Event, Persistent, Race, TsoWitness, Witness
 
-LONGEST_QUOTE = 60
-
-_WAIT = re.compile(r"\bwait\s*\(")
 _CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
 
-def explain_witness(witness: Witness) -> str:
-    """What the access can do that it should not, and why no interleaving of the threads does it."""
+def explain_witness(witness: AnyWitness) -> str:
+    """What can happen that should not, and why no interleaving of the threads does it."""
     return f"{claim(witness)} {explain_cycle(witness)}"
 
 
-def claim(witness: Witness) -> str:
-    """What the access that leaves sequential consistency can do."""
+def claim(witness: AnyWitness) -> str:
+    """What the access that leaves sequential consistency can do, or what a store buffer does."""
+    if isinstance(witness, TsoWitness):
+        return store_buffers.claim(witness)
     if witness.access.kind == "W":
         return _claim_of_write(witness)
     part = "update" if witness.access.kind == "RMW" else "read"
@@ -37,28 +37,33 @@ def claim(witness: Witness) -> str:
     )
 
 
-def explain_cycle(witness: Witness) -> str:
-    """The cycle, one sentence for each step, from the write that the access is held against back to it."""
+def explain_cycle(witness: AnyWitness) -> str:
+    """The cycle, one sentence for each step, from the write that goes unseen back to it."""
     steps = cycle.told(witness)
     first = witness.events[steps[0].source]
     path = " ".join(explain_edge(witness, edge) for edge in steps)
-    end = f"So {_quoted(source(first))} would have to come before itself."
-    return f"No interleaving of the threads does this. {path} {end}"
+    end = f"So {quoted(source(first))} would have to come before itself."
+    return f"No interleaving of the threads does this. {_premise(witness)}{path} {end}"
 
 
-def explain_edge(witness: Witness, edge: Edge) -> str:
+def _premise(witness: AnyWitness) -> str:
+    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
+
+
+def explain_edge(witness: AnyWitness, edge: Edge) -> str:
     """The edge as a sentence."""
     start, end = witness.events[edge.source], witness.events[edge.target]
-    subject, target = _named(witness.threads, start), _named(witness.threads, end)
+    subject, target = named(witness.threads, start), named(witness.threads, end)
     if edge.relation == "po":
-        here, there = f"{_quoted(source(start))}{_at(start)}", f"{_quoted(source(end))}{_at(end)}"
-        words = f"{here} comes before {there} in thread {_thread(witness.threads, end)}."
+        words = f"{statement(start)} comes before {statement(end)} in thread {thread(witness.threads, end)}."
     elif start.kind == end.kind == "F":
         words = f"{subject} comes before {target} in the order of all SC fences."
     elif edge.relation == "rf":
         words = f"{subject} is read by {target}."
     elif edge.relation == "mo":
         words = f"{subject} is overwritten by {target}."
+    elif edge.relation == "so":
+        words = f"{subject} reaches memory before {target}."
     else:
         words = f"{subject} reads a value, {start.read}, that {target} then overwrites."
     return words[0].upper() + words[1:]
@@ -68,52 +73,60 @@ def explain_race(race: Race) -> str:
     """The two accesses that nothing orders."""
     first, second = race.run.events[race.first], race.run.events[race.second]
     threads = race.run.threads
-    one = (
-        f"Thread {_thread(threads, first)} {_does(first)} the non-atomic `{printable(race.cell)}`{_at(first)}"
-    )
-    other = f"thread {_thread(threads, second)} {_does(second)} it{_at(second)}"
+    one = f"Thread {thread(threads, first)} {_does(first)} the non-atomic `{printable(race.cell)}`{at(first)}"
+    other = f"thread {thread(threads, second)} {_does(second)} it{at(second)}"
     return f"{one} and {other}, and nothing orders the two. In C and C++ this is undefined behaviour."
 
 
 def explain_assertion(assertion: Assertion) -> str:
     """What goes wrong, where, and with which values of the registers."""
-    thread = f"thread `{printable(assertion.run.threads[assertion.thread])}`"
-    at = f" (line {assertion.line})" if assertion.line else ""
-    statement = _quoted(printable(assertion.text).strip()) if assertion.text else "a statement"
+    where = f"thread `{printable(assertion.run.threads[assertion.thread])}`"
+    line = f" (line {assertion.line})" if assertion.line else ""
+    what = quoted(printable(assertion.text).strip()) if assertion.text else "a statement"
     values = ", ".join(f"{printable(name)} = {value}" for name, value in assertion.registers.items())
     with_values = f", with {values}" if values else ""
     match assertion.kind:
         case "assertion":
-            what = f"{statement}{at} fails in {thread}{with_values}."
+            said = f"{what}{line} fails in {where}{with_values}."
         case "division-by-zero":
-            what = f"{statement}{at} divides by zero in {thread}{with_values}."
+            said = f"{what}{line} divides by zero in {where}{with_values}."
         case "index-out-of-range":
-            what = f"{statement}{at} uses an index outside its array in {thread}{with_values}."
-    return what[0].upper() + what[1:] + " It takes no weak memory: some interleaving of the threads does it."
+            said = f"{what}{line} uses an index outside its array in {where}{with_values}."
+    return said[0].upper() + said[1:] + " It takes no weak memory: some interleaving of the threads does it."
+
+
+def explain_search(answer: Answer) -> str:
+    """How far an answer in which neither a race nor a failing assertion was found has looked for them."""
+    if answer.exhaustive:
+        return "No data race, no failing assertion."
+    if isinstance(answer, Persistent) and answer.flattened is not None:
+        return (
+            f"Proven by flattening with k = {answer.flattened}. Data races and failing assertions were not "
+            "searched for to the end."
+        )
+    return "The search stopped here; it may not have come to data races and failing assertions."
 
 
 def _claim_of_write(witness: Witness) -> str:
     access, latest = witness.access, witness.events[witness.latest]
-    write = f"{_quoted(source(access))} of thread {_thread(witness.threads, access)}{_at(access)}"
-    order = f"in the order of the writes to `{printable(access.cell)}`"
     return (
-        f"The write {write} can still come before {_named(witness.threads, latest)} {order}. "
+        f"The write {of_thread(witness.threads, access)} can still come before "
+        f"{named(witness.threads, latest)} in the order of the writes to `{printable(access.cell)}`. "
         "In every interleaving of this run it comes later."
     )
 
 
 def _claim_of_read(witness: Witness) -> str:
     access = witness.access
-    thread = _thread(witness.threads, access)
-    statement = f"{_quoted(source(access))}{_at(access)}"
+    who = thread(witness.threads, access)
     old = _old_value(witness)
     if access.kind == "RMW":
-        return f"Thread {thread} can apply {statement} to {old}"
-    if _WAIT.search(access.text):
-        return f"Thread {thread} can leave {statement} with {old}"
+        return f"Thread {who} can apply {statement(access)} to {old}"
+    if is_wait(access):
+        return f"Thread {who} can leave {statement(access)} with {old}"
     if _CAS.search(access.text):
-        return f"In thread {thread}, {statement} can fail on {old}"
-    return f"Thread {thread} can read {old} with {statement}"
+        return f"In thread {who}, {statement(access)} can fail on {old}"
+    return f"Thread {who} can read {old} with {statement(access)}"
 
 
 def _old_value(witness: Witness) -> str:
@@ -121,7 +134,7 @@ def _old_value(witness: Witness) -> str:
     cell = f"`{printable(stale.cell)}`"
     if stale.thread is None:
         return f"the initial value {stale.written} of {cell}"
-    return f"the old value {stale.written} of {cell} from {_named(witness.threads, stale)}"
+    return f"the old value {stale.written} of {cell} from {named(witness.threads, stale)}"
 
 
 def _newer_write(witness: Witness) -> str:
@@ -129,28 +142,8 @@ def _newer_write(witness: Witness) -> str:
     if latest.thread is None:
         return "a newer write is there"
     again = " again" if latest.written == stale.written else ""
-    return f"{_thread(witness.threads, latest)} has set it to {latest.written}{again}{_at(latest)}"
-
-
-def _named(threads: Sequence[str], event: Event) -> str:
-    """The statement of the event, its thread and its line: `x.store(1)` (t1, line 5)."""
-    if event.thread is None:
-        return f"the initial `{printable(event.cell)} = {event.written}`"
-    place = thread_name(threads, event) + (f", line {event.line}" if event.line else "")
-    return f"{_quoted(source(event))} ({place})"
+    return f"{thread(witness.threads, latest)} has set it to {latest.written}{again}{at(latest)}"
 
 
 def _does(event: Event) -> str:
     return {"R": "reads", "W": "writes", "RMW": "updates", "F": "orders"}[event.kind]
-
-
-def _quoted(text: str) -> str:
-    return f"`{clip(text, LONGEST_QUOTE)}`"
-
-
-def _thread(threads: Sequence[str], event: Event) -> str:
-    return f"`{thread_name(threads, event)}`"
-
-
-def _at(event: Event) -> str:
-    return f" (line {event.line})" if event.line else ""

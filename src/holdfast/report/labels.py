@@ -1,4 +1,4 @@
-"""How one access is written: as source text, as a label of an execution graph, with what it read and wrote.
+"""How a verdict and an access are written: as source text, as a label of an execution graph, with values.
 
 Everything returned is printable. Sentences about accesses are in `explain`.
 """
@@ -9,7 +9,15 @@ import re
 from collections.abc import Sequence
 
 from holdfast.report.printable import printable
-from holdfast.verdicts import Event
+from holdfast.verdicts import Answer, Event
+
+_WAIT = re.compile(r"\bwait\s*\(")
+_TRIANGULAR = {True: "no triangular race", False: "triangular race", None: "unknown"}
+
+
+def verdict(answer: Answer) -> str:
+    """The verdict in words."""
+    return _TRIANGULAR[answer.holds] if answer.criterion == "trf" else answer.verdict.replace("-", " ")
 
 
 def source(event: Event) -> str:
@@ -42,8 +50,8 @@ def label(event: Event) -> str:
             return "fence" if event.mode in ("", "seq_cst") else f"fence {event.mode}"
 
 
-def outcome(event: Event) -> str:
-    """What the source text of the access does not say: the value read, the value written, the array cell."""
+def outcome(event: Event, *, buffered: bool = False) -> str:
+    """What the source text does not say: the value read or written, the array cell, whether it waits."""
     text = source(event)
     notes = []
     if event.kind == "R":
@@ -55,7 +63,18 @@ def outcome(event: Event) -> str:
     cell = printable(event.cell)
     if event.kind != "F" and cell.endswith("]") and cell not in text:
         notes.append(f"({cell})")
+    if buffered:
+        notes.append("(buffered)")
     return " ".join(notes)
+
+
+def arrival(write: Event) -> str:
+    """What happens when a write leaves the store buffer."""
+    return f"{printable(write.cell)} = {write.written} reaches memory"
+
+
+def is_wait(event: Event) -> bool:
+    return _WAIT.search(event.text) is not None
 
 
 def thread_name(threads: Sequence[str], event: Event) -> str:

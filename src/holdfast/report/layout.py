@@ -1,7 +1,8 @@
 """Where the boxes of a witness stand in its picture, and which arrows lead between them.
 
 One lane per thread, initial writes in a row above the lanes. Rows follow the relations, so every arrow points
-down but those out of the access that leaves sequential consistency: the way back up is the contradiction.
+down but those out of the access that leaves sequential consistency, and those into writes that wait in a
+store buffer: the way back up is the contradiction.
 Of a long run only what the cycle is about is placed. How arrows run is left to `routes`, drawing to `svg`.
 """
 
@@ -14,7 +15,8 @@ from itertools import groupby, pairwise
 from holdfast.report import cycle
 from holdfast.report.labels import label, source, thread_name
 from holdfast.report.printable import clip, columns
-from holdfast.verdicts import Event, Witness
+from holdfast.report.roles import AnyWitness, roles
+from holdfast.verdicts import Event
 
 LONGEST_FULL_RUN = 20  # accesses; of a longer run only what the cycle is about is placed
 
@@ -116,15 +118,12 @@ def heading(event: Event) -> str:
     return clip(words, LONGEST_LABEL)
 
 
-def arrange(witness: Witness, *, full: bool, top: float = 0.0) -> Layout:
+def arrange(witness: AnyWitness, *, full: bool, top: float = 0.0) -> Layout:
     """Place everything below `top`."""
     shown = _shown(witness, full)
     threads = _stops(witness, shown)
     arrows = [*_po_arrows(witness, threads), *_other_arrows(witness, shown)]
-    drawn = {end for arrow in arrows for end in (arrow.source, arrow.target)} | {
-        witness.stale,
-        witness.latest,
-    }
+    drawn = {end for arrow in arrows for end in (arrow.source, arrow.target)} | roles(witness).keys()
     initial = [e for e in witness.events if e.thread is None and e.id in drawn]
     rows = _rows(threads, arrows)
     widths = [_lane_width(witness, stops) for stops in threads.values()]
@@ -155,12 +154,12 @@ def arrange(witness: Witness, *, full: bool, top: float = 0.0) -> Layout:
 # What is shown
 
 
-def _shown(witness: Witness, full: bool) -> set[int]:
+def _shown(witness: AnyWitness, full: bool) -> set[int]:
     accesses = {event.id for event in witness.events if event.thread is not None}
     return accesses if full or len(accesses) <= LONGEST_FULL_RUN else cycle.worth_showing(witness)
 
 
-def _stops(witness: Witness, shown: set[int]) -> dict[int, list[Stop]]:
+def _stops(witness: AnyWitness, shown: set[int]) -> dict[int, list[Stop]]:
     """The stops of each thread that has any."""
     result: dict[int, list[Stop]] = {}
     for thread in range(len(witness.threads)):
@@ -176,7 +175,7 @@ def _stops(witness: Witness, shown: set[int]) -> dict[int, list[Stop]]:
     return result
 
 
-def _po_arrows(witness: Witness, threads: dict[int, list[Stop]]) -> Iterator[Arrow]:
+def _po_arrows(witness: AnyWitness, threads: dict[int, list[Stop]]) -> Iterator[Arrow]:
     """From stop to stop along each thread."""
     spans = [(e.source, e.target) for e in cycle.told(witness) if e.relation == "po"]
     for stops in threads.values():
@@ -188,36 +187,22 @@ def _po_arrows(witness: Witness, threads: dict[int, list[Stop]]) -> Iterator[Arr
             yield Arrow(start, end, ("po",), on_cycle)
 
 
-def _same_thread(witness: Witness, one: int, other: int) -> bool:
+def _same_thread(witness: AnyWitness, one: int, other: int) -> bool:
     return witness.events[one].thread == witness.events[other].thread
 
 
-def _other_arrows(witness: Witness, shown: set[int]) -> Iterator[Arrow]:
-    """rf, mo and fr between shown accesses and from initial writes; mo of the cycle also past hidden ones."""
-    across = [
-        edge
-        for edge in cycle.told(witness)
-        if edge.relation == "mo" and not _mo_path_shown(witness, edge.source, shown)
-    ]
+def _other_arrows(witness: AnyWitness, shown: set[int]) -> Iterator[Arrow]:
+    """rf, mo and fr between shown accesses and from initial writes, and the cycle, past hidden ones."""
+    visible = shown | {e.id for e in witness.events if e.thread is None and e.cell != "fence"}
+    whole = all(edge.source in visible for edge in witness.cycle)
+    on_cycle = [edge for edge in (witness.cycle if whole else cycle.told(witness)) if edge.relation != "po"]
+    bold = {(edge.source, edge.target) for edge in on_cycle}
     relations: dict[tuple[int, int], list[str]] = {}
-    for edge in dict.fromkeys((*witness.edges, *across)):
-        start = witness.events[edge.source]
-        visible = edge.source in shown or (start.thread is None and start.cell != "fence")
-        if edge.relation != "po" and visible and edge.target in shown:
+    for edge in dict.fromkeys((*witness.edges, *on_cycle)):
+        if edge.relation != "po" and edge.source in visible and edge.target in shown:
             relations.setdefault((edge.source, edge.target), []).append(edge.relation)
-    bold = {(edge.source, edge.target) for edge in (*witness.cycle, *across) if edge.relation != "po"}
     for ends, names in relations.items():
         yield Arrow(*ends, tuple(names), ends in bold)
-
-
-def _mo_path_shown(witness: Witness, start: int, shown: set[int]) -> bool:
-    """Whether the cycle's own path along mo from `start` passes shown writes only."""
-    following = {e.source: e for e in witness.cycle}
-    while following[start].relation == "mo":
-        start = following[start].target
-        if start not in shown:
-            return False
-    return True
 
 
 # Where it stands
@@ -242,7 +227,7 @@ def _run_order(stop: Stop) -> float:
     return float(stop)
 
 
-def _lane_width(witness: Witness, stops: Sequence[Stop]) -> float:
+def _lane_width(witness: AnyWitness, stops: Sequence[Stop]) -> float:
     events = [witness.events[stop] for stop in stops if not isinstance(stop, Gap)]
     name = thread_name(witness.threads, events[0])
     inner = max(
@@ -317,5 +302,5 @@ def _spread(
     return {event_id: Box(x, y, size, INIT_HEIGHT) for (event_id, size), x in zip(row, xs, strict=True)}
 
 
-def _an_event(witness: Witness, stops: Sequence[Stop]) -> Event:
+def _an_event(witness: AnyWitness, stops: Sequence[Stop]) -> Event:
     return next(witness.events[stop] for stop in stops if not isinstance(stop, Gap))

@@ -7,13 +7,14 @@ The styles are inline, so nothing leaks into the page around it. What is said an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from holdfast.report import explain, svg, text
-from holdfast.report.labels import outcome, source, thread_name
+from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.printable import printable
-from holdfast.verdicts import Answer, Event, Run, Unknown, Witness
+from holdfast.report.roles import AnyWitness, buffered
+from holdfast.verdicts import Answer, Event, Run, Unknown
 
 _BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}
 
@@ -23,7 +24,7 @@ def answer_html(answer: Answer) -> str:
     return f'<div style="max-width:60em;line-height:1.45">{"".join(_parts(answer))}</div>'
 
 
-def witness_svg(witness: Witness) -> str:
+def witness_svg(witness: AnyWitness) -> str:
     """The picture of a witness; for `_repr_svg_`."""
     return svg.render(witness)
 
@@ -32,16 +33,15 @@ def _parts(answer: Answer) -> Iterator[str]:
     badge = (
         f"background:{_BADGES[answer.holds]};color:#fff;padding:.1em .6em;border-radius:1em;font-weight:600"
     )
-    verdict = escape(answer.verdict.replace("-", " "))
     file, model = escape(printable(answer.file)), escape(printable(answer.model))
-    yield f'<p><span style="{badge}">{verdict}</span> <code>{file}</code> under {model}</p>'
+    yield f'<p><span style="{badge}">{escape(verdict(answer))}</span> <code>{file}</code> under {model}</p>'
     if isinstance(answer, Unknown):
         yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
     if answer.witness is not None:
         yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
         yield _details("The circle, step by step", f"<p>{_prose(explain.explain_cycle(answer.witness))}</p>")
         run = Run(threads=answer.witness.threads, events=answer.witness.events)
-        yield _details("The run", _run(run))
+        yield _details("The run", _run(run, buffered(answer.witness)))
     if answer.race is not None:
         yield f"<p><b>Data race.</b> {_prose(explain.explain_race(answer.race))}</p>"
         yield _details("The run to it", _run(answer.race.run))
@@ -62,16 +62,18 @@ def _details(title: str, content: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 
-def _run(run: Run) -> str:
+def _run(run: Run, delayed: Sequence[int] = ()) -> str:
     heads = "".join(f'<th style="text-align:left">{head}</th>' for head in ("line", "thread", "access"))
-    accesses = [event for event in run.events if event.thread is not None]
-    return f"<table><tr>{heads}</tr>{''.join(_row(run, event) for event in accesses)}</table>"
+    rows = [_access(run, event, event.id in delayed) for event in run.events if event.thread is not None]
+    rows += [_row("", run, run.events[write], escape(arrival(run.events[write]))) for write in delayed]
+    return f"<table><tr>{heads}</tr>{''.join(rows)}</table>"
 
 
-def _row(run: Run, event: Event) -> str:
-    cells = (
-        str(event.line or ""),
-        f"<code>{escape(thread_name(run.threads, event))}</code>",
-        f"<code>{escape(source(event))}</code> {escape(outcome(event))}",
-    )
+def _access(run: Run, event: Event, waits: bool) -> str:
+    what = f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
+    return _row(str(event.line or ""), run, event, what)
+
+
+def _row(line: str, run: Run, event: Event, what: str) -> str:
+    cells = (line, f"<code>{escape(thread_name(run.threads, event))}</code>", what)
     return "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells) + "</tr>"

@@ -8,33 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.analyses.fix import FixProgress
-from holdfast.analyses.repair_answer import Edit, FixAnswer, NotRepairable, Repaired, RepairUnknown
+from holdfast.analyses.repair_answer import Edit, FixAnswer, RepairUnknown
+from holdfast.analyses.repair_checks import FixProgress
 from holdfast.report import text
+from holdfast.report.page import INDENT, NARROWEST
 from holdfast.report.printable import columns, pad, paragraph, printable
 from holdfast.report.progress import ProgressLine
 
-_INDENT = "  "
+_GOALS = {"robust": "robust", "persistent": "persistent", "trf": "free of triangular races"}
 _DIFF_COLORS = {"+": "32", "-": "31", "@": "36"}
 
 
 def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False) -> str:
     """The whole answer."""
     head, _, rest = text.render(answer, color=color, width=width, verbose=verbose).partition("\n\n")
-    width = max(width, text.NARROWEST)
+    width = max(width, NARROWEST)
     verdict, under_model, findings = head.partition(f" under {printable(answer.model)}")
     blocks = [verdict + under_model + _summary(answer) + findings]
-    blocks += [
-        "\n".join(_INDENT + line for line in paragraph(p, width - len(_INDENT))) for p in _said(answer)
-    ]
+    blocks += ["\n".join(INDENT + line for line in paragraph(p, width - len(INDENT))) for p in _said(answer)]
     for number, edits in enumerate(_repairs(answer), start=1):
-        title = [f"{_INDENT}Repair {number}"] if len(answer.minima) > 1 else []
+        title = [f"{INDENT}Repair {number}"] if len(answer.minima) > 1 else []
         blocks.append("\n".join([*title, *_rows(edits, printable(answer.file), width)]))
     if answer.diff:
-        title = [f"{_INDENT}Repair 1 as a diff:\n"] if len(answer.minima) > 1 else []
+        title = [f"{INDENT}Repair 1 as a diff:\n"] if len(answer.minima) > 1 else []
         blocks.append("\n".join([*title, *_diff(answer.diff, color=color)]))
     if answer.edits and answer.proof is not None:
-        blocks.append(f"{_INDENT}The repaired program, checked once more: {text.stats_line(answer.proof)}.")
+        blocks.append(f"{INDENT}The repaired program, checked once more: {text.stats_line(answer.proof)}.")
     return "\n\n".join([*blocks, rest])
 
 
@@ -51,7 +50,7 @@ class FixProgressLine(ProgressLine):
 
 
 def _summary(answer: FixAnswer) -> str:
-    if not isinstance(answer, Repaired) or answer.edits is None:
+    if not answer.holds or answer.edits is None:
         return ""
     if not answer.edits:
         return " as it is"
@@ -61,6 +60,7 @@ def _summary(answer: FixAnswer) -> str:
 
 def _said(answer: FixAnswer) -> Iterator[str]:
     """What there is to say before the changes."""
+    goal = _GOALS[answer.criterion]
     if isinstance(answer, RepairUnknown):
         yield f"Not decided: {printable(answer.why)}."
         if answer.edits is None:
@@ -74,14 +74,14 @@ def _said(answer: FixAnswer) -> Iterator[str]:
             )
         if answer.minima:
             yield f"Minimum repairs found so far: {len(answer.minima):,}. There may be more."
-    elif isinstance(answer, NotRepairable):
-        yield "No set of the changes allowed makes the program robust. With all of them made this is left:"
+    elif not answer.holds:
+        yield f"No set of the changes allowed makes the program {goal}. With all of them made this is left:"
     elif len(answer.minima) > 1:
         yield f"{len(answer.minima):,} repairs cost {answer.cost:g}, and none costs less."
     elif answer.minima:
         yield "No other repair costs as little."
     elif answer.edits:
-        yield f"No cheaper set of changes makes the program robust; {answer.checks:,} sets were tried."
+        yield f"No cheaper set of changes makes the program {goal}; {answer.checks:,} sets were tried."
 
 
 def _repairs(answer: FixAnswer) -> Sequence[tuple[Edit, ...]]:
@@ -94,7 +94,7 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
     """One change per row: where, in which function, what, and what it costs."""
     words = [_words(edit) for edit in edits]
     functions = [printable(edit.function) for edit in edits]
-    room = width - len(_INDENT) - max(map(columns, words)) - max(map(columns, functions)) - len("    cost 10")
+    room = width - len(INDENT) - max(map(columns, words)) - max(map(columns, functions)) - len("    cost 10")
     places = [f"{file}:{edit.line}" for edit in edits]
     if max(map(columns, places)) > room:
         places = [f"line {edit.line}" for edit in edits]
@@ -102,7 +102,7 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
     widths = [max(map(columns, part)) for part in parts]
     for edit, *cells in zip(edits, *parts, strict=True):
         row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
-        yield f"{_INDENT}{row}  cost {edit.cost:g}"
+        yield f"{INDENT}{row}  cost {edit.cost:g}"
 
 
 def _words(edit: Edit) -> str:

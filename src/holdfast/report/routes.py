@@ -78,7 +78,7 @@ class Router:
         self._boxes = _Places(boxes)
         self._labels = _Places(())
         self._tracks: dict[tuple[int, int], int] = {}
-        self._ports: dict[Point, int] = {}
+        self._ends: list[Point] = []  # where arrows touch boxes
         # A very large picture is not worth a long search for its nicest curves.
         self._spread = (0.0, -0.28, 0.28) if len(boxes) <= _MANY_BOXES else (-0.2, 0.2)
 
@@ -105,9 +105,11 @@ class Router:
     def _candidates(self, start: Box, end: Box) -> Iterator[_Candidate]:
         spread = self._spread
         passages = sorted(self._passages, key=lambda y: abs(y - start.y) + abs(y - end.y))[:4]
+        into = [(b, self._crowd(b.at)) for b in _ports(end, HEAD, spread)]
         for a in _ports(start, 0.0, spread):
-            for b in _ports(end, HEAD, spread):
-                crowd = (self._ports.get(_spot(a.at), 0) + self._ports.get(_spot(b.at), 0)) * _PRICE_OF_PORT
+            crowd_at_start = self._crowd(a.at)
+            for b, crowd_at_end in into:
+                crowd = (crowd_at_start + crowd_at_end) * _PRICE_OF_PORT
                 yield from _smooth(a, b, crowd)
                 if b.out[0]:
                     yield from self._along_channels(a, b, passages, crowd)
@@ -178,8 +180,11 @@ class Router:
         for tracks, weight in ((taken, _ON_TRACK), (beside, 1)):
             for track in tracks:
                 self._tracks[track] = self._tracks.get(track, 0) + weight
-        for end in (points[0], points[-1]):
-            self._ports[_spot(end)] = self._ports.get(_spot(end), 0) + 1
+        self._ends += [points[0], points[-1]]
+
+    def _crowd(self, port: Point) -> int:
+        """How many arrows touch the box there already, be it with their heads or with their tails."""
+        return sum(_far(port, end) <= 2 * HEAD for end in self._ends)
 
 
 class _Places:
@@ -215,11 +220,6 @@ def _corners(box: Box) -> list[Point]:
 
 def _track(point: Point) -> tuple[int, int]:
     return int(point[0] // _TRACK), int(point[1] // _TRACK)
-
-
-def _spot(point: Point) -> Point:
-    """Where an arrow touches a box, be it with its head or with its tail."""
-    return round(point[0] / HEAD / 3), round(point[1] / HEAD / 3)
 
 
 def _inside(area: Box, point: Point) -> bool:

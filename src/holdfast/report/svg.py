@@ -17,8 +17,9 @@ from holdfast.report import explain, layout
 from holdfast.report.labels import outcome, source, thread_name
 from holdfast.report.layout import Arrow, Box, Gap, Lane, Layout
 from holdfast.report.printable import clip, paragraph, printable
+from holdfast.report.roles import AnyWitness, buffered, roles
 from holdfast.report.routes import HEAD, Route, Router
-from holdfast.verdicts import Event, Witness
+from holdfast.verdicts import Event
 
 _TEXT_CHAR = 6.7  # a generous mean width of a character of the sentences
 _SMALL_CHAR = 6.0
@@ -30,13 +31,19 @@ _LEGEND = {
     "rf": "is read by",
     "mo": "is overwritten by",
     "fr": "does not see",
+    "so": "reaches memory before",
 }
-_ROLES = {
+_PARTS = {
     "access": "the access that leaves SC",
     "stale": "the old write it uses",
     "latest": "the newest write",
+    "delayed": "the write in the store buffer",
+    "behind": "writes behind it",
+    "overtaking": "the read that overtakes it",
+    "showing": "the access that shows it",
 }
-_CAPTION = "Read downwards. The bold arrows form a circle: no single order of the accesses fits them."
+_CAPTION = "The bold arrows form a circle: no single order of the accesses fits them."
+_LATE = "Dashed writes reach memory after all other accesses."
 
 # Light colours, then the dark ones for whoever asks for them. Every class has the prefix of the picture, so
 # that several pictures can share a page.
@@ -55,27 +62,30 @@ _STYLE = """\
 .P .tag{fill:#fff;fill-opacity:.88}
 .P .box{fill:#fff;stroke:#afb8c1;stroke-width:1.2}
 .P .init{fill:#eaeef2}
-.P .access{fill:#ffebe9;stroke:#cf222e;stroke-width:2.2}
-.P .stale{fill:#fff8c5;stroke:#bf8700;stroke-width:1.6;stroke-dasharray:5 3}
-.P .latest{fill:#ddf4ff;stroke:#0969da;stroke-width:1.8}
+.P .access,.P .overtaking{fill:#ffebe9;stroke:#cf222e;stroke-width:2.2}
+.P .stale,.P .delayed{fill:#fff8c5;stroke:#bf8700;stroke-width:1.6;stroke-dasharray:5 3}
+.P .behind{stroke:#bf8700;stroke-dasharray:5 3}
+.P .latest,.P .showing{fill:#ddf4ff;stroke:#0969da;stroke-width:1.8}
 .P .a{fill:none;stroke-width:1.3;stroke-opacity:.5}
 .P .c{stroke-width:2.8;stroke-opacity:1}
 .P .po{stroke:#818b98}.P .rf{stroke:#1a7f37}.P .mo{stroke:#bc4c00}.P .fr{stroke:#cf222e}
+.P .so{stroke:#8250df}.P .fso{fill:#8250df}
 .P .fpo{fill:#818b98}.P .frf{fill:#1a7f37}.P .fmo{fill:#bc4c00}.P .ffr{fill:#cf222e}
 @media (prefers-color-scheme:dark){
 .P text{fill:#e6edf3}
 .P .d,.P .q,.P .n{fill:#9198a1}
 .P .bg{fill:#0d1117}.P .lane{fill:#161b22}.P .tag{fill:#0d1117}
 .P .box{fill:#21262d;stroke:#656c76}.P .init{fill:#2a313c}
-.P .access{fill:#5d1a1d;stroke:#f85149}.P .stale{fill:#3f3006;stroke:#d29922}
-.P .latest{fill:#0c2d6b;stroke:#4493f8}
+.P .access,.P .overtaking{fill:#5d1a1d;stroke:#f85149}.P .stale,.P .delayed{fill:#3f3006;stroke:#d29922}
+.P .behind{stroke:#d29922}.P .latest,.P .showing{fill:#0c2d6b;stroke:#4493f8}
 .P .po{stroke:#9198a1}.P .rf{stroke:#3fb950}.P .mo{stroke:#f0883e}.P .fr{stroke:#f85149}
+.P .so{stroke:#a371f7}.P .fso{fill:#a371f7}
 .P .fpo{fill:#9198a1}.P .frf{fill:#3fb950}.P .fmo{fill:#f0883e}.P .ffr{fill:#f85149}
 }
 """
 
 
-def render(witness: Witness, title: str = "", *, full: bool = False) -> str:
+def render(witness: AnyWitness, title: str = "", *, full: bool = False) -> str:
     """The picture; of a long run only the part that the cycle is about, unless `full`."""
     prefix = f"hf{crc32(repr((witness, title, full)).encode('utf-8', 'backslashreplace')):08x}"
     name = printable(title) or "A run that sequential consistency forbids"
@@ -83,13 +93,14 @@ def render(witness: Witness, title: str = "", *, full: bool = False) -> str:
     width = layout.arrange(witness, full=full).width
     head, top = _head(printable(title), explain.claim(witness), width)
     plan = layout.arrange(witness, full=full, top=top)
-    legend, bottom = _legend(plan, prefix)
+    parts = {stop: part for stop, part in _parts(witness).items() if stop in plan.boxes}
+    legend, bottom = _legend(plan, set(parts.values()), prefix)
     body = [
         f'<rect class="bg" width="{width:.0f}" height="{bottom:.0f}" rx="8"/>',
         *head,
         *(part for lane in plan.lanes for part in _lane(lane)),
         *_arrows(plan, prefix),
-        *_boxes(witness, plan),
+        *_boxes(witness, plan, parts),
         *legend,
     ]
     return "\n".join(
@@ -105,6 +116,11 @@ def render(witness: Witness, title: str = "", *, full: bool = False) -> str:
             "</svg>\n",
         ]
     )
+
+
+def _parts(witness: AnyWitness) -> dict[int, str]:
+    """What part each event plays that plays one."""
+    return {**dict.fromkeys(buffered(witness), "behind"), **roles(witness)}
 
 
 def _marker(relation: str, prefix: str) -> str:
@@ -152,8 +168,7 @@ def _rect(box: Box, classes: str, radius: float) -> str:
     )
 
 
-def _boxes(witness: Witness, plan: Layout) -> Iterator[str]:
-    roles = {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
+def _boxes(witness: AnyWitness, plan: Layout, parts: dict[int, str]) -> Iterator[str]:
     for stop, box in plan.boxes.items():
         if isinstance(stop, Gap):
             yield _text(box.x, box.y + 4, f"⋯ {stop.count} more", "q", "middle")
@@ -161,10 +176,10 @@ def _boxes(witness: Witness, plan: Layout) -> Iterator[str]:
         event = witness.events[stop]
         yield f"<g><title>{escape(_tooltip(witness, event))}</title>"
         if event.thread is None:
-            yield _rect(box, f"box init {roles.get(stop, '')}".rstrip(), 13)
+            yield _rect(box, f"box init {parts.get(stop, '')}".rstrip(), 13)
             yield _text(box.x, box.y + 4.5, layout.heading(event), "m l", "middle")
         else:
-            yield _rect(box, f"box {roles.get(stop, '')}".rstrip(), 7)
+            yield _rect(box, f"box {parts.get(stop, '')}".rstrip(), 7)
             yield from _words(box, event)
         yield "</g>"
 
@@ -180,11 +195,12 @@ def _words(box: Box, event: Event) -> Iterator[str]:
         yield _text(box.x, box.y + 13, below, "m d", "middle")
 
 
-def _tooltip(witness: Witness, event: Event) -> str:
+def _tooltip(witness: AnyWitness, event: Event) -> str:
     if event.thread is None:
         return f"initial value of {printable(event.cell)}"
     where = f", line {event.line}" if event.line else ""
-    return f"{thread_name(witness.threads, event)}{where}: {source(event)} {outcome(event)}".rstrip()
+    what = f"{source(event)} {outcome(event, buffered=event.id in buffered(witness))}".rstrip()
+    return f"{thread_name(witness.threads, event)}{where}: {what}"
 
 
 # Arrows
@@ -257,13 +273,15 @@ def _passages(plan: Layout) -> list[float]:
 # The legend
 
 
-def _legend(plan: Layout, prefix: str) -> tuple[list[str], float]:
+def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str], float]:
     """What the colours mean, and the y below it."""
     used = {relation for arrow in plan.arrows for relation in arrow.relations}
     relations = [(r, f"{r}: {words}") for r, words in _LEGEND.items() if r in used]
+    played = [(part, words) for part, words in _PARTS.items() if part in parts_played]
+    caption = " ".join(["Read downwards.", *([_LATE] if "delayed" in parts_played else []), _CAPTION])
     parts = []
     y = plan.height + 8
-    for group in (relations, list(_ROLES.items())):
+    for group in (relations, played):
         x, y = layout.MARGIN, y + _LINE
         for kind, words in group:
             size = 31 + len(words) * _SMALL_CHAR
@@ -272,13 +290,13 @@ def _legend(plan: Layout, prefix: str) -> tuple[list[str], float]:
             parts.append(_sample(kind, x, y, prefix))
             parts.append(_text(x + 31, y + 4, words, "g"))
             x += size + 14
-    for line in paragraph(_CAPTION, int((plan.width - 2 * layout.MARGIN) / _SMALL_CHAR)):
+    for line in paragraph(caption, int((plan.width - 2 * layout.MARGIN) / _SMALL_CHAR)):
         y += _LINE
         parts.append(_text(layout.MARGIN, y + 4, line, "g"))
     return parts, y + 24
 
 
 def _sample(kind: str, x: float, y: float, prefix: str) -> str:
-    if kind in _ROLES:
+    if kind in _PARTS:
         return _rect(Box(x + 13, y, 22, 14), f"box {kind}", 4)
     return f'<path class="a c {kind}" d="M{x:.1f},{y:.1f}h22" marker-end="url(#{prefix}-{kind})"/>'

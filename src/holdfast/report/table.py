@@ -12,6 +12,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
+from holdfast.report.labels import verdict
 from holdfast.report.printable import printable
 from holdfast.verdicts import Answer
 
@@ -95,7 +96,7 @@ def _row(answer: Answer | InputError) -> tuple[str, str, str, str, str]:
 
 
 def _verdict(answer: Answer | InputError) -> str:
-    return ERROR if isinstance(answer, InputError) else answer.verdict.replace("-", " ")
+    return ERROR if isinstance(answer, InputError) else verdict(answer)
 
 
 def _style(answer: Answer | InputError) -> str:

@@ -1,43 +1,32 @@
 """An answer for a terminal: the verdict, then each finding with its sentence, its run and its cycle.
 
 Lines stay within `width` columns as far as the user's own names allow; the first line alone may be longer,
-so that the path in it can be clicked. What the findings mean is said in `explain`; this module places it.
+so that the path in it can be clicked. What the findings mean is said in `explain`, runs are laid out in
+`run_text`; this module puts the parts together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
-from holdfast.report import cycle, explain
+from holdfast.report import cycle, explain, run_text
 from holdfast.report.advice import advice
-from holdfast.report.labels import outcome, source, thread_name
-from holdfast.report.printable import clip, columns, pad, paragraph, printable
-from holdfast.verdicts import Answer, Assertion, Edge, Event, Race, Run, Stats, Unknown, Witness
+from holdfast.report.labels import thread_name, verdict
+from holdfast.report.page import INDENT, NARROWEST, Page
+from holdfast.report.printable import clip, columns, pad, printable
+from holdfast.report.roles import AnyWitness, buffered, roles
+from holdfast.verdicts import Answer, Assertion, Edge, Event, Race, Run, Stats, TsoWitness, Unknown
 
-NARROWEST = 60
-NARROWEST_COLUMN = 12
 LONGEST_FULL_RUN = 40  # accesses; of a longer run only what matters is shown, unless asked for all
-_INDENT = "  "
 _MARK = "▶"
+_MARKS = {"access": _MARK, "overtaking": _MARK, "delayed": "▷"}
 
-_COLORS = {
-    "bold": "1",
-    "dim": "2",
-    "good": "1;32",
-    "bad": "1;31",
-    "open": "1;33",
-    "thread": "36",
-    "po": "2",
-    "rf": "32",
-    "mo": "33",
-    "fr": "31",
-}
 _STEP_WORDS = {
     "po": "comes before",
     "rf": "is read by",
     "mo": "is overwritten by",
     "fr": "does not see",
+    "so": "reaches memory before",
 }
 _FENCE_WORDS = "comes before"
 _FAILURES = {
@@ -49,7 +38,7 @@ _FAILURES = {
 
 def render(answer: Answer, *, color: bool, width: int, verbose: bool = False) -> str:
     """The whole answer; `verbose` shows long runs and cycles in full, and the access modes."""
-    page = _Page(width=max(width, NARROWEST), color=color, verbose=verbose)
+    page = Page(width=max(width, NARROWEST), color=color, verbose=verbose)
     blocks = [_verdict_line(page, answer)]
     if isinstance(answer, Unknown):
         blocks.append(page.wrapped(f"Not decided: {printable(answer.why)}"))
@@ -64,165 +53,62 @@ def render(answer: Answer, *, color: bool, width: int, verbose: bool = False) ->
     return "\n\n".join(blocks) + "\n"
 
 
-@dataclass(frozen=True)
-class _Page:
-    width: int
-    color: bool
-    verbose: bool
-
-    def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if self.color and text else text
-
-    def wrapped(self, text: str) -> str:
-        return "\n".join(_INDENT + line for line in paragraph(text, self.width - len(_INDENT)))
-
-
-def _verdict_line(page: _Page, answer: Answer) -> str:
+def _verdict_line(page: Page, answer: Answer) -> str:
     style = {True: "good", False: "bad", None: "open"}[answer.holds]
-    verdict = page.paint(answer.verdict.replace("-", " "), style)
     found = ["a data race"] if answer.race is not None else []
     if answer.assertion is not None:
         found.append(_FAILURES[answer.assertion.kind])
     findings = f", {page.paint('with ' + ' and '.join(found), 'bad')}" if found else ""
-    return f"{printable(answer.file)}: {verdict} under {printable(answer.model)}{findings}"
+    words = page.paint(verdict(answer), style)
+    return f"{printable(answer.file)}: {words} under {printable(answer.model)}{findings}"
 
 
-def _witness(page: _Page, witness: Witness, file: str) -> Iterator[str]:
+def _witness(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
     yield page.wrapped(explain.claim(witness))
     shown = None
     if not page.verbose and sum(e.thread is not None for e in witness.events) > LONGEST_FULL_RUN:
         shown = cycle.worth_showing(witness)
-    yield "\n".join(_run(page, witness.threads, witness.events, {witness.access.id}, shown))
+    marks = {event: _MARKS[role] for event, role in roles(witness).items() if role in _MARKS}
+    run = Run(threads=witness.threads, events=witness.events)
+    yield run_text.render(page, run, marks=marks, shown=shown, delayed=buffered(witness))
     yield "\n".join(_cycle(page, witness, file))
     for sentence in advice(witness):
         yield page.wrapped(sentence)
 
 
-def _race(page: _Page, race: Race) -> Iterator[str]:
+def _race(page: Page, race: Race) -> Iterator[str]:
     yield page.wrapped(f"Data race. {explain.explain_race(race)}")
-    racing = {race.first, race.second}
-    yield "\n".join(_run(page, race.run.threads, race.run.events, racing, _end_of(page, race.run)))
+    yield _run_to(page, race.run, {race.first: _MARK, race.second: _MARK})
 
 
-def _assertion(page: _Page, assertion: Assertion) -> Iterator[str]:
+def _assertion(page: Page, assertion: Assertion) -> Iterator[str]:
     yield page.wrapped(explain.explain_assertion(assertion))
-    run = assertion.run
-    yield "\n".join(_run(page, run.threads, run.events, set(), _end_of(page, run)))
+    yield _run_to(page, assertion.run, {})
 
 
-def _end_of(page: _Page, run: Run) -> set[int] | None:
-    """The last accesses of a run that is too long to show in full."""
+def _run_to(page: Page, run: Run, marks: Mapping[int, str]) -> str:
+    """A run under sequential consistency; of one that is too long only its last accesses."""
     accesses = [event.id for event in run.events if event.thread is not None]
-    return None if page.verbose or len(accesses) <= LONGEST_FULL_RUN else set(accesses[-LONGEST_FULL_RUN:])
-
-
-# The run: one row per access, in the order of the run, threads side by side.
-
-
-def _run(
-    page: _Page, threads: Sequence[str], events: Sequence[Event], marked: set[int], shown: set[int] | None
-) -> Iterator[str]:
-    """The initial values, a heading, and the accesses in `shown`, or all of them."""
-    accesses = [event for event in events if event.thread is not None]
-    used = {event.cell for event in accesses if event.kind != "F"}
-    initial = [f"{printable(e.cell)} = {e.written}" for e in events if e.thread is None and e.cell in used]
-    if initial:
-        yield page.wrapped(f"initially {', '.join(initial)}")
-    if not accesses:
-        return
-    gutter = max(len("line"), *(len(str(event.line)) for event in accesses))
-    texts = {event.id: _entry(page, event) for event in accesses}
-    room = page.width - len(_INDENT) - len(_MARK) - 1 - gutter - 2
-    heading, place = _placing(page, threads, accesses, texts, room)
-    yield f"{_INDENT}  {page.paint(pad('line', gutter), 'dim')}  {heading}"
-    for event, skipped in _rows(accesses, shown):
-        if event is None:
-            yield page.paint(f"{_INDENT}  {'⋯':>{gutter}}  {skipped} more", "dim")
-            continue
-        mark = page.paint(_MARK, "bad") if event.id in marked else " "
-        line = page.paint(f"{event.line or '':>{gutter}}", "dim")
-        yield f"{_INDENT}{mark} {line}  {place(event)}".rstrip()
-
-
-def _placing(
-    page: _Page, threads: Sequence[str], accesses: Sequence[Event], texts: dict[int, str], room: int
-) -> tuple[str, Callable[[Event], str]]:
-    """The heading of the run and the text of each row: side by side if that fits, else one list."""
-    rooms: dict[str, int] = {}
-    for event in sorted(accesses, key=lambda e: e.thread or 0):
-        name = thread_name(threads, event)
-        rooms[name] = max(rooms.get(name, columns(name)), columns(texts[event.id]))
-    starts = _starts(rooms, room)
-    if starts is None:
-        return _one_list(page, threads, rooms, texts, room)
-    heading = ""
-    for name, start in starts.items():
-        heading = pad(heading, start) + name
-    return page.paint(heading, "thread"), lambda e: " " * starts[thread_name(threads, e)] + texts[e.id]
-
-
-def _starts(rooms: dict[str, int], room: int) -> dict[str, int] | None:
-    """Where the column of each thread starts, None if there is no room for that.
-
-    There is one access in a row, so where room is short it may reach below the next thread's heading.
-    """
-    gap = 3
-    starts = {name: sum(list(rooms.values())[:i]) + gap * i for i, name in enumerate(rooms)}
-    if sum(rooms.values()) + gap * (len(rooms) - 1) <= room:
-        return starts
-    step = (room - max(rooms.values())) // max(len(rooms) - 1, 1)
-    if step < max(NARROWEST_COLUMN, gap + max(map(columns, rooms))):
-        return None
-    return {name: step * i for i, name in enumerate(rooms)}
-
-
-def _one_list(
-    page: _Page, threads: Sequence[str], names: Iterable[str], texts: dict[int, str], room: int
-) -> tuple[str, Callable[[Event], str]]:
-    """As `_placing`, with a column that names the thread of each row."""
-    name_room = min(max(len("thread"), *map(columns, names)), room // 3)
-
-    def place(event: Event) -> str:
-        name = pad(clip(thread_name(threads, event), name_room), name_room)
-        return f"{page.paint(name, 'thread')}  {clip(texts[event.id], room - name_room - 2)}"
-
-    return page.paint(f"{pad('thread', name_room)}  access", "dim"), place
-
-
-def _entry(page: _Page, event: Event) -> str:
-    mode = f"[{printable(event.mode)}]" if page.verbose and event.mode else ""
-    return " ".join(part for part in (source(event), outcome(event), mode) if part)
-
-
-def _rows(accesses: Iterable[Event], shown: set[int] | None) -> Iterator[tuple[Event | None, int]]:
-    """The accesses to show; for each stretch left out, None and its length."""
-    skipped = 0
-    for event in accesses:
-        if shown is not None and event.id not in shown:
-            skipped += 1
-            continue
-        if skipped:
-            yield None, skipped
-        skipped = 0
-        yield event, 0
-    if skipped:
-        yield None, skipped
+    long = not page.verbose and len(accesses) > LONGEST_FULL_RUN
+    shown = set(accesses[-LONGEST_FULL_RUN:]) if long else None
+    return run_text.render(page, run, marks=marks, shown=shown)
 
 
 # The cycle: one edge per line, as the end of its source; the next line is its target.
 
 
-def _cycle(page: _Page, witness: Witness, file: str) -> Iterator[str]:
+def _cycle(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
+    at_once = "there every write reaches memory at once, so " if isinstance(witness, TsoWitness) else ""
     yield page.wrapped(
-        "No interleaving of the threads does this: each line comes before the next, and the last is the "
-        "first again."
+        f"No interleaving of the threads does this: {at_once}each line comes before the next, and the last "
+        "is the first again."
     )
     edges = cycle.unrolled(witness) if page.verbose else cycle.told(witness)
     events = [witness.events[edge.source] for edge in edges]
-    texts = [_entry(page, event) for event in events]
+    texts = [run_text.entry(page, event) for event in events]
     names = [thread_name(witness.threads, event) for event in events]
     words = [_step_words(witness, edge) for edge in edges]
-    room = page.width - len(_INDENT) - max(map(columns, words)) - len("  po  ") - len("    ")
+    room = page.width - len(INDENT) - max(map(columns, words)) - len("  po  ") - len("    ")
     text_room, name_room = max(map(columns, texts)), max(map(columns, names))
     for shortened in (file, file.rpartition("/")[2], ""):
         places = [_place(shortened, event) for event in events]
@@ -235,7 +121,7 @@ def _cycle(page: _Page, witness: Witness, file: str) -> Iterator[str]:
     for place, name, text in zip(places, names, texts, strict=True):
         thread = page.paint(pad(clip(name, name_room), name_room), "thread")
         where = page.paint(pad(place, place_room), "dim")
-        rows.append(f"{_INDENT}{where}  {thread}  {pad(clip(text, text_room), text_room)}")
+        rows.append(f"{INDENT}{where}  {thread}  {pad(clip(text, text_room), text_room)}")
     for row, edge, word in zip(rows, edges, words, strict=True):
         yield f"{row}  {page.paint(edge.relation, edge.relation)}  {word}"
     yield rows[0].rstrip()
@@ -247,18 +133,14 @@ def _place(file: str, event: Event) -> str:
     return f"{file}:{event.line}" if file else f"line {event.line}"
 
 
-def _step_words(witness: Witness, edge: Edge) -> str:
+def _step_words(witness: AnyWitness, edge: Edge) -> str:
     between_fences = witness.events[edge.source].kind == witness.events[edge.target].kind == "F"
     return _FENCE_WORDS if between_fences else _STEP_WORDS[edge.relation]
 
 
-def _footer(page: _Page, answer: Answer) -> Iterator[str]:
+def _footer(page: Page, answer: Answer) -> Iterator[str]:
     if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
-        yield page.wrapped(
-            "No data race, no failing assertion."
-            if answer.exhaustive
-            else "The search stopped here; it may not have come to data races and failing assertions."
-        )
+        yield page.wrapped(explain.explain_search(answer))
     yield page.paint(page.wrapped(stats_line(answer.stats)), "dim")
 
 

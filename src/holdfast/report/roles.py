@@ -1,0 +1,31 @@
+"""What part the events of a witness play, whichever kind of witness it is.
+
+With the graph and the cycle, this is all that is needed to choose, place and mark events. What the parts mean
+is said in `explain`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from holdfast.verdicts import TsoWitness, Witness
+
+AnyWitness = Witness | TsoWitness
+Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing"]
+
+
+def roles(witness: AnyWitness) -> dict[int, Role]:
+    """The events that the witness is about; one that plays two parts has the more telling one."""
+    if isinstance(witness, TsoWitness):
+        return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
+    return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
+
+
+def buffered(witness: AnyWitness) -> tuple[int, ...]:
+    """The writes that reach memory after the last event, in this order."""
+    return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
+
+
+def closing(witness: AnyWitness) -> int:
+    """The event out of which the last edge of the cycle leads, as it is told."""
+    return witness.other if isinstance(witness, TsoWitness) else witness.access.id
