@@ -168,7 +168,7 @@ class Machine {
                 }
                 return true;
             case Op::fetch_add:
-                require_in_range(static_cast<Wide>(old) + static_cast<Wide>(a.first), t, a.pc);
+                require_in_range(static_cast<Wide>(old) + number(state, t, i.first), t, a.pc);
                 return modify(state, t, a, old, sum(old, a));
             case Op::exchange:
                 return modify(state, t, a, old, a.first);
@@ -393,7 +393,7 @@ class Machine {
         auto const& i = program_.threads[t].code[pc];
         auto const fails = [&](std::uint32_t e) {
             auto const v = try_number(state, t, e);
-            if (v) require_in_range(*v, t, pc);
+            if (v && i.op != Op::fetch_add) require_in_range(*v, t, pc);  // there the sum counts
             return !v;
         };
         if (i.index != none) {

@@ -15,7 +15,7 @@ from holdfast.analyses.robustness import robust
 from holdfast.analyses.tso import persist
 from holdfast.engine._native import Outcome
 from holdfast.engine.explore import Limits, explore_tso
-from holdfast.formats import load, tpl
+from holdfast.formats import automata, load, tpl
 from holdfast.memory_models import TSO_CRITERIA
 from holdfast.models.sc import reachable_states
 from holdfast.models.tso import tso_plain_states
@@ -190,6 +190,16 @@ def test_a_ticket_that_grows_for_ever_is_a_limit():
     assert isinstance(answer, Unknown)
     assert "leaves the range 0..50" in answer.why
     assert "line 3" in answer.why
+
+
+def test_what_is_taken_away_from_a_cell_is_no_value_of_its_own():
+    """Values below 0 are out of range, but -1 as a summand is not one."""
+    text = "thread t\ninitial a\ntransition a b write 1 0\ntransition b c lock\ntransition c d read r 0\n"
+    down = "transition d e write - r 1 0\ntransition e f unlock\n"
+    once = automata.read(f"{text}{down}end\n", "once.aut")
+    assert isinstance(persist(once), Persistent)
+    again = automata.read(f"{text}{down}transition f b noop\nend\n", "again.aut")
+    assert isinstance(persist(again), Unknown)
 
 
 def test_a_path_of_100_000_steps_does_not_overflow_the_stack():

@@ -143,8 +143,13 @@ def fix(
     limits = Limits(max_states, timeout, max_memory)
     if criterion not in (None, "robust") and model != "tso":
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
-    options = {"criterion": criterion, "costs": costs, "loop_weight": loop_weight}
-    options |= {"without": without, "find_all": find_all}
+    options = {
+        "criterion": criterion,
+        "costs": costs,
+        "loop_weight": loop_weight,
+        "without": without,
+        "find_all": find_all,
+    }
     try:
         answer = _answer(file, reading, model=model, limits=limits, options=options)
     except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer

@@ -183,7 +183,7 @@ class _Analysis:
             case Unary("+", operand):
                 return self._of(operand, thread)
             case Binary(operator, left, right):
-                return _limited(*_combined(operator, self._of(left, thread), self._of(right, thread)))
+                return _limited(*combined(operator, self._of(left, thread), self._of(right, thread)))
             case _:
                 return Range(0, 1)
 
@@ -197,7 +197,7 @@ def _limited(low: int, high: int) -> Range:
     return Range(max(low, -LARGEST_SUM), min(high, LARGEST_SUM))
 
 
-def _combined(operator: str, a: Range, b: Range) -> Range:
+def combined(operator: str, a: Range, b: Range) -> Range:
     match operator:
         case "+":
             return Range(a.low + b.low, a.high + b.high)
