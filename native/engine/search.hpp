@@ -185,7 +185,8 @@ class Explorer {
             }
             do {
                 if (expand(frontier_.take())) return Outcome::violation;
-            } while (frontier_.by_batches() && successors_.size() < batch && frontier_.size() > 0);
+            } while (!Visitor::reduces && frontier_.by_batches() && successors_.size() < batch &&
+                     frontier_.size() > 0);
             store_successors();
         }
         return Outcome::complete;

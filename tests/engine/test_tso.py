@@ -177,6 +177,19 @@ def test_a_proof_by_flattening_says_so():
     assert flat.stats.states < exact.stats.states
 
 
+def test_a_reduced_search_keeps_to_its_limits():
+    threads = "".join(
+        f"fn t{i} {{ local r; while (1) {{ x{i}.store(r); r = y.load(); }} }}\n" for i in range(6)
+    )
+    cells = ", ".join(f"x{i}" for i in range(6))
+    program = tpl.read(f"global {cells}, y;\n{threads}fn u {{ while (1) {{ FADD(y, 1); }} }}\n", "u.tpl")
+    result = explore_tso(program, "persistent", Limits(seconds=0.0), pivot=6).search
+    assert result.outcome == Outcome.TIME_LIMIT
+    result = explore_tso(program, "persistent", Limits(states=100), pivot=6).search
+    assert result.outcome == Outcome.STATE_LIMIT
+    assert result.states < 1000
+
+
 # Where Trencher has its weaknesses
 
 

@@ -39,7 +39,10 @@ from holdfast.program import (
     Program,
     Store,
     Thread,
+    ThreadId,
     access_modes,
+    expressions_of,
+    subexpressions,
 )
 
 MOST_VARIANTS = 64  # of one access, by its values and its cell
@@ -58,6 +61,17 @@ _CellId = tuple[str, int]
 def flattened(program: Program, pivot: int, k: int) -> Program:
     """The coarser program; raises `TooManyValuesError`."""
     return _Flattening(program, pivot, k).program()
+
+
+def unlike_threads(program: Program) -> list[int]:
+    """One thread of each kind: threads with the same code that do not know which they are are alike, and what
+    holds with one of them as pivot holds with the others."""
+    found: dict[object, int] = {}
+    for number, thread in enumerate(program.threads):
+        parts = (part for i in thread.code for e in expressions_of(i) for part in subexpressions(e))
+        tid = thread.tid if any(isinstance(part, ThreadId) for part in parts) else None
+        found.setdefault((thread.code, tid), number)
+    return list(found.values())
 
 
 def is_safe_alone(program: Program, pivot: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone
+from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
 from holdfast.analyses.witness import joined
 from holdfast.engine._native import Outcome, TsoResult, TsoViolation
 from holdfast.engine.explore import (
@@ -44,8 +44,10 @@ from holdfast.verdicts import (
     Unknown,
 )
 
-# With flattening, this many states are searched first: most violations are near.
+# With flattening, this many states are searched first, since most violations are near, and this many when not
+# all threads are safe alone, since that is often faster than a proof with parts of other threads.
 NEAR_STATES = 20_000
+MIDDLE_STATES = 1_000_000
 
 
 def persist(
@@ -62,13 +64,16 @@ def persist(
     """
     if flatten is None:
         return _exact(program, limits, watcher)
-    near = min(NEAR_STATES, limits.states or NEAR_STATES)
-    first = _exact(program, replace(limits, states=near), watcher)
-    if not isinstance(first, Unknown):
-        return first
-    proof = _FlatProof(program, limits, watcher, first.stats)
-    if not proof.find(flatten):
-        return _exact(program, proof.limits_left(), watcher)
+    near = _exact(program, replace(limits, states=_fewer(NEAR_STATES, limits)), watcher)
+    if not isinstance(near, Unknown) or near.interrupted:
+        return near
+    proof = _FlatProof(program, limits, watcher, near.stats)
+    if not proof.alone():
+        middle = _exact(program, replace(proof.limits_left(), states=_fewer(MIDDLE_STATES, limits)), watcher)
+        if not isinstance(middle, Unknown) or middle.interrupted:
+            return middle
+        if not proof.with_others(flatten):
+            return _exact(program, proof.limits_left(), watcher)
     return Persistent(
         file=program.file,
         question="persist",
@@ -93,6 +98,10 @@ def _exact(program: Program, limits: Limits, watcher: Watcher | None) -> Persist
             return _unknown(program, result, limits, common)
 
 
+def _fewer(states: int, limits: Limits) -> int:
+    return states if limits.states is None else min(states, limits.states)
+
+
 class _FlatProof:
     """The attempt to prove a program persistent with each of its threads as pivot of a flattened one."""
 
@@ -101,16 +110,23 @@ class _FlatProof:
         self._limits = limits
         self._watcher = watcher
         self._spent = spent
+        self._suspects = unlike_threads(program)
         self._started = time.monotonic() - spent.seconds
         self.k = 0  # the largest that was needed
 
-    def find(self, k: int) -> bool:
-        """Whether each thread has a proof: alone, with k or, where that is too coarse, somewhat more."""
-        finer = [k, 2 * k + 1, 4 * k + 3]
-        pivots = range(len(self._program.threads))
+    def alone(self) -> bool:
+        """Whether each thread is safe whatever the others do. Remembers which are not."""
         try:
-            suspects = [pivot for pivot in pivots if not is_safe_alone(self._program, pivot)]
-            return all(any(self._proves(pivot, k) for k in finer) for pivot in suspects)
+            self._suspects = [p for p in unlike_threads(self._program) if not is_safe_alone(self._program, p)]
+        except TooManyValuesError:
+            return False
+        return not self._suspects
+
+    def with_others(self, k: int) -> bool:
+        """Whether these have a proof with others of which no, k, or somewhat more first steps are kept."""
+        finer = dict.fromkeys((0, k, 2 * k + 1))
+        try:
+            return all(any(self._proves(pivot, k) for k in finer) for pivot in self._suspects)
         except (TooManyValuesError, _LimitReachedError):
             return False
 
