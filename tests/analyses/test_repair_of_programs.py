@@ -10,6 +10,7 @@ from holdfast.analyses.changes import DEFAULT_COSTS, KINDS, Change, Kind, candid
 from holdfast.analyses.costs import Prices
 from holdfast.analyses.fix import fix
 from holdfast.analyses.repair_answer import Edit, NotRepairable, Repaired, RepairUnknown
+from holdfast.analyses.repair_checks import FixProgress
 from holdfast.analyses.repair_edits import edits_of
 from holdfast.engine.explore import Limits
 from holdfast.formats import tpl

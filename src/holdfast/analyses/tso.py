@@ -7,7 +7,6 @@ the engine finds becomes a run under TSO that shows it.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from typing import Any
 import msgspec
 
 from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
-from holdfast.analyses.witness import joined
+from holdfast.analyses.witness import joined, shortest_path
 from holdfast.engine._native import Outcome, TsoResult, TsoViolation
 from holdfast.engine.explore import (
     Limits,
@@ -255,15 +254,4 @@ def _cycle(edges: Sequence[Edge], write: int, read: int) -> tuple[Edge, ...]:
     outgoing: dict[int, list[Edge]] = {}
     for edge in edges:
         outgoing.setdefault(edge.source, []).append(edge)
-    reached_by: dict[int, Edge] = {}
-    queue = deque([read])
-    while write not in reached_by:
-        for edge in outgoing.get(queue[0], ()):
-            if edge.target not in reached_by:
-                reached_by[edge.target] = edge
-                queue.append(edge.target)
-        queue.popleft()
-    path = [reached_by[write]]
-    while path[-1].source != read:
-        path.append(reached_by[path[-1].source])
-    return tuple(joined([Edge(write, read, "po"), *path[::-1]]))
+    return tuple(joined([Edge(write, read, "po"), *shortest_path(outgoing, read, write)]))

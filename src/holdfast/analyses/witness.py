@@ -8,7 +8,7 @@ length of the run (but for the number of threads), since a depth-first search ca
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from holdfast.analyses.happens_before import Knowledge
@@ -134,19 +134,24 @@ def _cycle(events: Sequence[Event], edges: Sequence[Edge], atomic: set[str]) -> 
     for edge in edges:
         if edge.relation == "po" or events[edge.source].cell in atomic:
             outgoing.setdefault(edge.source, []).append(edge)
-    start = events[-1].id
+    last = events[-1].id
+    return tuple(joined(shortest_path(outgoing, last, last)))
+
+
+def shortest_path(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> list[Edge]:
+    """As few edges as possible from `start` to `end`, at least one; there must be a way."""
     reached_by: dict[int, Edge] = {}
     queue = deque([start])
-    while start not in reached_by:
+    while end not in reached_by:
         event = queue.popleft()
         for edge in outgoing.get(event, ()):
             if edge.target not in reached_by:
                 reached_by[edge.target] = edge
                 queue.append(edge.target)
-    path = [reached_by[start]]
+    path = [reached_by[end]]
     while path[-1].source != start:
         path.append(reached_by[path[-1].source])
-    return tuple(joined(path[::-1]))
+    return path[::-1]
 
 
 def joined(path: Sequence[Edge]) -> Iterator[Edge]:

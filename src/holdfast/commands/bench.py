@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from holdfast.commands.console import guarded, progress_line
 from holdfast.commands.options import search_limits
+
+if TYPE_CHECKING:
+    from holdfast.engine.explore import Limits
 
 
 @click.command(
@@ -30,9 +33,7 @@ def bench(
     check_expected: bool,
     output: Path | None,
     jobs: int | None,
-    max_states: int | None,
-    timeout: float | None,
-    max_memory: float | None,
+    limits: Limits,
 ) -> NoReturn:
     """Ask all questions about many programs, and print a table of answers and measurements.
 
@@ -41,9 +42,7 @@ def bench(
     """
     from holdfast import corpus
     from holdfast.batch import files_in
-    from holdfast.engine.explore import Limits
 
-    limits = Limits(max_states, timeout, max_memory)
     files = guarded(lambda: files_in(paths))
     rows = guarded(lambda: corpus.measure(files, limits, jobs, progress_line(len(files))))
     corpus.print_table(rows, check_expected=check_expected)

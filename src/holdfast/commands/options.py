@@ -48,19 +48,32 @@ def input_options(command: Command) -> Command:
 
 
 def search_limits(command: Command) -> Command:
-    for option in (
-        click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."),
-        click.option(
+    """Adds how many processes to use, `jobs`, and the limits, which reach the command as one `limits`."""
+
+    def limits(**options: Any) -> Any:
+        from holdfast.engine.explore import Limits
+
+        return Limits(options["max_states"], options["timeout"], options["max_memory"])
+
+    with_limits = collected(
+        command,
+        "limits",
+        limits,
+        max_states=click.option(
+            "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states."
+        ),
+        timeout=click.option(
             "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit per file."
         ),
-        click.option("--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states."),
-        click.option(
-            "-j",
-            "--jobs",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Processes for several files; as many as there are cores by default.",
+        max_memory=click.option(
+            "--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."
         ),
-    ):
-        command = option(command)
-    return command
+    )
+    jobs: Command = click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Processes for several files; as many as there are cores by default.",
+    )
+    return jobs(with_limits)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from holdfast.commands.console import EXIT_CODES
 from holdfast.commands.options import input_options, search_limits
 
 if TYPE_CHECKING:
+    from holdfast.engine.explore import Limits
     from holdfast.formats import Reading
 
 
@@ -40,9 +41,7 @@ def persist(
     k: int,
     printing: Printing,
     jobs: int | None,
-    max_states: int | None,
-    timeout: float | None,
-    max_memory: float | None,
+    limits: Limits,
     reading: Reading,
 ) -> NoReturn:
     """Do the store buffers of x86 show in the programs?
@@ -53,9 +52,7 @@ def persist(
     it, and which write of another thread makes that visible. Directories stand for the programs in them.
     """
     from holdfast.batch import PERSIST, Job
-    from holdfast.engine.explore import Limits
 
-    limits = Limits(max_states, timeout, max_memory)
     flatten = k if abstraction == "flatten" else None
 
     def job(path: str) -> Job:

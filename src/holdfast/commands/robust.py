@@ -12,6 +12,7 @@ from holdfast.commands.options import input_options, search_limits
 from holdfast.memory_models import ROBUSTNESS_MODELS
 
 if TYPE_CHECKING:
+    from holdfast.engine.explore import Limits
     from holdfast.formats import Reading
 
 
@@ -54,9 +55,7 @@ def robust(
     no_subsumption: bool,
     printing: Printing,
     jobs: int | None,
-    max_states: int | None,
-    timeout: float | None,
-    max_memory: float | None,
+    limits: Limits,
     reading: Reading,
 ) -> NoReturn:
     """Does weak memory show in the programs at all?
@@ -66,13 +65,11 @@ def robust(
     proves it. Directories stand for the programs in them.
     """
     from holdfast.batch import Job, Question
-    from holdfast.engine.explore import Limits
 
     if criterion != "robust" and model != "tso":
         raise click.UsageError("--criterion trf goes with --model tso")
     order = "breadth-first" if shortest else search
     question = Question("robust", model, criterion)
-    limits = Limits(max_states, timeout, max_memory)
 
     def job(path: str) -> Job:
         return Job(path, question, limits, order, not no_subsumption, reading=reading)

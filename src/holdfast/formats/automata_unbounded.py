@@ -32,6 +32,7 @@ from holdfast.program import (
     Wait,
     access_modes,
     expressions_of,
+    numbered,
     subexpressions,
 )
 
@@ -128,24 +129,12 @@ def _with_number(instruction: Instruction, tid: int) -> Instruction:
     for name in (field.name for field in fields(instruction)):
         match getattr(instruction, name):
             case Cell(location, index) if index is not None:
-                changed[name] = Cell(location, _numbered(index, tid))
+                changed[name] = Cell(location, numbered(index, tid))
             case tuple(values) if isinstance(instruction, Wait):
-                changed[name] = tuple(_numbered(value, tid) for value in values)
+                changed[name] = tuple(numbered(value, tid) for value in values)
             case ThreadId() | Unary() | Binary() as expression:
-                changed[name] = _numbered(expression, tid)
+                changed[name] = numbered(expression, tid)
     return replace(instruction, **changed)  # type: ignore[arg-type]
-
-
-def _numbered(expression: Expression, tid: int) -> Expression:
-    match expression:
-        case ThreadId():
-            return Constant(tid)
-        case Unary(operator, operand):
-            return Unary(operator, _numbered(operand, tid))
-        case Binary(operator, left, right):
-            return Binary(operator, _numbered(left, tid), _numbered(right, tid))
-        case _:
-            return expression
 
 
 def _uses_number(thread: Thread) -> bool:

@@ -37,10 +37,10 @@ from holdfast.program import (
     Instruction,
     Register,
     Store,
-    ThreadId,
     Unary,
     Wait,
     expressions_of,
+    numbered,
     subexpressions,
 )
 
@@ -102,7 +102,7 @@ def from_program(code: Code, max_value: int) -> Code:
 
 def with_thread_id(code: Code, tid: int) -> Code:
     """The code with its thread's number in place of `tid`."""
-    return tuple(_with(i, [_numbered(e, tid) for e in expressions_of(i)]) for i in code)
+    return tuple(_with(i, [numbered(e, tid) for e in expressions_of(i)]) for i in code)
 
 
 def signed(value: int, max_value: int) -> int:
@@ -192,18 +192,6 @@ def _undone(expression: Expression, max_value: int) -> Expression:
             return Unary(operator, _undone(operand, max_value))
         case Binary(operator, left, right):
             return Binary(operator, _undone(left, max_value), _undone(right, max_value))
-        case _:
-            return expression
-
-
-def _numbered(expression: Expression, tid: int) -> Expression:
-    match expression:
-        case ThreadId():
-            return Constant(tid)
-        case Unary(operator, operand):
-            return Unary(operator, _numbered(operand, tid))
-        case Binary(operator, left, right):
-            return Binary(operator, _numbered(left, tid), _numbered(right, tid))
         case _:
             return expression
 

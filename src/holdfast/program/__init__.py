@@ -10,6 +10,7 @@ from holdfast.program.expressions import (
     ThreadId,
     Unary,
     evaluate,
+    numbered,
     subexpressions,
 )
 from holdfast.program.instructions import (
@@ -100,6 +101,7 @@ __all__ = [
     "expressions_of",
     "falls_through",
     "jump_targets",
+    "numbered",
     "registers_of",
     "subexpressions",
 ]

@@ -132,3 +132,16 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
         case Binary(_, left, right):
             yield from subexpressions(left)
             yield from subexpressions(right)
+
+
+def numbered(expression: Expression, tid: int) -> Expression:
+    """The expression as the thread with this number sees it."""
+    match expression:
+        case ThreadId():
+            return Constant(tid)
+        case Unary(sign, operand):
+            return Unary(sign, numbered(operand, tid))
+        case Binary(sign, left, right):
+            return Binary(sign, numbered(left, tid), numbered(right, tid))
+        case _:
+            return expression

@@ -88,9 +88,9 @@ class Tracking:
 class Program:
     """Threads over shared locations. Stored values are taken modulo `max_value` + 1.
 
-    Where `wraps` is false, values have no bound in the program's own language: `max_value` is then only how far
-    holdfast follows them, and a search that meets a value outside 0..`max_value` ends undecided. `warnings` is
-    what its reader noticed and the user should know.
+    Where `wraps` is false, values have no bound in the program's own language: `max_value` is then only how
+    far holdfast follows them, and a search that meets a value outside 0..`max_value` ends undecided.
+    `warnings` is what its reader noticed and the user should know.
     """
 
     locations: tuple[Location, ...]
