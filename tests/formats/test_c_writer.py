@@ -285,7 +285,7 @@ def test_compilers_do_not_warn_about_random_programs(tmp_path: Path, toolchain: 
 @pytest.mark.slow
 @with_each_compiler
 def test_compilers_do_not_warn_about_many_random_programs(tmp_path: Path, toolchain: Toolchain) -> None:
-    _all_compile(Shell(tmp_path, toolchain), toolchain, list(_random_programs(1000)))
+    _all_compile(Shell(tmp_path, toolchain), toolchain, list(_random_programs(300)))
 
 
 def _random_programs(count: int) -> list[Program]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("file")
 @click.option(
     "--to",
-    type=click.Choice(["tpl", "litmus"]),
+    type=click.Choice(["tpl", "litmus", "automata", "persist", "c"]),
     default="tpl",
     show_default=True,
     help="The format to print.",
@@ -26,5 +26,12 @@ if TYPE_CHECKING:
 def show(file: str, to: str, reading: Reading) -> None:
     """Print a program in another format."""
     from holdfast.formats import load_as, write
+    from holdfast.report.printable import printable
 
-    click.echo(guarded(lambda: write(load_as(file, reading), to)), nl=False)
+    def print_program() -> None:
+        program = load_as(file, reading)
+        for warning in program.warnings:
+            click.echo(f"{printable(file)}: warning: {printable(warning)}", err=True)
+        click.echo(write(program, to), nl=False)
+
+    guarded(print_program)

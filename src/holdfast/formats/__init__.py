@@ -11,31 +11,38 @@ import os
 from typing import NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.formats.diagnose import Source, one_of, quoted
 from holdfast.program import Program
 
 __all__ = ["BY_ENDING", "FORMATS", "LARGEST_FILE", "Format", "Reading", "load", "load_as", "write"]
 
 LARGEST_FILE = 1 << 20
+SHARED_ENDING = ".txt"  # of files whose first word tells the language
 
 
 class Format(NamedTuple):
-    """A language: its name, the endings of its files, the module with its `read` and `write`, and which of
-    the options of `Reading` its `read` takes."""
+    """A language: its name, the endings of its files, the module with its `read` and `write`, which of the
+    options of `Reading` its `read` takes, and the first words of those of its files with `SHARED_ENDING`."""
 
     name: str
     endings: tuple[str, ...]
     module: str
     options: tuple[str, ...] = ()
+    first_words: tuple[str, ...] = ()
 
 
 FORMATS = (
     Format("tpl", (".tpl",), "holdfast.formats.tpl", ("strict_tpl",)),
     Format("litmus", (".litmus",), "holdfast.formats.litmus", ("treat_sc_as",)),
+    Format("automata", (".aut",), "holdfast.formats.automata", first_words=("thread", "memory_size", "#")),
+    Format("persist", (".persist",), "holdfast.formats.persist"),
 )
+# Languages that are only written.
+WRITTEN_ONLY = (Format("c", (), "holdfast.formats.c_writer"),)
 
 
 class Reading(NamedTuple):
-    """How to read files: in which format (by their endings if None), and what the formats leave open.
+    """How to read files: in which format (by ending or first word if None), and what the formats leave open.
 
     `strict_tpl` refuses holdfast's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make
     of the SC accesses of litmus tests, which are an error without it.
@@ -63,8 +70,9 @@ def load(
 def load_as(path: str | os.PathLike[str], reading: Reading) -> Program:
     """The program in the file at `path`; raises `InputError`."""
     file = os.fspath(path)
-    chosen = _format_of(file, reading.format)
+    known = _format_of(file, reading.format)
     text = _text_of(file)
+    chosen = known or _format_by_first_word(text, file)
     options = {name: getattr(reading, name) for name in chosen.options}
     program: Program = importlib.import_module(chosen.module).read(text, file, **options)
     return program
@@ -72,28 +80,43 @@ def load_as(path: str | os.PathLike[str], reading: Reading) -> Program:
 
 def write(program: Program, format: str = "tpl") -> str:
     """The program as text in the language that is called `format`."""
-    text: str = importlib.import_module(_format_named(format, program.file).module).write(program)
+    known = _format_named(format, program.file, FORMATS + WRITTEN_ONLY)
+    text: str = importlib.import_module(known.module).write(program)
     return text
 
 
-def _format_named(name: str, file: str) -> Format:
-    for known in FORMATS:
+def _format_named(name: str, file: str, formats: tuple[Format, ...] = FORMATS) -> Format:
+    for known in formats:
         if known.name == name:
             return known
-    names = ", ".join(known.name for known in FORMATS)
+    names = ", ".join(known.name for known in formats)
     raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
 
 
-def _format_of(file: str, name: str | None) -> Format:
+def _format_of(file: str, name: str | None) -> Format | None:
+    """The format that is asked for or that the ending tells; None if the first word must tell it."""
     if name is not None:
         return _format_named(name, file)
     ending = os.path.splitext(file)[1].lower()
     for known in FORMATS:
         if ending in known.endings:
             return known
-    endings = ", ".join(e for known in FORMATS for e in known.endings)
+    if ending == SHARED_ENDING:
+        return None
+    endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
     found = f"the ending `{ending}`" if ending else "no ending"
     raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
+
+
+def _format_by_first_word(text: str, file: str) -> Format:
+    word = text.split(None, 1)[0]
+    for known in FORMATS:
+        if word in known.first_words:
+            return known
+    words = one_of(quoted(word) for known in FORMATS for word in known.first_words)
+    at = Source(text, file).position(text.index(word))
+    message = f"cannot tell the format of a `{SHARED_ENDING}` file that begins with {quoted(word)}"
+    raise Source(text, file).error(f"{message}; expected {words}", at)
 
 
 def _text_of(file: str) -> str:
@@ -106,9 +129,10 @@ def _text_of(file: str) -> str:
         raise InputError(f"cannot read the file: {error}", file) from None
     if len(content) > LARGEST_FILE:
         raise InputError(f"the file is larger than {LARGEST_FILE >> 20} MiB; expected a program", file)
-    if not content.strip():
+    text = _decoded(content, file)
+    if not text.strip():
         raise InputError("the file is empty; expected a program", file)
-    return _decoded(content, file)
+    return text
 
 
 def _decoded(content: bytes, file: str) -> str:

@@ -1,0 +1,46 @@
+// The bakery (Lamport, A new solution of Dijkstra's concurrent programming problem, 1974) for two threads:
+// draw a number above all others, and wait for those with a smaller one.
+// expect: robust rc20=yes
+// Why: bakery.tpl, by the static engine.
+#include <holdfast.h>
+#include <sched.h>
+
+#include "guarded.h"
+
+#ifndef DRAW_FENCE
+#define DRAW_FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+
+static atomic_int choosing[2], number[2];
+
+static void lock(int me) {
+    int other = 1 - me;
+    atomic_store_explicit(&choosing[me], 1, memory_order_relaxed);
+    DRAW_FENCE();
+    int mine = atomic_load_explicit(&number[other], memory_order_relaxed) + 1;
+    atomic_store_explicit(&number[me], mine, memory_order_relaxed);
+    atomic_store_explicit(&choosing[me], 0, memory_order_release);
+    DRAW_FENCE();
+    hf_wait(&choosing[other], 0, memory_order_acquire);
+    for (;;) {
+        int others = atomic_load_explicit(&number[other], memory_order_acquire);
+        if (others == 0 || mine < others || (mine == others && me == 0)) return;
+        sched_yield();
+    }
+}
+
+static void unlock(int me) {
+    atomic_store_explicit(&number[me], 0, memory_order_release);
+}
+
+static void thread_body(int me) {
+    for (int i = 0; i < ROUNDS; i++) {
+        lock(me);
+        count_one();
+        unlock(me);
+    }
+}
+
+int main(void) {
+    return count_with(2);
+}

@@ -1,0 +1,8 @@
+// The bounded queue of mpmc-ring.cpp with seq_cst accesses.
+// expect: robust rc20=yes
+// Why: every two accesses of a thread have an SC fence between them; see ms-queue.cpp.
+#define CLAIM std::memory_order_seq_cst
+#define LOOK std::memory_order_seq_cst
+#define TURN_LOAD std::memory_order_seq_cst
+#define TURN_STORE std::memory_order_seq_cst
+#include "mpmc-ring.cpp"
