@@ -10,7 +10,10 @@ import click
 from holdfast import __version__
 from holdfast.commands.bench import bench
 from holdfast.commands.fix import fix
+from holdfast.commands.flags import flags
+from holdfast.commands.persist import persist
 from holdfast.commands.robust import robust
+from holdfast.commands.run import run
 from holdfast.commands.show import show
 
 
@@ -20,5 +23,5 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, fix, show, bench):
+for command in (robust, persist, fix, show, bench, run, flags):
     main.add_command(command)

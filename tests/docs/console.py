@@ -86,6 +86,9 @@ class Shell:
         _script(programs / "python", f'exec "{sys.executable}" "$@"')
         start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()"
         _script(programs / "holdfast", f'exec "{sys.executable}" -c "{start}" "$@"')
+        for wrapper, function in (("holdfast-cc", "cc"), ("holdfast-c++", "cxx")):
+            start = f"from holdfast.sanitizer.compiler import {function}; {function}()"
+            _script(programs / wrapper, f'exec "{sys.executable}" -c "{start}" "$@"')
         self._environment = {
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",

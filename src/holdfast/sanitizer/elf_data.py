@@ -1,0 +1,63 @@
+"""The names of a module's variables, from its symbol table.
+
+The run-time library knows the names that the dynamic linker knows; a `static` variable is not among them.
+Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from functools import cache
+from typing import NamedTuple
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SYMTAB, _DYNSYM = 2, 11
+_OBJECT = 1  # the type of a symbol that is a variable
+_MAGIC = b"\x7fELF\x02\x01"
+
+
+class Variable(NamedTuple):
+    start: int
+    size: int
+    name: str
+
+
+def variable_at(module: str, address: int) -> Variable | None:
+    """The variable of the module that the address lies in."""
+    variables = _variables(module)
+    index = bisect_right(variables, address, key=lambda variable: variable.start) - 1
+    if index < 0:
+        return None
+    variable = variables[index]
+    return variable if address < variable.start + variable.size else None
+
+
+@cache
+def _variables(module: str) -> list[Variable]:
+    """All variables by their start; none where there is no such file or it cannot be read."""
+    try:
+        with open(module, "rb") as file:
+            image = file.read()
+        return sorted(_read_variables(image)) if image.startswith(_MAGIC) else []
+    except (OSError, struct.error, IndexError, ValueError, OverflowError):  # also where it is damaged
+        return []
+
+
+def _read_variables(image: bytes) -> set[Variable]:
+    header = _HEADER.unpack_from(image)
+    table, entry_size, count = header[6], header[11], header[12]
+    sections = [_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
+    variables = set()
+    for section in sections:
+        kind, start, size, link = section[1], section[4], section[5], section[6]
+        if kind not in (_SYMTAB, _DYNSYM):
+            continue
+        names = sections[link][4]
+        for name, info, _, defined_in, address, length in _SYMBOL.iter_unpack(image[start : start + size]):
+            if info & 0xF == _OBJECT and defined_in and length:
+                text = image[names + name : image.index(b"\0", names + name)]
+                variables.add(Variable(address, length, text.decode("utf-8", "replace")))
+    return variables

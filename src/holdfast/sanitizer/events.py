@@ -1,0 +1,112 @@
+"""What the run-time library writes while a program runs: one JSON object a line, with raw addresses.
+
+Nothing is made of it here. A line that was cut off because the program was killed is left out, and so is a
+kind of event that this version does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+
+class Place(msgspec.Struct, frozen=True):
+    """An address in a module, counted from where the module is loaded."""
+
+    module: str
+    offset: str
+
+    @property
+    def address(self) -> int:
+        return int(self.offset, 16)
+
+
+class RawAccess(msgspec.Struct, frozen=True, kw_only=True):
+    """Who did something, in which thread, and how it came to that."""
+
+    thread: int
+    name: str = ""
+    order: str = ""
+    what: str = ""
+    stack: tuple[Place, ...] = ()
+
+
+class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str = "unknown"
+    name: str | None = None
+    size: int | None = None
+    module: str | None = None
+    offset: str | None = None
+    thread: int | None = None
+    stack: tuple[Place, ...] = ()
+
+
+class RawRepair(msgspec.Struct, frozen=True, kw_only=True):
+    """A fence between two places of a thread, or a stronger order at one."""
+
+    what: str
+    order: str
+    thread: int | None = None
+    after: Place | None = None
+    before: Place | None = None
+    at: Place | None = None
+
+
+class StaleValue(msgspec.Struct, frozen=True):
+    value: int | str | None = None
+
+
+class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="finding"):
+    """`missed` is the newest write that the access comes after under SC, but need not see."""
+
+    kind: str
+    access: str
+    by: RawAccess
+    missed: RawAccess | None = None
+    pid: int = 0
+    address: str = ""
+    size: int = 0
+    order: str = ""
+    value: int | str | None = None
+    could: StaleValue | None = None
+    chain: tuple[RawAccess, ...] = ()
+    location: RawLocation | None = None
+    repair: tuple[RawRepair, ...] = ()
+
+
+class RawBlocked(msgspec.Struct, frozen=True, kw_only=True):
+    thread: int
+    name: str = ""
+    blocked_on: str = ""
+    stack: tuple[Place, ...] = ()
+
+
+class RawDeadlock(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="deadlock"):
+    threads: tuple[RawBlocked, ...]
+
+
+class StepLimit(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="step-limit"):
+    steps: int = 0
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
+    """`atomics` is the number of atomic operations, `steps` that of scheduled steps."""
+
+    atomics: int = 0
+    steps: int = 0
+    exit: int = 0
+
+
+Event = RawFinding | RawDeadlock | StepLimit | End
+
+_DECODER = msgspec.json.Decoder(Event)
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    for line in path.read_bytes().splitlines():
+        try:
+            yield _DECODER.decode(line)
+        except msgspec.DecodeError:
+            continue

@@ -1,0 +1,382 @@
+"""Scripts: operations of several threads in one fixed order, as a C program and as the rules see them.
+
+A script is what a schedule is to a program: each operation waits for its turn, by means that the sanitizer does
+not know (a volatile counter), so the run is always the same. `verdicts` says which operations of a script are
+violations by the rules of design.md, section 7, taken literally: a location clock maps every location to its
+newest known write, and all writes are kept. `Book` compiles many scripts into one program and runs them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sanitizer.building import Shell
+
+RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST = "relaxed", "acquire", "release", "acq_rel", "seq_cst"
+
+
+class Operation(NamedTuple):
+    """One operation of one thread; what `a` and `b` are depends on the kind."""
+
+    thread: int
+    kind: str  # load, store, add, exchange, cas, wait, bcas, fence, lock, unlock
+    location: str = ""
+    a: int = 0
+    b: int = 0
+    order: str = RELAXED
+    failure: str = RELAXED
+
+
+Script = tuple[Operation, ...]
+
+
+def parse(text: str) -> Script:
+    """`0: store x 1 release; 1: load x acquire; 1: cas x 0 1 acq_rel acquire; 0: fence seq_cst`"""
+    return tuple(_parse_operation(part) for part in text.split(";") if part.strip())
+
+
+def _parse_operation(text: str) -> Operation:
+    thread, _, rest = text.partition(":")
+    kind, *words = rest.split()
+    location = "" if kind == "fence" else words.pop(0)
+    numbers = [int(word) for word in words if word.isdigit()]
+    orders = [word for word in words if not word.isdigit()]
+    a, b = (*numbers, 0, 0)[:2]
+    order, failure = (*orders, RELAXED, RELAXED)[:2]
+    return Operation(int(thread), kind, location, a, b, order, failure)
+
+
+# The rules.
+
+Clock = dict[str, int]
+
+
+@dataclass
+class _Write:
+    index: int = 0
+    plain: int = 0
+    value: int = 0
+    rmw: bool = False
+
+
+@dataclass
+class _Thread:
+    c: Clock = field(default_factory=dict)
+    a: Clock = field(default_factory=dict)
+    r: Clock = field(default_factory=dict)
+    sc: Clock = field(default_factory=dict)
+
+
+@dataclass
+class _Location:
+    writes: list[_Write] = field(default_factory=lambda: [_Write()])
+    w: Clock = field(default_factory=dict)
+    wsc: Clock = field(default_factory=dict)
+    msc: Clock = field(default_factory=dict)
+
+
+def _learn(clock: Clock, other: Clock) -> None:
+    for location, index in other.items():
+        clock[location] = max(index, clock.get(location, 0))
+
+
+def _acquires(order: str) -> bool:
+    return order in (ACQUIRE, ACQ_REL, SEQ_CST)
+
+
+def _releases(order: str) -> bool:
+    return order in (RELEASE, ACQ_REL, SEQ_CST)
+
+
+class _Rules:
+    def __init__(self) -> None:
+        self.threads: dict[int, _Thread] = defaultdict(_Thread)
+        self.locations: dict[str, _Location] = defaultdict(_Location)
+        self.fences = _Location()
+        self.mutexes: dict[str, _Thread] = defaultdict(_Thread)
+
+    def step(self, o: Operation) -> bool:
+        """Does the operation; was it a violation?"""
+        if SEQ_CST in (o.order, o.failure):
+            self._sc_fence(o.thread)
+        if o.kind == "fence":
+            self._fence(o)
+            return False
+        if o.kind in ("lock", "unlock"):
+            self._mutex(o)
+            return False
+        violated = self._check(o)
+        self._act(o)
+        return violated
+
+    def _check(self, o: Operation) -> bool:
+        thread, writes = self.threads[o.thread], self.locations[o.location].writes
+        c, s = thread.c.get(o.location, 0), thread.sc.get(o.location, 0)
+        stale = [(writes[i].value, not writes[i + 1].rmw) for i in range(c, s)]
+        success = any(value == o.a and free for value, free in stale)
+        match o.kind:
+            case "load":
+                return c < s
+            case "store" | "add" | "exchange":
+                return writes[c].plain < writes[s].plain
+            case "wait":
+                return any(value == o.a for value, _ in stale)
+            case "bcas":
+                return success
+            case _:
+                return success or any(value != o.a for value, _ in stale)
+
+    def _act(self, o: Operation) -> None:
+        old = self.locations[o.location].writes[-1].value
+        match o.kind:
+            case "load" | "wait":
+                self._read(o, _acquires(o.order))
+            case "store":
+                self._write(o, o.a, rmw=False)
+            case "add":
+                self._modify(o, (old + o.a) % 256)
+            case "exchange":
+                self._modify(o, o.a)
+            case _ if old == o.a:
+                self._modify(o, o.b)
+            case _:
+                self._read(o, _acquires(o.failure))
+
+    def _modify(self, o: Operation, value: int) -> None:
+        self._read(o, _acquires(o.order))
+        self._write(o, value, rmw=True)
+
+    def _read(self, o: Operation, acquire: bool) -> None:
+        thread, x = self.threads[o.thread], self.locations[o.location]
+        last = {o.location: x.writes[-1].index}
+        for clock in (thread.a, thread.c) if acquire else (thread.a,):
+            _learn(clock, x.w)
+        _learn(thread.a, last)
+        _learn(thread.c, last)
+        old = dict(thread.sc)
+        _learn(thread.sc, x.wsc)
+        _learn(x.msc, old)
+
+    def _write(self, o: Operation, value: int, *, rmw: bool) -> None:
+        thread, x = self.threads[o.thread], self.locations[o.location]
+        before = x.writes[-1]
+        x.writes.append(_Write(before.index + 1, before.plain + (not rmw), value, rmw))
+        new = {o.location: before.index + 1}
+        message = dict(thread.c if _releases(o.order) else thread.r)
+        if rmw:
+            _learn(message, x.w)
+        for clock in (message, thread.c, thread.a):
+            _learn(clock, new)
+        x.w = message
+        _learn(thread.sc, x.msc)
+        _learn(thread.sc, new)
+        x.wsc, x.msc = dict(thread.sc), dict(thread.sc)
+
+    def _fence(self, o: Operation) -> None:
+        thread = self.threads[o.thread]
+        if _acquires(o.order):
+            thread.c = dict(thread.a)
+        if _releases(o.order):
+            thread.r = dict(thread.c)
+
+    def _sc_fence(self, number: int) -> None:
+        thread, f = self.threads[number], self.fences
+        thread.c = dict(thread.a)
+        _learn(thread.a, f.w)
+        _learn(thread.c, f.w)
+        f.w = dict(thread.c)
+        _learn(thread.sc, f.msc)
+        f.msc = dict(thread.sc)
+        thread.r = dict(thread.c)
+
+    def _mutex(self, o: Operation) -> None:
+        thread, m = self.threads[o.thread], self.mutexes[o.location]
+        pairs = ((thread.c, m.c), (thread.a, m.c), (thread.sc, m.sc))
+        for of_thread, of_mutex in pairs:
+            _learn(of_thread, of_mutex) if o.kind == "lock" else _learn(of_mutex, of_thread)
+
+
+def verdicts(script: Script) -> frozenset[int]:
+    """The positions of the operations that are violations."""
+    rules = _Rules()
+    return frozenset(i for i, operation in enumerate(script) if rules.step(operation))
+
+
+# Random scripts.
+
+_LOAD_ORDERS = (RELAXED, ACQUIRE, SEQ_CST)
+_STORE_ORDERS = (RELAXED, RELEASE, SEQ_CST)
+_RMW_ORDERS = (RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST)
+# A failed CAS may not be stronger than one that succeeds (gcc says so even where C17 does not).
+_FAILURE_ORDERS = {RELAXED: 1, RELEASE: 1, ACQUIRE: 2, ACQ_REL: 2, SEQ_CST: 3}
+
+
+def random_script(seed: int) -> Script:
+    draw = random.Random(seed)
+    threads, locations = draw.randint(2, 4), "xyzu"[: draw.randint(1, 4)]
+    held: dict[str, int] = {}
+    values = dict.fromkeys(locations, 0)
+    script: list[Operation] = []
+    for _ in range(draw.randint(4, 24)):
+        operation = _random_operation(draw, draw.randrange(threads), draw.choice(locations), held, values)
+        script.append(operation)
+    script += [Operation(thread, "unlock", mutex) for mutex, thread in held.items()]
+    return tuple(script)
+
+
+def _random_operation(
+    draw: random.Random, thread: int, x: str, held: dict[str, int], values: dict[str, int]
+) -> Operation:
+    kind = draw.choices(
+        ("load", "store", "add", "exchange", "cas", "wait", "bcas", "fence", "mutex"),
+        (6, 6, 1, 1, 3, 1, 1, 3, 2),
+    )[0]
+    strong = draw.choice(_RMW_ORDERS[:4]) if draw.random() < 0.85 else SEQ_CST
+    a, b = draw.randrange(4), draw.randrange(4)
+    match kind:
+        case "load":
+            return Operation(thread, "load", x, order=draw.choice(_LOAD_ORDERS))
+        case "wait":  # for what is there, so that it ends
+            return Operation(thread, "wait", x, values[x], order=draw.choice(_LOAD_ORDERS))
+        case "store":
+            values[x] = a
+            return Operation(thread, "store", x, a, order=draw.choice(_STORE_ORDERS))
+        case "add":
+            values[x] = (values[x] + a) % 256
+        case "exchange":
+            values[x] = a
+        case "cas":
+            failures = _LOAD_ORDERS[: _FAILURE_ORDERS[strong]]
+            operation = Operation(thread, "cas", x, a, b, strong, draw.choice(failures))
+            values[x] = b if values[x] == a else values[x]
+            return operation
+        case "bcas":
+            operation = Operation(thread, "bcas", x, values[x], b, strong)
+            values[x] = b
+            return operation
+        case "fence":
+            return Operation(thread, "fence", order=draw.choice((ACQUIRE, RELEASE, ACQ_REL, SEQ_CST)))
+        case _:
+            return _random_mutex_operation(draw, thread, held)
+    return Operation(thread, kind, x, a, order=strong)
+
+
+def _random_mutex_operation(draw: random.Random, thread: int, held: dict[str, int]) -> Operation:
+    mutex = draw.choice("mn")
+    if mutex in held:
+        return Operation(held.pop(mutex), "unlock", mutex)
+    held[mutex] = thread
+    return Operation(thread, "lock", mutex)
+
+
+# As a C program.
+
+_HEAD = """\
+#include <holdfast.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static volatile int turn;
+static void wait_for(int t) { while (turn != t) sched_yield(); }
+atomic_uchar x, y, z, u;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+typedef void* thread(void*);
+"""
+_TAIL = """\
+int main(int count, char** words) {
+    thread* const* const script = scripts[count > 1 ? atoi(words[1]) : 0];
+    pthread_t handles[8];
+    int made = 0;
+    for (; script[made] != NULL; ++made) pthread_create(&handles[made], NULL, script[made], NULL);
+    for (int i = 0; i < made; ++i) pthread_join(handles[i], NULL);
+    return 0;
+}
+"""
+
+
+def _statement(o: Operation) -> str:
+    order, failure = f"memory_order_{o.order}", f"memory_order_{o.failure}"
+    match o.kind:
+        case "load":
+            return f"(void)atomic_load_explicit(&{o.location}, {order});"
+        case "store":
+            return f"atomic_store_explicit(&{o.location}, {o.a}, {order});"
+        case "add":
+            return f"(void)atomic_fetch_add_explicit(&{o.location}, {o.a}, {order});"
+        case "exchange":
+            return f"(void)atomic_exchange_explicit(&{o.location}, {o.a}, {order});"
+        case "cas":
+            return (
+                f"{{ unsigned char e = {o.a}; (void)atomic_compare_exchange_strong_explicit("
+                f"&{o.location}, &e, {o.b}, {order}, {failure}); }}"
+            )
+        case "wait":
+            return f"(void)hf_wait(&{o.location}, {o.a}, {order});"
+        case "bcas":
+            return f"hf_bcas(&{o.location}, {o.a}, {o.b}, {order});"
+        case "fence":
+            return f"atomic_thread_fence({order});"
+        case kind:
+            return f"pthread_mutex_{kind}(&{o.location});"
+
+
+class Book:
+    """Scripts in one program. Line numbers tell the operations apart."""
+
+    def __init__(self, scripts: Sequence[Script]) -> None:
+        self.scripts = scripts
+        self._lines: dict[int, tuple[int, int]] = {}  # line -> script, position
+        text = _HEAD.splitlines()
+        names: list[list[str]] = []
+        for number, script in enumerate(scripts):
+            names.append([])
+            for thread in sorted({o.thread for o in script}):
+                names[-1].append(f"s{number}t{thread}")
+                text.append(f"static void* {names[-1][-1]}(void* _) {{")
+                for position, operation in enumerate(script):
+                    if operation.thread == thread:
+                        text.append(f"    wait_for({position});")
+                        text.append(f"    {_statement(operation)}")
+                        self._lines[len(text)] = number, position
+                        text.append(f"    turn = {position + 1};")
+                text.append("    return _;")
+                text.append("}")
+        rows = ("{" + ", ".join((*row, "NULL")) + "}," for row in names)
+        text += ["static thread* const scripts[][8] = {", *rows, "};"]
+        self.text = "\n".join(text) + "\n" + _TAIL
+
+    def compile(self, shell: Shell, *options: str) -> Path:
+        shell.write("book.c", self.text)
+        shell.ok("holdfast-cc", "-Wall", "-Wextra", "-Werror", *options, "book.c", "-o", "book")
+        return shell.directory / "book"
+
+    def run(self, shell: Shell, program: Path, number: int, **options: object) -> frozenset[int]:
+        """The positions of the operations of this script that the sanitizer reports."""
+        events = shell.directory / "events.json"
+        settings = {"json": events, "quiet": 1, "exitcode": 0, "await_loops": 0, **options}
+        shell.ok(program, str(number), HOLDFAST_OPTIONS=":".join(f"{k}={v}" for k, v in settings.items()))
+        lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+        assert lines[-1]["event"] == "end"
+        found = [event for event in lines if event["event"] == "finding"]
+        places = (self._lines[line] for line in _lines_of(program, found))
+        positions = [position for script, position in places if script == number]
+        assert len(positions) == len(found)
+        return frozenset(positions)
+
+
+def _lines_of(program: Path, findings: Iterable[dict[str, Any]]) -> list[int]:
+    offsets = [finding["by"]["stack"][0]["offset"] for finding in findings]
+    if not offsets:
+        return []
+    answer = subprocess.run(
+        ["addr2line", "-e", str(program), *offsets], capture_output=True, text=True, check=True
+    )
+    return [int(line.rpartition(":")[2].split()[0]) for line in answer.stdout.splitlines()]

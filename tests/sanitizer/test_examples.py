@@ -1,0 +1,156 @@
+"""Programs of our own in C and C++: the robust ones are never reported, each of the others is found.
+
+What to expect stands in the programs. Where a `.tpl` file has the name of a program, the static engine has to
+say the same of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.formats import tpl
+from holdfast.formats.expectations import expectations
+from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
+
+FOLDER = Path(__file__).parents[2] / "examples" / "c"
+PROGRAMS = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.cpp")])
+SCHEDULES = ("random", "pct", "os")
+USUAL = INSTALLED[-1] if INSTALLED else None  # what the wrappers choose by themselves
+
+
+def is_robust(path: Path) -> bool:
+    return expectations(path.read_text(encoding="utf-8"), path.name)["robust", "rc20"]
+
+
+ROBUST = [path for path in PROGRAMS if is_robust(path)]
+NOT_ROBUST = [path for path in PROGRAMS if not is_robust(path)]
+
+
+def built(shell: Shell, source: Path) -> Path:
+    """The program, as the Makefile of its folder builds it."""
+    executable = shell.directory / source.stem
+    shell.ok("make", "--silent", "-C", FOLDER, f"BUILD={shell.directory}", executable)
+    return executable
+
+
+def answer(shell: Shell, executable: Path, schedule: str, runs: int) -> dict[str, Any]:
+    command = ("holdfast", "run", "--json", "--schedule", schedule, "--runs", str(runs), "--timeout", "60")
+    done = shell.run(*command, executable)
+    assert done.returncode in (0, 1), (done.returncode, done.stdout, done.stderr)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def is_silent(shell: Shell, source: Path, runs: int) -> None:
+    executable = built(shell, source)
+    for schedule in SCHEDULES:
+        seen = answer(shell, executable, schedule, runs)
+        assert (seen["verdict"], seen["deadlocks"], seen["runs"]) == ("not-seen", [], runs), (schedule, seen)
+
+
+def is_found(shell: Shell, source: Path) -> None:
+    executable = built(shell, source)
+    seen = (answer(shell, executable, schedule, 100) for schedule in SCHEDULES)
+    assert any(one["verdict"] == "not-robust" for one in seen)
+
+
+def named(paths: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("source", paths, ids=[path.name for path in paths])
+
+
+@named(ROBUST)
+def test_a_robust_program_is_not_reported(tmp_path: Path, source: Path) -> None:
+    is_silent(Shell(tmp_path, USUAL), source, 10)
+
+
+@pytest.mark.slow
+@with_each_compiler
+@named(ROBUST)
+def test_a_robust_program_is_not_reported_in_a_thousand_runs(
+    tmp_path: Path, toolchain: Toolchain, source: Path
+) -> None:
+    is_silent(Shell(tmp_path, toolchain), source, 1000)
+
+
+@named(NOT_ROBUST)
+def test_a_program_that_is_not_robust_is_found_within_a_hundred_runs(tmp_path: Path, source: Path) -> None:
+    shell = Shell(tmp_path, USUAL)
+    executable = built(shell, source)
+    assert any(answer(shell, executable, schedule, 100)["verdict"] == "not-robust" for schedule in SCHEDULES)
+
+
+@pytest.mark.slow
+@with_each_compiler
+@named(NOT_ROBUST)
+def test_a_program_that_is_not_robust_is_found_with_each_compiler(
+    tmp_path: Path, toolchain: Toolchain, source: Path
+) -> None:
+    shell = Shell(tmp_path, toolchain)
+    executable = built(shell, source)
+    assert any(answer(shell, executable, schedule, 100)["verdict"] == "not-robust" for schedule in SCHEDULES)
+
+
+@with_each_compiler
+def test_priorities_that_change_find_the_broken_sequence_lock(tmp_path: Path, toolchain: Toolchain) -> None:
+    shell = Shell(tmp_path, toolchain)
+    executable = built(shell, FOLDER / "seqlock-broken.c")
+    assert answer(shell, executable, "pct", 100)["verdict"] == "not-robust"
+
+
+@named(sorted(FOLDER.glob("*.tpl")))
+def test_the_static_engine_says_what_a_program_says_of_itself(source: Path) -> None:
+    (program,) = (path for path in PROGRAMS if path.stem == source.stem)
+    answered = holdfast.robust(holdfast.load(source), model="rc20")
+    assert isinstance(answered, holdfast.Robust) == is_robust(source) == is_robust(program)
+    assert answered.assertion is None
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "replacement"),
+    [
+        ("bakery", r"fence.*;", "skip;"),
+        ("dekker", r"fence.*;", "skip;"),
+        ("futex-mutex", r"0, rel\)", "0)"),
+        ("hazard-pointers", r"fence.*;", "skip;"),
+        (
+            "lamport-fast",
+            r"(?s)max_value 2(.*)busy\[3\](.*)worker\[2\](.*)wait\(busy\[2 - tid\], 0, acq\);",
+            r"max_value 3\1busy[4]\2worker[3]\3"
+            "wait(busy[1], 0, acq); wait(busy[2], 0, acq); wait(busy[3], 0, acq);",
+        ),
+        ("mcs-lock", r"blocked\[r\].store\(0, rel\)", "blocked[r].store(0)"),
+        ("once", r"ready.store\(1, rel\)", "ready.store(1)"),
+        ("peterson", r"(?s)fence.*?;(.*)", r"skip;\1"),
+        ("rcu", r"(current|period)(.*), rel\)", r"\1\2)"),
+        ("reference-count", r"-1, rel\)", "-1)"),
+        ("spinlock", r"0, rel\)", "0)"),
+        ("ticket-lock", r"t \+ 1, rel\)", "t + 1)"),
+        ("treiber-stack", r"(, acq, rel|acq)\)", ")"),
+    ],
+)
+def test_a_sibling_that_is_weakened_like_the_variant_is_not_robust(
+    name: str, pattern: str, replacement: str
+) -> None:
+    text = (FOLDER / f"{name}.tpl").read_text(encoding="utf-8")
+    weakened, changes = re.subn(pattern, replacement, text)
+    assert changes
+    assert isinstance(holdfast.robust(tpl.read(weakened), model="rc20"), holdfast.NotRobust)
+
+
+@named(PROGRAMS)
+def test_a_program_says_why_it_is_what_it_is(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    assert re.search(r"^// expect: robust rc20=(yes|no)\n// Why: ", text, re.MULTILINE)
+
+
+def test_the_readme_lists_all_programs_with_their_verdicts() -> None:
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| (yes|no) \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M
+    )
+    assert sorted(rows) == sorted((path.stem, "yes" if is_robust(path) else "no") for path in PROGRAMS)

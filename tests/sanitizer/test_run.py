@@ -1,0 +1,375 @@
+"""`holdfast run`: which runs are made, how, what they add up to, and the exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interrupting import HEED_CONTROL_C, answer_within
+from sanitizer.building import Shell
+from sanitizer.fakes import Module, build_module, end, finding, options_given, play
+
+CLEAN = [[end()]]
+WAITS_FOR_CONTROL_C = """
+open("waiting", "w").close()
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    print("ended in its own way")
+"""
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Module:
+    return build_module(tmp_path_factory.mktemp("module"))
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+class TestExitCodes:
+    def test_nothing_seen_is_0(self, shell: Shell) -> None:
+        done = play(shell, events=CLEAN)
+        assert done.returncode == 0
+        assert done.stdout.startswith("./program: nothing seen in 1 run (scheduled by the system); 10 atomic")
+
+    def test_a_finding_is_1(self, shell: Shell, module: Module) -> None:
+        done = play(shell, events=[[finding(module), end()]])
+        assert done.returncode == 1
+        assert "./program: not robust: 1 finding in 1 run" in done.stdout
+
+    def test_a_finding_counts_more_than_the_exit_code_of_the_program(
+        self, shell: Shell, module: Module
+    ) -> None:
+        done = play(shell, events=[[finding(module), end()]], code="sys.exit(9)")
+        assert done.returncode == 1
+        assert "exited with" not in done.stdout
+
+    def test_a_deadlock_is_1(self, shell: Shell, module: Module) -> None:
+        threads = [
+            {"thread": 0, "name": "main", "blocked_on": "mutex", "stack": [module.place("reader")]},
+            {"thread": 3, "name": "", "blocked_on": "join", "stack": [module.place("writer")]},
+        ]
+        done = play(shell, events=[[{"event": "deadlock", "threads": threads}, end()]], code="sys.exit(66)")
+        assert done.returncode == 1
+        assert "Main thread waits: mutex" in done.stdout
+        assert "Thread T3 waits: join" in done.stdout
+        assert "SUMMARY: holdfast: deadlock of main thread, thread T3" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("code", "why"),
+        [
+            ("sys.exit(9)", "exited with code 9"),
+            ("os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
+        ],
+    )
+    def test_an_end_of_its_own_kind_is_3(self, shell: Shell, code: str, why: str) -> None:
+        done = play(shell, events=CLEAN, code=code)
+        assert done.returncode == 3
+        assert f"The run {why}." in done.stdout
+        assert f"./program: undecided: the run {why}; nothing was seen" in done.stdout
+
+    def test_a_limit_on_time_is_3(self, shell: Shell) -> None:
+        done = play(shell, "--timeout", "1", events=CLEAN, code="time.sleep(100)")
+        assert done.returncode == 3
+        assert "did not end within the time limit" in done.stdout
+
+    def test_a_limit_on_steps_is_3(self, shell: Shell) -> None:
+        limit = {"event": "step-limit", "steps": 500}
+        done = play(shell, "--max-steps", "500", "--schedule", "pct", "--runs", "2", events=[[limit, end()]])
+        assert done.returncode == 3
+        assert "2 runs of 2 reached the limit of 500 scheduled steps" in done.stdout
+        assert options_given(shell)[0]["steps"] == "500"
+
+    def test_a_program_that_was_not_built_for_it_is_2(self, shell: Shell) -> None:
+        done = shell.run("holdfast", "run", "true")
+        assert done.returncode == 2
+        assert "not built with holdfast-cc" in done.stderr
+        assert done.stdout == ""
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["./none"], "./none:1:1: cannot start the program: No such file or directory"),
+            (["/tmp"], "/tmp:1:1: cannot start the program: Permission denied"),
+            ([], "expected a program to run"),
+            (["--replay", "none.json"], "none.json:1:1: cannot read the report"),
+            (["--suppressions", "none", "true"], "none:1:1: cannot read the suppressions"),
+        ],
+    )
+    def test_wrong_input_is_2(self, shell: Shell, arguments: list[str], message: str) -> None:
+        done = shell.run("holdfast", "run", *arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class TestRuns:
+    def test_each_run_has_the_next_seed(self, shell: Shell) -> None:
+        done = play(shell, "--schedule", "random", "--runs", "5", "--seed", "40", events=CLEAN)
+        assert done.returncode == 0
+        assert {options["seed"] for options in options_given(shell)} == {"40", "41", "42", "43", "44"}
+        assert "in 5 runs (schedule random, seeds 40 to 44); 50 atomic operations" in done.stdout
+
+    def test_pct_spreads_its_changes_over_the_length_of_the_first_run(self, shell: Shell) -> None:
+        play(shell, "--schedule", "pct", "--depth", "4", "--runs", "3", events=[[end(steps=321)]])
+        given = options_given(shell)
+        assert [options.get("length") for options in given] == [None, "321", "321"]
+        assert {options["depth"] for options in given} == {"4"}
+
+    def test_the_users_options_come_first(self, shell: Shell) -> None:
+        play(shell, events=CLEAN, HOLDFAST_OPTIONS="await_loops=0:quiet=0:max_findings=7")
+        (options,) = options_given(shell)
+        assert options["await_loops"] == "0"
+        assert options["max_findings"] == "7"
+        assert options["quiet"] == "1"
+
+    def test_addresses_are_not_random(self, shell: Shell) -> None:
+        done = play(shell, events=CLEAN, code="print(open('/proc/self/personality').read())")
+        assert int(done.stdout.split()[0], 16) & 0x0040000
+
+    def test_a_single_run_has_the_terminal(self, shell: Shell) -> None:
+        shell.write("script.json", "")
+        done = play(shell, events=CLEAN, code="print('out'); print('err', file=sys.stderr)")
+        assert done.stdout.startswith("out\n./program: nothing seen")
+        assert done.stderr == "err\n"
+
+    def test_several_runs_do_not_mix_their_output(self, shell: Shell) -> None:
+        done = play(shell, "--runs", "3", events=CLEAN, code="print('out'); sys.exit(4)")
+        assert done.returncode == 3
+        assert "3 of 3 runs exited with code 4.\n  The end of what it printed:\n    out\n" in done.stdout
+        assert done.stdout.count("out\n") == 1
+
+    def test_processes_that_the_program_starts_are_watched_too(self, shell: Shell, module: Module) -> None:
+        done = play(shell, events=[[end()], [finding(module), end()]])
+        assert done.returncode == 1
+        assert "20 atomic operations" in done.stdout
+
+    def test_what_a_killed_program_left_is_read_as_far_as_it_goes(self, shell: Shell, module: Module) -> None:
+        lines = [finding(module), {"event": "of a later version", "x": 1}, '{"event":"finding","ki']
+        done = play(shell, events=[lines], code="os.kill(os.getpid(), signal.SIGKILL)")
+        assert done.returncode == 1
+        assert "The run was killed by SIGKILL." in done.stdout
+
+    def test_time_is_up_for_what_the_program_started_too(self, shell: Shell) -> None:
+        code = "print(os.spawnlp(os.P_NOWAIT, 'sleep', 'sleep', '100'), file=open('child', 'w'), flush=True)"
+        play(shell, "--timeout", "1", events=CLEAN, code=f"{code}; time.sleep(100)")
+        child = int((shell.directory / "child").read_text())
+        deadline = time.monotonic() + 60
+        while is_alive(child) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not is_alive(child)
+
+    def test_control_c_ends_the_program_and_tells_what_it_found(self, shell: Shell, module: Module) -> None:
+        play(shell, events=[[finding(module)]])  # writes the program
+        script = {"events": [[finding(module)]], "by_seed": {}, "code": WAITS_FOR_CONTROL_C}
+        shell.write("script.json", json.dumps(script))
+        process = start(shell, "holdfast", "run", "./program", "script.json")
+        while not (shell.directory / "waiting").exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output = answer_within(process, 60)
+        assert process.returncode == 1
+        assert "ended in its own way" in output
+        assert "not robust: 1 finding in 1 run" in output
+
+    def test_control_c_ends_all_runs_and_tells_what_was_seen(self, shell: Shell, module: Module) -> None:
+        play(shell, events=CLEAN)  # writes the program
+        code = "time.sleep(0 if options['seed'] in ('1', '2') else 99)"
+        script = {"events": CLEAN, "by_seed": {"1": [[finding(module), end()]]}, "code": code}
+        shell.write("script.json", json.dumps(script))
+        options = ("--schedule", "random", "--runs", "50", "-j", "3")
+        process = start(shell, "holdfast", "run", *options, "./program", "script.json")
+        log = shell.directory / "options.log"
+        while len(log.read_text().splitlines()) < 1 + 4:  # two are over, and others have started
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        output = answer_within(process, 60)
+        assert process.returncode == 1
+        assert "not robust: 1 finding in 2 runs" in output
+        assert not any(is_alive(options["pid"]) for options in options_given(shell))
+
+
+def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
+    play(shell, events=CLEAN)  # writes the program
+    terminal, end_of_program = pty.openpty()
+    command = ["holdfast", "run", "--schedule", "random", "--runs", "3", "./program", "script.json"]
+    environment = {**shell.environment, "TERM": "xterm"}
+    done = subprocess.run(
+        command,
+        cwd=shell.directory,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=end_of_program,
+        check=True,
+    )
+    os.close(end_of_program)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(terminal, 4096):
+            shown += part
+    assert b"3/3" in shown
+    assert done.stdout.startswith(b"./program: nothing seen in 3 runs")
+
+
+def start(shell: Shell, *command: str) -> subprocess.Popen[str]:
+    """What is started in the background ignores Ctrl-C unless it is told to heed it."""
+    heeding = f"{HEED_CONTROL_C}; import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+    return subprocess.Popen(
+        [sys.executable, "-c", heeding, *command],
+        cwd=shell.directory,
+        env=shell.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class TestSummingUp:
+    def test_the_same_finding_is_told_once(self, shell: Shell, module: Module) -> None:
+        seen = [[finding(module), end()]]
+        done = play(shell, "--schedule", "random", "--runs", "4", by_seed={2: seen, 3: seen}, events=CLEAN)
+        assert done.stdout.count("WARNING: holdfast") == 1
+        assert "Seen in 2 of 4 runs, first with `--schedule random --seed " in done.stdout
+
+    def test_stacks_tell_findings_apart(self, shell: Shell, module: Module) -> None:
+        """By their functions and lines: the same helper called from elsewhere is another finding."""
+        same_line = finding(module)
+        same_line["by"]["stack"][0] = module.place("reader", 1)
+        elsewhere = finding(module, reader="other")
+        done = play(shell, events=[[finding(module), same_line, elsewhere, end()]])
+        assert done.stdout.count("WARNING: holdfast") == 2
+        assert "2 findings in 1 run" in done.stdout
+
+    def test_an_id_is_the_same_in_another_build(self, shell: Shell, module: Module, tmp_path: Path) -> None:
+        from sanitizer.fakes import SOURCE
+
+        before = "int before(int x) { return x * x / (x + 1); }\n"
+        other = build_module(tmp_path / "elsewhere", before + "#line 1\n" + SOURCE)
+        assert other.symbols["reader"] != module.symbols["reader"]
+        ids = set()
+        for one in (module, other):
+            done = play(shell, "--json", events=[[finding(one), end()]])
+            ids.add(json.loads(done.stdout)["findings"][0]["id"])
+        assert len(ids) == 1
+
+    @pytest.mark.parametrize(
+        ("line", "hides"),
+        [
+            ("robustness:reader", True),
+            ("robustness:^read*", True),
+            ("robustness:^eader", False),
+            ("robustness:spin.c", True),
+            ("robustness:flags", True),
+            ("robustness:^flags$", False),
+            ("race:reader", False),
+        ],
+    )
+    def test_suppressions(self, shell: Shell, module: Module, line: str, hides: bool) -> None:
+        shell.write("suppressions", f"# not these\n\n{line}\n")
+        done = play(shell, "--suppressions", "suppressions", events=[[finding(module), end()]])
+        assert done.returncode == (0 if hides else 1)
+        assert ("1 suppressed" in done.stdout) is hides
+        assert options_given(shell)[0]["suppressions"] == str(shell.directory / "suppressions")
+
+    def test_suppressions_from_the_environment(self, shell: Shell, module: Module) -> None:
+        shell.write("suppressions", "robustness:reader\n")
+        done = play(shell, events=[[finding(module)]], HOLDFAST_OPTIONS="suppressions=suppressions")
+        assert done.returncode == 0
+
+    def test_a_mistake_in_the_suppressions_is_shown(self, shell: Shell) -> None:
+        shell.write("suppressions", "robustness:x\nrobustnes:y\n")
+        done = play(shell, "--suppressions", "suppressions", events=CLEAN)
+        assert done.returncode == 2
+        assert done.stderr.startswith("suppressions:2:1: expected `KIND:PATTERN`")
+
+
+class TestReplay:
+    def report(self, shell: Shell, module: Module) -> Path:
+        """Of three runs, that of seed 8 finds something."""
+        events = {8: [[finding(module), end()]]}
+        done = play(
+            shell,
+            *(
+                "--schedule",
+                "pct",
+                "--depth",
+                "2",
+                "--runs",
+                "3",
+                "--seed",
+                "7",
+                "--max-steps",
+                "99",
+                "--json",
+            ),
+            by_seed=events,
+            events=CLEAN,
+        )
+        (shell.directory / "options.log").unlink()
+        return shell.write("report.json", done.stdout)
+
+    def test_the_run_of_the_finding_is_made_again(self, shell: Shell, module: Module) -> None:
+        self.report(shell, module)
+        done = shell.run("holdfast", "run", "--replay", "report.json")
+        assert done.returncode == 1
+        assert "not robust: 1 finding in 1 run (replayed from the report)" in done.stdout
+        (options,) = options_given(shell)
+        assert options["seed"] == "8"
+        assert options["depth"] == "2"
+        assert options["length"] == "20"
+        assert options["steps"] == "99"
+        assert (shell.directory / "replayed.log").read_text() == "turns of seed 8\n"
+
+    def test_a_finding_that_does_not_come_again_is_no_answer(self, shell: Shell, module: Module) -> None:
+        self.report(shell, module)
+        shell.write("script.json", json.dumps({"events": CLEAN, "by_seed": {}, "code": ""}))
+        done = shell.run("holdfast", "run", "--replay", "report.json")
+        assert done.returncode == 3
+        assert "what the report says was not seen again" in done.stdout
+
+    def test_another_program_can_be_given(self, shell: Shell, module: Module) -> None:
+        self.report(shell, module)
+        done = shell.run("holdfast", "run", "--replay", "report.json", "./none")
+        assert "./none:1:1: cannot start the program" in done.stderr
+
+    @pytest.mark.parametrize("text", ["", "{}", '{"verdict":"robust"}', "\x00", '{"verdict":"not-seen"}'])
+    def test_what_is_no_report_is_refused(self, shell: Shell, text: str) -> None:
+        shell.write("report.json", text)
+        done = shell.run("holdfast", "run", "--replay", "report.json")
+        assert done.returncode == 2
+        assert "report.json:1:1: this is no report" in done.stderr
+
+    def test_damaged_decisions_are_refused(self, shell: Shell, module: Module) -> None:
+        report = json.loads(self.report(shell, module).read_text())
+        report["findings"][0]["schedule"]["decisions"] = "AAAA"
+        shell.write("report.json", json.dumps(report))
+        done = shell.run("holdfast", "run", "--replay", "report.json")
+        assert done.returncode == 2
+        assert "the decisions of seed 8 are damaged" in done.stderr
+
+    def test_a_report_without_findings_has_nothing_to_show_again(self, shell: Shell) -> None:
+        shell.write("report.json", play(shell, "--json", events=CLEAN).stdout)
+        done = shell.run("holdfast", "run", "--replay", "report.json")
+        assert done.returncode == 2
+        assert "the report has no finding" in done.stderr
