@@ -1,9 +1,10 @@
 """Scripts: operations of several threads in one fixed order, as a C program and as the rules see them.
 
-A script is what a schedule is to a program: each operation waits for its turn, by means that the sanitizer does
-not know (a volatile counter), so the run is always the same. `verdicts` says which operations of a script are
-violations by the rules of design.md, section 7, taken literally: a location clock maps every location to its
-newest known write, and all writes are kept. `Book` compiles many scripts into one program and runs them.
+A script is what a schedule is to a program: each operation waits for its turn, by means that the sanitizer
+does not know (a volatile counter), so the run is always the same. `verdicts` says which operations of a
+script are violations by the rules of design.md, section 7, taken literally: a location clock maps every
+location to its newest known write, and all writes are kept. `Book` compiles many scripts into one program and
+runs them.
 """
 
 from __future__ import annotations

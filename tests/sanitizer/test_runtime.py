@@ -31,7 +31,9 @@ LITMUS = {
         "0: store x 1; 0: load y; 0: store x 2; 1: store y 1; !1: load x; 1: store y 2"
     ),
     "message passing, relaxed": "0: store x 1; 0: store y 1; 1: load y; !1: load x",
-    "message passing, release and acquire": "0: store x 1; 0: store y 1 release; 1: load y acquire; 1: load x",
+    "message passing, release and acquire": (
+        "0: store x 1; 0: store y 1 release; 1: load y acquire; 1: load x"
+    ),
     "message passing, release only": "0: store x 1; 0: store y 1 release; 1: load y; !1: load x",
     "message passing, acquire only": "0: store x 1; 0: store y 1; 1: load y acquire; !1: load x",
     "message passing with fences": (
@@ -79,7 +81,9 @@ LITMUS = {
     ),
     "a CAS that must read the newest value": "0: add x 1; 0: load y; 1: store y 1; 1: bcas x 1 2",
     "a CAS that can fail on an old value": "0: store x 1; 0: load y; 1: store y 1; !1: cas x 1 2",
-    "a write cannot come between an RMW and what it reads": "0: add x 1; 0: load y; 1: store y 1; 1: store x 2",
+    "a write cannot come between an RMW and what it reads": (
+        "0: add x 1; 0: load y; 1: store y 1; 1: store x 2"
+    ),
     "a write can come before a write": "0: store x 1; 0: load y; 1: store y 1; !1: store x 2",
     "a wait for the new value misses nothing": "0: store x 1; 0: load y; 1: store y 1; 1: wait x 1",
     "a wait for a value that was there before": (

@@ -1,5 +1,5 @@
-"""What real programs do, and the sanitizer survives: each program here is robust, checks itself, and must exit
-with its own code and print nothing but its own words, as it does without the sanitizer."""
+"""What real programs do, and the sanitizer survives: each program here is robust, checks itself, and must
+exit with its own code and print nothing but its own words, as it does without the sanitizer."""
 
 from __future__ import annotations
 
@@ -118,7 +118,10 @@ int main() {
     pthread_key_create(&key, again);
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i)
-        threads.emplace_back([] { counting.rounds = 1; pthread_setspecific(key, reinterpret_cast<void*>(1)); });
+        threads.emplace_back([] {
+            counting.rounds = 1;
+            pthread_setspecific(key, reinterpret_cast<void*>(1));
+        });
     for (auto& t : threads) t.join();
     std::printf("%d", destroyed.load());
 }
@@ -361,7 +364,9 @@ int main(void) {
 
 @with_each_compiler
 @schedules
-def test_atomics_on_the_stack_and_in_mapped_files(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
+def test_atomics_on_the_stack_and_in_mapped_files(
+    tmp_path: Path, toolchain: Toolchain, schedule: str
+) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -436,12 +441,13 @@ def test_an_instrumented_malloc(tmp_path: Path, toolchain: Toolchain, schedule: 
     program = _build(
         shell,
         """
+#include <holdfast.h>
 static _Alignas(64) char heap[1 << 24];
 static atomic_size_t used;
-static atomic_flag busy = ATOMIC_FLAG_INIT;
+static atomic_int busy;
 static struct block { struct block* next; size_t size; } *blocks;
-static void acquire(void) { while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield(); }
-static void release(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
+static void acquire(void) { hf_bcas(&busy, 0, 1, memory_order_acquire); }
+static void release(void) { atomic_store_explicit(&busy, 0, memory_order_release); }
 void* malloc(size_t size) {
     size = (size + 31) / 16 * 16;
     acquire();
@@ -466,7 +472,11 @@ void free(void* p) {
 void* calloc(size_t n, size_t size) { void* p = malloc(n * size); return memset(p, 0, n * size); }
 void* realloc(void* p, size_t size) {
     void* q = malloc(size);
-    if (p != NULL) { size_t old = ((struct block*)p - 1)->size; memcpy(q, p, old < size ? old : size); free(p); }
+    if (p != NULL) {
+        size_t old = ((struct block*)p - 1)->size;
+        memcpy(q, p, old < size ? old : size);
+        free(p);
+    }
     return q;
 }
 void* memalign(size_t a, size_t size) { char* p = malloc(size + a); return p + (-(uintptr_t)p & (a - 1)); }

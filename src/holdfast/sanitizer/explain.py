@@ -17,6 +17,8 @@ NOUNS = {
     "fence": "fence",
 }
 
+_VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
+
 
 def noun(access: str) -> str:
     return NOUNS.get(access, access or "access")
@@ -25,6 +27,8 @@ def noun(access: str) -> str:
 def title(finding: Finding) -> str:
     if finding.kind == "race":
         return "data race"
+    if finding.kind == "threads":
+        return f"wrong use of threads: {printable(finding.access.what)}"
     name = printable(finding.location.name)
     preposition = {"store": "to", "wait": "for"}.get(finding.access.what, "of")
     where = f" {preposition} `{name}`" if name else ""
@@ -42,7 +46,13 @@ def why(finding: Finding) -> str:
     """One paragraph: the order that a reader of the program expects, and why nothing ensures it."""
     name = noun(finding.access.what)
     if finding.kind == "race":
-        return "Two threads use a location that is not atomic, one of them writes, and nothing orders them."
+        return (
+            "Two threads use the same memory, one of them writes, not both accesses are atomic, and nothing "
+            "in C11 orders the two: no mutex, no release write with an acquire read of it, no fences about "
+            "such a pair."
+        )
+    if finding.kind == "threads":
+        return "ThreadSanitizer saw threads or mutexes used as their standards do not allow."
     expected = f"In every interleaving of this run the {name} comes after that write{_chain(finding)}."
     return (
         f"{expected} The memory orders do not ensure it: no chain of release and acquire operations or "
@@ -54,7 +64,7 @@ def why(finding: Finding) -> str:
 def repairs(finding: Finding) -> list[str]:
     """What would repair it, one sentence each; general advice where nothing exact is known."""
     known = [_repair(repair) for repair in finding.repair]
-    if known or finding.kind == "race":
+    if known or finding.kind != "robustness":
         return known
     return [
         "If the threads pass something on through another atomic, make its write `memory_order_release` and "
@@ -66,7 +76,7 @@ def repairs(finding: Finding) -> list[str]:
 def summary(finding: Finding) -> str:
     frame = places(finding.access.stack)[-1] if finding.access.stack else Frame()
     function = f" in {printable(frame.function)}" if frame.function else ""
-    return f"{_verdict(finding.kind)} {place(frame)}{function}"
+    return f"{_VERDICTS.get(finding.kind, finding.kind)} {place(frame)}{function}"
 
 
 def deadlock_summary(deadlock: Deadlock) -> str:
@@ -113,14 +123,13 @@ def location(finding: Finding) -> str:
         case "stack":
             owner = "" if it.thread is None else f" of {thread_name(Access(thread=it.thread))}"
             return f"Location is on the stack{owner}{at}"
+        case "tls":
+            owner = "" if it.thread is None else f" of {thread_name(Access(thread=it.thread))}"
+            return f"Location is thread-local{owner}{at}"
         case "mmap":
             return f"Location is in mapped memory{name}{at}" + (", mapped at:" if it.stack else "")
         case _:
             return f"Location is{at.removeprefix(' at') or ' unknown'}"
-
-
-def _verdict(kind: str) -> str:
-    return "data race" if kind == "race" else "not robust"
 
 
 def _chain(finding: Finding) -> str:

@@ -7,6 +7,8 @@ in all builds of the same sources.
 from __future__ import annotations
 
 import hashlib
+import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.sanitizer.elf_data import variable_at
@@ -23,10 +25,13 @@ from holdfast.sanitizer.run_answer import (
 from holdfast.sanitizer.symbols import Symbols
 from holdfast.sanitizer.tally import Seen
 
-# Where the user's part of a stack ends: with `main`, or before what starts a thread or the program.
+# Above the user's part of a stack: how an atomic operation comes to ThreadSanitizer in mode races.
+_ABOVE = re.compile(r"__tsan_|__wrap___tsan_|(.* )?holdfast::")
+# Where it ends: with `main`, or before what starts a thread or the program.
 _LAST = "main"
 _BELOW = frozenset(("_start", "start_thread", "clone", "clone3", "__clone3"))
 _BELOW_ALL_OF = ("__libc_start", "holdfast::")
+_OUR_THREADS = "/sanitizer/interpose_threads.cpp"
 
 
 def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
@@ -108,13 +113,18 @@ def _blocked(raw: RawBlocked, symbols: Symbols) -> Access:
 
 def _trimmed(stack: Sequence[Frame]) -> tuple[Frame, ...]:
     kept: list[Frame] = []
-    for frame in stack:
-        if kept and (frame.function in _BELOW or frame.function.startswith(_BELOW_ALL_OF)):
+    for frame in itertools.dropwhile(lambda frame: _ABOVE.match(frame.function), stack):
+        if kept and _is_below(frame):
             break
         kept.append(frame)
         if frame.function == _LAST:
             break
     return tuple(kept)
+
+
+def _is_below(frame: Frame) -> bool:
+    ours = frame.file.endswith(_OUR_THREADS)
+    return ours or frame.function in _BELOW or frame.function.startswith(_BELOW_ALL_OF)
 
 
 def _line(place: Place | None, symbols: Symbols) -> Frame | None:

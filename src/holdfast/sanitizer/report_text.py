@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from holdfast.report.printable import paragraph, printable
 from holdfast.sanitizer import explain
 from holdfast.sanitizer.run_answer import (
-    Access,
     AnyRunAnswer,
     Deadlock,
     Finding,
@@ -63,18 +62,19 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
 def _finding(page: _Page, finding: Finding, runs: int) -> Iterator[str]:
     yield page.paint(f"WARNING: holdfast: {explain.title(finding)}", "bad")
     access = finding.access
-    yield f"  {_operation(access, finding.size, finding.address)} by {explain.thread_name(access)}:"
+    yield f"  {_operation(finding)} by {explain.thread_name(access)}:"
     yield from _stack(page, access.stack)
     yield ""
     if finding.missed is not None:
         order = f" ({explain.memory_order(finding.missed.order)})" if finding.missed.order else ""
-        other = "access" if finding.kind == "race" else "write"
+        other = finding.missed.what or "access" if finding.kind == "race" else "write"
         yield f"  It {explain.can(finding)} the {other}{order} by {explain.thread_name(finding.missed)}:"
         yield from _stack(page, finding.missed.stack)
         yield ""
-    yield from page.wrapped(explain.location(finding))
-    yield from _stack(page, finding.location.stack)
-    yield ""
+    if finding.address:
+        yield from page.wrapped(explain.location(finding))
+        yield from _stack(page, finding.location.stack)
+        yield ""
     yield from page.wrapped(f"Why: {explain.why(finding)}")
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
@@ -94,9 +94,11 @@ def _deadlock(page: _Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
     yield f"SUMMARY: holdfast: {explain.deadlock_summary(deadlock)}"
 
 
-def _operation(access: Access, size: int, address: str) -> str:
+def _operation(finding: Finding) -> str:
+    access = finding.access
     order = f" ({explain.memory_order(access.order)})" if access.order else ""
-    return f"{explain.noun(access.what).capitalize()} of size {size} at {address}{order}"
+    where = f" of size {finding.size} at {finding.address}" if finding.address else ""
+    return f"{explain.noun(access.what).capitalize()}{where}{order}"
 
 
 def _stack(page: _Page, stack: Iterable[Frame]) -> Iterator[str]:

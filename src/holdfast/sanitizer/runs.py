@@ -32,6 +32,7 @@ _LARGEST_DECISIONS = 1 << 16  # bytes, compressed; a longer run is repeated by i
 _ADDRESSES_NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 _CURRENT_PERSONALITY = 0xFFFFFFFF
 _SECONDS_TO_END = 5.0  # for a program that was interrupted
+_THREAD_SANITIZER_LOG = "thread-sanitizer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,17 +178,21 @@ class _Runner:
 
     def _outcome(self, schedule: Schedule, exit_code: int | None, place: Path, output: str) -> Outcome:
         files = sorted(place.glob("*.jsonl"))
+        logs = sorted(place.glob(f"{_THREAD_SANITIZER_LOG}.*"))
         return Outcome(
             schedule=msgspec.structs.replace(schedule, decisions=_decisions(place) or schedule.decisions),
             exit_code=exit_code,
             events=tuple(event for file in files for event in read_events(file)),
             watched=bool(files),
-            output=output,
+            output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
         )
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
-    """Ours come last in HOLDFAST_OPTIONS: a later setting wins."""
+    """Ours come last in HOLDFAST_OPTIONS and TSAN_OPTIONS: a later setting wins.
+
+    What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
+    """
     options = [os.environ.get("HOLDFAST_OPTIONS", ""), "quiet=1", "exitcode=0", f"json={place}/%p.jsonl"]
     options += [f"schedule={schedule.kind}"]
     if schedule.kind != "os":
@@ -201,7 +206,12 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
             options += [f"decisions={place}/decisions"]
     if job.suppressions is not None:
         options += [f"suppressions={os.path.abspath(job.suppressions)}"]
-    return {**os.environ, "HOLDFAST_OPTIONS": ":".join(option for option in options if option)}
+    thread_sanitizer = [os.environ.get("TSAN_OPTIONS", ""), f'log_path="{place}/{_THREAD_SANITIZER_LOG}"']
+    return {
+        **os.environ,
+        "HOLDFAST_OPTIONS": ":".join(option for option in options if option),
+        "TSAN_OPTIONS": ":".join(option for option in thread_sanitizer if option),
+    }
 
 
 def _decisions(place: Path) -> bytes | None:

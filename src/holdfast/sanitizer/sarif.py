@@ -29,6 +29,11 @@ _RULES = {
         "Data race",
         "Two accesses to a location that is not atomic, unordered, one a write.",
     ),
+    "threads": (
+        "ThreadMisuse",
+        "Threads or mutexes are used in a wrong way",
+        "A thread or a mutex is used as its standard does not allow, or the order of locking changes.",
+    ),
     "deadlock": ("Deadlock", "Deadlock", "Every thread waits for another one."),
 }
 _ROOT = "ROOT"  # what relative paths start from
@@ -67,7 +72,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
     )
     result = _result(finding.kind, finding.id, text, finding.access)
     if finding.missed is not None and finding.missed.stack:
-        related = _location(places(finding.missed.stack)[-1], "the write that can be missed")
+        other = "the other access" if finding.kind == "race" else "the write that can be missed"
+        related = _location(places(finding.missed.stack)[-1], other)
         result["relatedLocations"] = [{"id": 1, **related}]
     flows = list(_thread_flows(accesses))
     if flows:

@@ -1,8 +1,8 @@
 """Findings that the user does not want to hear of again, named in a file in the manner of ThreadSanitizer.
 
-Each line is `KIND:PATTERN`. KIND is `robustness`, `race` or `deadlock`. PATTERN is part of the name of a
-function, a source file or a module on one of the stacks, or of the location; `*` in it stands for any text,
-`^` at its start and `$` at its end for those of the name. `#` begins a comment.
+Each line is `KIND:PATTERN`. KIND is `robustness`, `race`, `threads` or `deadlock`. PATTERN is part of the
+name of a function, a source file or a module on one of the stacks, or of the location; `*` in it stands for
+any text, `^` at its start and `$` at its end for those of the name. `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 
-KINDS = ("robustness", "race", "deadlock")
+KINDS = ("robustness", "race", "threads", "deadlock")
 
 
 @dataclass(frozen=True)

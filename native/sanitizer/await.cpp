@@ -1,0 +1,111 @@
+#include "await.hpp"
+
+#include "lock.hpp"
+#include "memory.hpp"
+#include "modules.hpp"
+#include "symbols.hpp"
+
+namespace holdfast {
+namespace {
+
+// A few values; of more it is only known that there are many.
+struct FewValues {
+    static constexpr std::uint32_t most = 8;
+    std::uint32_t count;
+    std::uint64_t values[most];
+
+    bool has(std::uint64_t value) const {
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (values[i] == value) return true;
+        return false;
+    }
+    void add(std::uint64_t value) {
+        if (!has(value) && count < most) values[count++] = value;
+    }
+};
+
+struct Place {
+    std::uintptr_t address;
+    FewValues prolonging, ending;
+    Place* next;
+};
+
+constexpr std::size_t buckets = 256;
+Lock guard;
+Place* places[buckets];
+
+Place* find(std::uintptr_t address) {
+    Place* place = __atomic_load_n(&places[address % buckets], __ATOMIC_ACQUIRE);
+    while (place != nullptr && place->address != address) place = place->next;
+    return place;
+}
+
+Place& find_or_make(std::uintptr_t address) {
+    if (Place* const known = find(address); known != nullptr) return *known;
+    auto* const place = static_cast<Place*>(memory::allocate(sizeof(Place)));
+    *place = {address, {}, {}, places[address % buckets]};
+    __atomic_store_n(&places[address % buckets], place, __ATOMIC_RELEASE);
+    return *place;
+}
+
+bool same(char const* a, char const* b) {
+    return std::string_view(a) == std::string_view(b);
+}
+
+}  // namespace
+
+void end_await(Thread& t) {
+    if (t.await.rounds != 0) {
+        Locked held(guard);
+        find_or_make(t.await.place).ending.add(t.await.value);
+    }
+    t.await.place = 0;
+}
+
+void next_round(Thread& t, std::uintptr_t place, std::uintptr_t, std::uint64_t value) {
+    {
+        Locked held(guard);
+        find_or_make(place).prolonging.add(t.await.value);
+    }
+    t.await.value = value;
+    ++t.await.rounds;
+}
+
+bool is_await(std::uintptr_t place) {
+    return find(place) != nullptr;
+}
+
+bool ends_await(std::uintptr_t place, std::uint64_t value) {
+    Locked held(guard);
+    Place const* const known = find(place);
+    return known != nullptr && known->ending.has(value) && !known->prolonging.has(value);
+}
+
+std::uintptr_t await_of_same_source(std::uintptr_t place) {
+    look_up_symbols(&place, 1, 0);
+    Symbol const& wanted = *symbol_at(place);
+    if (wanted.line == nullptr || wanted.column == nullptr) return 0;
+    for (Place const* known : places) {
+        for (; known != nullptr; known = known->next) {
+            look_up_symbols(&known->address, 1, 0);
+            Symbol const& found = *symbol_at(known->address);
+            if (found.line != nullptr && found.column != nullptr && same(found.line, wanted.line) &&
+                same(found.column, wanted.column))
+                return known->address;
+        }
+    }
+    return 0;
+}
+
+void json_awaits(Text& out) {
+    for (Place* place : places) {
+        for (; place != nullptr; place = place->next) {
+            ModulePlace const where = find_module(place->address - 1);
+            if (where.module == nullptr) continue;
+            out << "{\"event\":\"await\",\"at\":{\"module\":" << Quoted{where.module} << ",\"offset\":\""
+                << Hex{where.offset} << "\"}}\n";
+        }
+    }
+}
+
+}  // namespace holdfast

@@ -1,0 +1,152 @@
+#include "collector.hpp"
+
+#include "locations.hpp"
+#include "memory.hpp"
+#include "options.hpp"
+#include "robustness.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::uint64_t least_steps_between = 2048;
+
+std::uint64_t steps_taken;  // since the last collection
+std::uint64_t steps_due = least_steps_between;
+
+// The processor's instruction is not everywhere, and the compiler's function for it is not ours.
+constexpr int count_bits(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return static_cast<int>(word * 0x0101010101010101u >> 56);
+}
+
+// The values of one slot that some clock holds, above what everybody knows.
+struct Values {
+    Time known_to_all;
+    Time newest;
+    std::uint64_t* bits;   // bit i: the value known_to_all + 1 + i is held
+    std::uint32_t* ranks;  // per word: values held in the words before it
+    std::size_t words;
+
+    void hold(Time value) {
+        if (value <= known_to_all) return;
+        auto const i = static_cast<std::size_t>(value - known_to_all - 1);
+        bits[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    void count() {
+        std::uint32_t sum = 0;
+        for (std::size_t w = 0; w < words; ++w) {
+            ranks[w] = sum;
+            sum += static_cast<std::uint32_t>(count_bits(bits[w]));
+        }
+    }
+    // How many values below or equal to this one are held.
+    Time renamed(Time value) const {
+        if (value <= known_to_all) return 0;
+        auto const i = static_cast<std::size_t>(value - known_to_all - 1);
+        std::uint64_t const below = bits[i / 64] & (~std::uint64_t{0} >> (63 - i % 64));
+        return static_cast<Time>(ranks[i / 64]) + count_bits(below);
+    }
+    // The number of the smallest value held at which a step of this time is known.
+    Time renamed_step(Time time) const {
+        if (time <= known_to_all) return 0;
+        return renamed(time - 1) + 1;
+    }
+};
+
+bool lives(Thread const& t) {
+    return t.state == Thread::State::made || t.state == Thread::State::running;
+}
+
+template <class Action>
+void for_all_clocks(Action action) {
+    for (Thread* t = all_threads; t != nullptr; t = t->next) {
+        if (t->state == Thread::State::unused) continue;
+        for (Time* clock : {t->current, t->acquire, t->release, t->sc}) action(clock, clock_width);
+    }
+    action(fence_location.message, clock_width);
+    action(fence_location.sc, clock_width);
+    for_all_cells([&](Cell& cell) {
+        for (std::uint32_t i = 0; i < Cell::clock_count && cell.width != 0; ++i)
+            action(cell.clocks + std::size_t{i} * cell.width, cell.width);
+    });
+}
+
+class Collection {
+  public:
+    Collection() : values_(memory::allocate_array<Values>(slot_count)) {
+        for (Slot s = 0; s < slot_count; ++s) prepare(s);
+    }
+    ~Collection() {
+        for (Slot s = 0; s < slot_count; ++s) {
+            memory::release_array(values_[s].bits, values_[s].words);
+            memory::release_array(values_[s].ranks, values_[s].words);
+        }
+        memory::release_array(values_, slot_count);
+    }
+
+    void run() {
+        std::uint64_t work = 0;
+        for_all_clocks([&](Time* clock, std::uint32_t width) {
+            for (Slot s = 0; s < width && s < slot_count; ++s) values_[s].hold(clock[s]);
+            work += width;
+        });
+        for (Slot s = 0; s < slot_count; ++s) {
+            values_[s].hold(values_[s].newest);
+            values_[s].count();
+        }
+        for_all_clocks([&](Time* clock, std::uint32_t width) {
+            for (Slot s = 0; s < width && s < slot_count; ++s) clock[s] = values_[s].renamed(clock[s]);
+        });
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind == CellKind::atomic)
+                work += cell.history.compact(
+                    [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
+        });
+        for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
+        steps_due = least_steps_between + 2 * work / lanes;
+    }
+
+  private:
+    void prepare(Slot s) {
+        Values& v = values_[s];
+        v.newest = slots[s].owner != nullptr ? slots[s].owner->time : slots[s].dead ? slots[s].last : 0;
+        v.known_to_all = v.newest;
+        for (Thread* t = all_threads; t != nullptr; t = t->next)
+            if (lives(*t) && t->current[s] < v.known_to_all) v.known_to_all = t->current[s];
+        v.words = static_cast<std::size_t>(v.newest - v.known_to_all) / 64 + 1;
+        v.bits = memory::allocate_array<std::uint64_t>(v.words);
+        v.ranks = memory::allocate_array<std::uint32_t>(v.words);
+        __builtin_memset(v.bits, 0, v.words * sizeof(std::uint64_t));
+    }
+    void rename_slot(Slot s) {
+        auto& slot = slots[s];
+        if (slot.owner != nullptr) {
+            slot.owner->time = values_[s].renamed(slot.owner->time);
+        } else if (slot.dead) {
+            slot.last = values_[s].renamed(slot.last);
+            slot.dead = slot.last != 0;
+        }
+    }
+
+    Values* values_;
+};
+
+}  // namespace
+
+void collect() {
+    StoppedWorld stopped;
+    Collection().run();
+    __atomic_store_n(&steps_taken, 0, __ATOMIC_RELAXED);
+}
+
+void note_steps(Thread& t) {
+    std::uint64_t const before = __atomic_fetch_add(&steps_taken, t.unreported_steps, __ATOMIC_RELAXED);
+    std::uint64_t const due = __atomic_load_n(&steps_due, __ATOMIC_RELAXED);
+    std::uint64_t const now = before + t.unreported_steps;
+    t.unreported_steps = 0;
+    if (before < due && now >= due) collect();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,195 @@
+#include "history.hpp"
+
+#include "memory.hpp"
+#include "options.hpp"
+
+namespace holdfast {
+namespace {
+
+// Values on their way from dropped writes to the next write that is kept.
+class Pending {
+  public:
+    ~Pending() { Gap::release(gap_); }
+
+    void add_write(std::uint64_t value, bool free, bool is_rmw) {
+        start(is_rmw);
+        gap_ = gap_->with(value, free);
+    }
+    void add_gap(Gap* gap) {
+        if (gap == nullptr) return;
+        if (gap_ == nullptr) {
+            gap_ = gap;
+            return;
+        }
+        gap_ = gap_->with_all_of(*gap);
+        Gap::release(gap);
+    }
+    Gap* take() {
+        Gap* const gap = gap_;
+        gap_ = nullptr;
+        return gap;
+    }
+
+  private:
+    void start(bool first_is_rmw) {
+        if (gap_ == nullptr) gap_ = Gap::make(first_is_rmw);
+    }
+
+    Gap* gap_ = nullptr;
+};
+
+}  // namespace
+
+Gap* Gap::make(bool first_is_rmw) {
+    auto const room = static_cast<std::uint32_t>((memory::usable(bytes(1)) - sizeof(Gap)) / sizeof(Value));
+    auto* const gap = static_cast<Gap*>(memory::allocate(bytes(room)));
+    gap->first_is_rmw_ = first_is_rmw;
+    gap->too_many_ = false;
+    gap->count_ = 0;
+    gap->capacity_ = room;
+    return gap;
+}
+
+void Gap::release(Gap* gap) {
+    if (gap != nullptr) memory::release(gap, bytes(gap->capacity_));
+}
+
+Gap* Gap::with(std::uint64_t value, bool free) {
+    if (too_many_) return this;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        if (values_[i].value != value) continue;
+        values_[i].free = values_[i].free || free;
+        return this;
+    }
+    if (count_ == most) {
+        too_many_ = true;
+        count_ = 0;
+        return this;
+    }
+    Gap* const gap = count_ == capacity_ ? enlarged() : this;
+    gap->values_[gap->count_++] = {value, free};
+    return gap;
+}
+
+Gap* Gap::with_all_of(Gap const& other) {
+    Gap* gap = this;
+    if (other.too_many_) {
+        too_many_ = true;
+        count_ = 0;
+    }
+    for (std::uint32_t i = 0; i < other.count_; ++i)
+        gap = gap->with(other.values_[i].value, other.values_[i].free);
+    return gap;
+}
+
+Gap* Gap::enlarged() {
+    auto const room =
+        static_cast<std::uint32_t>((memory::usable(bytes(2 * capacity_)) - sizeof(Gap)) / sizeof(Value));
+    auto* const larger = static_cast<Gap*>(memory::allocate(bytes(room)));
+    __builtin_memcpy(static_cast<void*>(larger), this, bytes(count_));
+    larger->capacity_ = room;
+    release(this);
+    return larger;
+}
+
+void History::begin(std::uint64_t value) {
+    base_ = Step{};  // at time 0, which everybody knows
+    base_.value = value;
+    newest_ = {0, 0, value, 0};
+    count_ = 0;
+}
+
+void History::begin_again(std::uint64_t value) {
+    for (std::uint32_t i = 0; i < count_; ++i) Gap::release(steps_[i].gap);
+    begin(value);
+}
+
+void History::end() {
+    begin_again(0);
+    memory::release_array(steps_, capacity_);
+    steps_ = nullptr;
+    count_ = capacity_ = 0;
+}
+
+void History::grow() {
+    auto const wanted = capacity_ == 0 ? std::size_t{4} : std::size_t{2} * capacity_;
+    auto const larger = static_cast<std::uint32_t>(memory::usable(wanted * sizeof(Step)) / sizeof(Step));
+    Step* const moved = memory::allocate_array<Step>(larger);
+    if (count_ != 0) __builtin_memcpy(moved, steps_, count_ * sizeof(Step));
+    memory::release_array(steps_, capacity_);
+    steps_ = moved;
+    capacity_ = larger;
+}
+
+void History::shrink() {
+    if (capacity_ <= 64 || count_ > capacity_ / 8) return;
+    Step* const old = steps_;
+    auto const old_capacity = capacity_;
+    steps_ = nullptr;
+    capacity_ = 0;
+    if (count_ != 0) {
+        auto const kept =
+            static_cast<std::uint32_t>(memory::usable(std::size_t{4} * count_ * sizeof(Step)) / sizeof(Step));
+        steps_ = memory::allocate_array<Step>(kept);
+        capacity_ = kept;
+        __builtin_memcpy(steps_, old, count_ * sizeof(Step));
+    }
+    memory::release_array(old, old_capacity);
+}
+
+// The base becomes the newest write that everybody knows; gives the first step behind it.
+std::uint32_t History::move_base() {
+    std::uint32_t begin = count_;
+    while (begin > 0 && steps_[begin - 1].time != 0) --begin;
+    if (begin == 0) return 0;
+    base_ = steps_[begin - 1];
+    base_.slot = 0;
+    base_.gap = nullptr;
+    while (begin < count_ && steps_[begin].index == base_.index) ++begin;
+    for (std::uint32_t i = 0; i < begin; ++i) Gap::release(steps_[i].gap);
+    return begin;
+}
+
+// Whoever knows a step knows later ones of the same slot and time too.
+void History::mark_superseded(std::uint32_t begin) {
+    struct Seen {
+        std::uint64_t round;
+        Time time;
+    };
+    static Seen* seen;
+    static std::uint64_t round;
+    if (seen == nullptr) seen = static_cast<Seen*>(memory::pages(options.threads_limit * sizeof(Seen)));
+    ++round;
+    for (std::uint32_t i = count_; i > begin; --i) {
+        Step& step = steps_[i - 1];
+        Seen& later = seen[step.slot];
+        step.superseded = later.round == round && later.time == step.time;
+        later = {round, step.time};
+    }
+}
+
+// Only what is not superseded stays, from the beginning of the array on.
+void History::drop(std::uint32_t begin) {
+    Pending pending;
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = begin; i < count_;) {
+        std::uint64_t const index = steps_[i].index, value = steps_[i].value;
+        bool const rmw = steps_[i].rmw;
+        pending.add_gap(steps_[i].gap);
+        bool write_is_kept = false;
+        for (; i < count_ && steps_[i].index == index; ++i) {
+            if (steps_[i].superseded) continue;
+            if (kept != i) steps_[kept] = steps_[i];
+            steps_[kept].gap = write_is_kept ? nullptr : pending.take();
+            ++kept;
+            write_is_kept = true;
+        }
+        if (write_is_kept) continue;  // as the newest write always is, so there is a step behind this one
+        Gap const* const next_gap = steps_[i].gap;
+        bool const followed_by_rmw = next_gap != nullptr ? next_gap->first_is_rmw() : steps_[i].rmw;
+        pending.add_write(value, !followed_by_rmw, rmw);
+    }
+    count_ = kept;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,181 @@
+// What a location remembers of its writes: who knows which.
+//
+// A *step* says that the thread of a slot has known a write since a time of its own. Steps stand in the order
+// in which they were taken, and since all of them concern the newest write of their moment, writes appear in
+// modification order. So the newest write that a clock knows is found from the end. `base` is a write that
+// everybody knows, the initial one at first.
+//
+// The collector drops steps that no clock can tell from later ones. If the write of such a step is then
+// nowhere else, its value goes into the *gap* in front of the next step: the values of writes that nobody's
+// knowledge ends with, each with the remark whether a write of it was followed by one that is not an RMW. A
+// gap of too many values keeps none, and only questions about values of that location (waits, CAS) may then
+// miss something.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "clock.hpp"
+
+namespace holdfast {
+
+class Gap {
+  public:
+    static Gap* make(bool first_is_rmw);
+    static void release(Gap*);
+
+    bool first_is_rmw() const { return first_is_rmw_; }
+
+    // The gap with one value more; it may have moved.
+    [[nodiscard]] Gap* with(std::uint64_t value, bool free);
+    [[nodiscard]] Gap* with_all_of(Gap const&);
+
+    // Calls action(value, free) until it gives true.
+    template <class Action>
+    bool any(Action action) const {
+        for (std::uint32_t i = 0; i < count_; ++i)
+            if (action(values_[i].value, values_[i].free)) return true;
+        return false;
+    }
+
+  private:
+    static constexpr std::uint32_t most = 16;
+    struct Value {
+        std::uint64_t value;
+        bool free;  // some write of it has a successor that is not an RMW
+    };
+
+    Gap* enlarged();
+    static std::size_t bytes(std::uint32_t capacity) { return sizeof(Gap) + capacity * sizeof(Value); }
+
+    bool first_is_rmw_;
+    bool too_many_;  // then none is kept
+    std::uint32_t count_, capacity_;
+    Value values_[];
+};
+
+struct Step {
+    Slot slot;
+    Time time;
+    // The write, the same in all steps that know it.
+    std::uint64_t index;  // place in modification order; the initial write has 0
+    std::uint64_t plain;  // writes up to it that are not RMWs
+    std::uint64_t value;
+    Gap* gap;  // in front of this write; null if the write before it is in the step before
+    std::uint32_t stack;
+    std::uint32_t thread : 24;  // that wrote it
+    std::uint32_t order : 3;
+    std::uint32_t rmw : 1;
+    std::uint32_t superseded : 1;  // while the collector works: a later step of the slot has the same time
+
+    bool known_to(Time const* clock) const { return clock[slot] >= time; }
+};
+
+class History {
+  public:
+    // The location begins anew; it holds `value`, which everybody knows.
+    void begin(std::uint64_t value);
+    // So does one whose memory was written by code that is not instrumented.
+    void begin_again(std::uint64_t value);
+    void end();
+
+    // Of the newest write: what every access looks at.
+    std::uint64_t value() const { return newest_.value; }
+    bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
+
+    // A step of a new write; the caller completes the rest of it.
+    Step& add_write(Slot slot, Time time, std::uint64_t value, bool rmw) {
+        if (count_ == capacity_) grow();
+        Step const& before = newest();
+        Step& step = steps_[count_++];
+        step.slot = newest_.slot = slot;
+        step.time = newest_.time = time;
+        step.value = newest_.value = value;
+        step.index = newest_.index = before.index + 1;
+        step.plain = before.plain + (rmw ? 0 : 1);
+        step.gap = nullptr;
+        step.rmw = rmw;
+        return step;
+    }
+
+    // Somebody else knows the newest write.
+    void add_knower(Slot slot, Time time) {
+        if (count_ == capacity_) grow();
+        Step& step = steps_[count_];
+        step = newest();
+        ++count_;
+        step.slot = slot;
+        step.time = time;
+        step.gap = nullptr;
+    }
+
+    // The position of the newest step that the clock knows; -1 is the base.
+    std::ptrdiff_t known(Time const* clock, std::ptrdiff_t before) const {
+        while (before >= 0 && !steps_[before].known_to(clock)) --before;
+        return before;
+    }
+    Step const& newest() const { return at(last()); }
+    std::ptrdiff_t last() const { return static_cast<std::ptrdiff_t>(count_) - 1; }
+    Step const& at(std::ptrdiff_t position) const { return position < 0 ? base_ : steps_[position]; }
+
+    // Does the clock know the newest write?
+    bool knows_newest(Time const* clock) const {
+        if (newest_known_from_writer(clock)) return true;
+        std::ptrdiff_t i = last();
+        for (; i >= 0 && steps_[i].index == newest_.index; --i)
+            if (steps_[i].known_to(clock)) return true;
+        return newest_.index == base_.index;
+    }
+
+    // Calls action(value, free) for each write from the one at `from` up to, but not with, the one at `to`:
+    // free if its successor is not an RMW. Ends with true as soon as the action gives true.
+    template <class Action>
+    bool any_between(std::ptrdiff_t from, std::ptrdiff_t to, Action action) const {
+        Step const* write = &at(from);
+        for (std::ptrdiff_t i = from + 1; i <= to; ++i) {
+            Step const& next = steps_[i];
+            if (next.index == write->index) continue;
+            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.rmw;
+            if (action(write->value, !followed_by_rmw)) return true;
+            if (next.gap != nullptr && next.gap->any(action)) return true;
+            write = &next;
+        }
+        return false;
+    }
+
+    // For the collector: new times by rename(slot, time), 0 meaning that everybody knows; then steps that are no
+    // longer needed are dropped. Gives the number of steps left.
+    template <class Rename>
+    std::size_t compact(Rename rename);
+
+  private:
+    void grow();
+    std::uint32_t move_base();
+    void mark_superseded(std::uint32_t begin);
+    void drop(std::uint32_t begin);
+    void shrink();
+
+    struct {  // of the newest write's own step; time 0 is known to everybody
+        Slot slot;
+        Time time;
+        std::uint64_t value, index;
+    } newest_;
+    Step* steps_;
+    std::uint32_t count_;
+    std::uint32_t capacity_;
+    Step base_;
+};
+
+template <class Rename>
+std::size_t History::compact(Rename rename) {
+    if (count_ == 0) return 0;
+    for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
+    newest_.time = rename(newest_.slot, newest_.time);
+    std::uint32_t const begin = move_base();
+    mark_superseded(begin);
+    drop(begin);
+    shrink();
+    return count_;
+}
+
+}  // namespace holdfast

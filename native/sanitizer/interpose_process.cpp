@@ -1,0 +1,79 @@
+// Ends of the process, fork, and system calls made by number: C++20's waits and the C++ library's
+// static-local guards block through `syscall(SYS_futex, …)`.
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdlib>
+
+#include "findings.hpp"
+#include "interpose.hpp"
+#include "scheduler_kernel.hpp"
+#include "scheduler_sync.hpp"
+#include "threads.hpp"
+
+using namespace holdfast;
+
+namespace {
+
+// The child has a copy of all locks, so no other thread may hold one at that moment.
+alignas(StoppedWorld) char stopped_world[sizeof(StoppedWorld)];
+
+void before_fork() {
+    new (stopped_world) StoppedWorld;
+}
+void after_fork_in_parent() {
+    reinterpret_cast<StoppedWorld*>(stopped_world)->~StoppedWorld();
+}
+void after_fork_in_child() {
+    in_child_of_fork();
+    after_fork_in_parent();
+    scheduler::forked();
+    findings_in_child_of_fork();
+}
+
+long in_the_c_librarys_way(long result) {
+    if (result >= 0 || result < -4095) return result;
+    errno = static_cast<int>(-result);
+    return -1;
+}
+
+}  // namespace
+
+namespace holdfast {
+
+void start_process_interposing() {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+}  // namespace holdfast
+
+HOLDFAST_INTERPOSE long syscall(long number, ...) noexcept {
+    va_list list;
+    va_start(list, number);
+    long a[6];
+    for (long& argument : a) argument = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_futex && scheduler::active()) {
+        scheduler::FutexCall const call{reinterpret_cast<std::uint32_t*>(a[0]), static_cast<int>(a[1]),
+                                        static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec*>(a[3]),
+                                        static_cast<std::uint32_t>(a[5])};
+        if (scheduler::models(call)) return in_the_c_librarys_way(scheduler::futex(call));
+    }
+    long const result = scheduler::kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_futex) wake_scheduled(reinterpret_cast<void*>(a[0]));
+    return in_the_c_librarys_way(result);
+}
+
+// An end without the handlers of `exit`.
+HOLDFAST_INTERPOSE void _exit(int code) {
+    int const wanted = finish_findings(code);
+    if (auto* const interceptor = INTERCEPTOR(_exit); interceptor != nullptr) interceptor(wanted);
+    for (;;) scheduler::kernel::call(SYS_exit_group, wanted);
+}
+
+HOLDFAST_INTERPOSE void _Exit(int code) noexcept {
+    _exit(code);
+}

@@ -1,0 +1,117 @@
+// Threads begin and end: creation, joining, detaching, names.
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "interpose.hpp"
+#include "locations.hpp"
+#include "scheduler.hpp"
+#include "stacks.hpp"
+#include "threads.hpp"
+
+using namespace holdfast;
+
+namespace {
+
+pthread_key_t end_key;
+
+// Thread-local destructors may use atomics, and come in rounds. The end of a thread is in the last one.
+void at_thread_end(void* rounds_left) {
+    auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
+    if (left > 1) {
+        pthread_setspecific(end_key, reinterpret_cast<void*>(left - 1));
+        return;
+    }
+    scheduler::thread_ends();
+    Hook hook;
+    Thread& t = hook.thread();
+    if (!hook) return;
+    forget_range(t.stack_low, t.stack_high - t.stack_low);
+    thread_has_ended(t);
+}
+
+void* run_thread(void* argument) {
+    auto* const t = static_cast<Thread*>(argument);
+    thread_runs(t);
+    t->stack_base = __builtin_frame_address(0);
+    if (t->scheduled) scheduler::thread_begins(t->id);
+    pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
+    return t->routine(t->argument);
+}
+
+void note_attributes(Thread& t, pthread_attr_t const* attributes) {
+    pthread_attr_t usual;
+    if (attributes == nullptr) {
+        pthread_attr_init(&usual);
+        attributes = &usual;
+    }
+    int state = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_getdetachstate(attributes, &state);
+    pthread_attr_getstacksize(attributes, &t.stack_bytes);
+    t.detached = state == PTHREAD_CREATE_DETACHED;
+    if (attributes == &usual) pthread_attr_destroy(&usual);
+}
+
+}  // namespace
+
+namespace holdfast {
+
+void start_interposing() {
+    pthread_key_create(&end_key, at_thread_end);
+    start_process_interposing();
+}
+
+}  // namespace holdfast
+
+HOLDFAST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* attributes,
+                                      void* (*routine)(void*), void* argument) {
+    Thread* child = nullptr;
+    scheduler::point();
+    {
+        Hook hook;
+        child = make_thread(hook.thread());
+        child->made_by = keep_stack(hook.thread(), __builtin_frame_address(0));
+    }
+    child->routine = routine;
+    child->argument = argument;
+    child->scheduled = scheduler::active();
+    note_attributes(*child, attributes);
+    int const error = REAL(pthread_create)(handle, attributes, run_thread, child);
+    if (error != 0) {
+        Hook hook;
+        thread_not_made(child);
+        return error;
+    }
+    std::uint32_t const id = child->id;
+    child->handle = *handle;
+    __atomic_store_n(&child->published, true, __ATOMIC_RELEASE);
+    if (scheduler::active()) scheduler::thread_created(id);
+    return 0;
+}
+
+HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
+    Thread* const child = find_thread(handle);
+    if (child != nullptr && scheduler::active()) scheduler::wait_for_end(child->id);
+    int const error = REAL(pthread_join)(handle, result);
+    if (error == 0 && child != nullptr) {
+        Hook hook;
+        join_thread(hook.thread(), child);
+    }
+    return error;
+}
+
+HOLDFAST_INTERPOSE int pthread_detach(pthread_t handle) {
+    Thread* const child = find_thread(handle);
+    int const error = REAL(pthread_detach)(handle);
+    if (error == 0 && child != nullptr) detach_thread(*child);
+    return error;
+}
+
+HOLDFAST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
+    if (Thread* const t = find_thread(handle); t != nullptr) {
+        std::size_t length = 0;
+        for (; length + 1 < sizeof t->name && name[length] != '\0'; ++length) t->name[length] = name[length];
+        t->name[length] = '\0';
+    }
+    return REAL(pthread_setname_np)(handle, name);
+}

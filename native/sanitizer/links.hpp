@@ -1,0 +1,76 @@
+// How threads come to be ordered under SC, as far as it is remembered: for reports.
+//
+// Each thread keeps its last *links*: accesses by which its SC clock learned something, with the access
+// before it at the same location, from which it learned it. For each slot it knows by which link its SC clock
+// was last raised. So the chain from a write to whoever comes after it under SC can be followed backwards,
+// from link to link, while they are still remembered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "clock.hpp"
+#include "orders.hpp"
+
+namespace holdfast {
+
+struct Thread;
+
+// Who did what, and where.
+struct AccessAt {
+    std::uintptr_t place;  // return address
+    std::uint32_t thread;
+    Access access;
+    Order order;
+};
+
+// One store for the small parts: what is put together on the stack first is slow to copy.
+inline void set(AccessAt& at, std::uintptr_t place, std::uint32_t thread, Access access, Order order) {
+    struct {
+        std::uint64_t parts;
+    } const rest{thread | std::uint64_t{static_cast<std::uint8_t>(access)} << 32 |
+                 std::uint64_t{static_cast<std::uint8_t>(order)} << 40};
+    at.place = place;
+    __builtin_memcpy(&at.thread, &rest, sizeof rest);
+}
+
+struct Link {
+    std::uint64_t moment;  // processor's time stamp; 0: none
+    std::uintptr_t address;
+    AccessAt from, to;
+    bool reads_from;  // `to` reads what `from` wrote; else it only comes later
+};
+
+struct Links {
+    static constexpr std::uint32_t size = 64;
+    std::uint32_t made;
+    Link last[size];
+    std::uint32_t* raised_by;  // per slot: number of the link
+};
+
+inline std::uint64_t now_in_ticks() {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    std::uint64_t ticks;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+// into ⊔= from, where that link is the reason.
+void learn_by(Links&, Link const&, Time* into, Time const* from, std::uint32_t width);
+
+// The link that last raised this slot; null if it is forgotten.
+Link const* find_link(Links const&, Slot);
+
+// The chain of links by which `t` knows, under SC, the steps of this slot that end with the write of thread
+// `writer`; the last link is t's own. Empty if it is not remembered.
+struct Chain {
+    static constexpr std::size_t most = 6;
+    std::size_t count = 0;
+    Link links[most];  // from the write on
+};
+Chain find_chain(Thread const& t, Slot slot, std::uint32_t writer);
+
+}  // namespace holdfast

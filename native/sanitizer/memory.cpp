@@ -1,0 +1,78 @@
+#include "memory.hpp"
+
+#include <bit>
+
+#include "lock.hpp"
+#include "scheduler_kernel.hpp"
+#include "text.hpp"
+
+namespace holdfast::memory {
+namespace {
+
+constexpr std::size_t smallest = 32;
+constexpr std::size_t chunk = 256 * 1024;
+constexpr std::size_t sizes = 14;  // 32 bytes to 256 KiB
+
+struct Free {
+    Free* next;
+};
+Lock guard;
+Free* free_blocks[sizes];
+char* fresh;
+std::size_t fresh_bytes;
+
+std::size_t size_number(std::size_t bytes) {
+    if (bytes <= smallest) return 0;
+    return static_cast<std::size_t>(std::bit_width(bytes - 1) - std::bit_width(smallest - 1));
+}
+
+// Cuts a block off the current chunk; what a new chunk leaves of the old one is lost, at most half a chunk.
+void* cut(std::size_t bytes) {
+    if (fresh_bytes < bytes) {
+        fresh = static_cast<char*>(pages(chunk));
+        fresh_bytes = chunk;
+    }
+    void* block = fresh;
+    fresh += bytes;
+    fresh_bytes -= bytes;
+    return block;
+}
+
+}  // namespace
+
+void* pages(std::size_t bytes) {
+    void* result = scheduler::kernel::pages(bytes);
+    if (result == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
+    return result;
+}
+
+void give_back(void* begin, std::size_t bytes) {
+    scheduler::kernel::call(SYS_munmap, begin, bytes);
+}
+
+std::size_t usable(std::size_t bytes) {
+    auto const number = size_number(bytes);
+    return number < sizes ? smallest << number : bytes;
+}
+
+void* allocate(std::size_t bytes) {
+    auto const number = size_number(bytes);
+    if (number >= sizes) return pages(bytes);
+    Locked held(guard);
+    if (Free* block = free_blocks[number]; block != nullptr) {
+        free_blocks[number] = block->next;
+        return block;
+    }
+    return cut(smallest << number);
+}
+
+void release(void* block, std::size_t bytes) {
+    auto const number = size_number(bytes);
+    if (number >= sizes) return give_back(block, bytes);
+    Locked held(guard);
+    auto* const free = static_cast<Free*>(block);
+    free->next = free_blocks[number];
+    free_blocks[number] = free;
+}
+
+}  // namespace holdfast::memory

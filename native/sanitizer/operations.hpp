@@ -1,0 +1,194 @@
+// Atomic operations: the real one on memory and the rules around it, under the lock of the location. Each
+// begins with a scheduling point. `frame` is the frame address of the function that the program called.
+//
+// In a signal handler that interrupted a hook, and in threads beyond the limit, only the real one is done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "await.hpp"
+#include "findings.hpp"
+#include "locations.hpp"
+#include "races_feed.hpp"
+#include "raw_memory.hpp"
+#include "robustness.hpp"
+#include "scheduler.hpp"
+#include "stacks.hpp"
+
+namespace holdfast {
+
+template <class T>
+std::uintptr_t address_of(T const volatile* a) {
+    return reinterpret_cast<std::uintptr_t>(a);
+}
+
+inline std::uintptr_t place_of(void const* frame) {
+    return static_cast<std::uintptr_t const*>(frame)[1];  // what it returns to
+}
+
+// A seq_cst access is the strongest that RC20 has, after an SC fence.
+inline void begin_access(Thread& t, Order order, std::uintptr_t place) {
+    ++t.atomics;
+    if (order == Order::seq_cst) sc_fence(t, place);
+}
+
+template <class T>
+AccessNote note_of(Access access, Order order, T const volatile* a, T value, void const* frame) {
+    return {access, order, sizeof(T), sizeof(T) <= 8, to_bits(value), address_of(a), frame};
+}
+
+// A write under a schedule: the thread does not merely spin, and others may wait for the value.
+template <class T>
+void written(T const volatile* a, bool changed) {
+    if (!changed || !scheduler::active()) return;
+    scheduler::progress();
+    if (scheduler::memory_awaited()) scheduler::wake(const_cast<T const*>(a));
+}
+
+inline bool watched(Hook const& hook) {
+    return hook && !hook.thread().unwatched;
+}
+
+// Others may run here, but not while a hook that a signal has interrupted holds a lock.
+inline void point() {
+    if (scheduler::active() && current_thread().in_hook == 0) scheduler::point();
+}
+
+// If the thread only does again what it did last, others should.
+inline void point_before(std::uintptr_t place, std::uintptr_t address) {
+    if (!scheduler::active() || current_thread().in_hook != 0) return;
+    if (goes_round(current_thread(), place, address))
+        scheduler::yield_point();
+    else
+        scheduler::point();
+}
+
+template <class T>
+T do_load(T const volatile* a, Order order, void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return raw_load(a);
+    Thread& t = hook.thread();
+    races::Called called(place);
+    begin_access(t, order, place);
+    Violation v;
+    bool violated;
+    T value;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return raw_load(a);
+        races::hear(t, x->told, acquires(order));
+        value = raw_load(a);
+        keep_in_step(x, to_bits(value), sizeof(T));
+        violated = check_load(t, *x, v);
+        read_part(t, *x, acquires(order), {place, 0, Access::load, order});
+    }
+    note_round(t, place, address_of(a), to_bits(value));
+    if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
+    return value;
+}
+
+template <class T>
+void do_store(T volatile* a, T value, Order order, void const* frame) {
+    point();
+    Hook hook;
+    if (!watched(hook)) return raw_store(a, value);
+    Thread& t = hook.thread();
+    std::uintptr_t const place = place_of(frame);
+    races::Called called(place);
+    begin_access(t, order, place);
+    interrupt_await(t);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated;
+    T old;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return raw_store(a, value);
+        old = peek(a);
+        keep_in_step(x, to_bits(old), sizeof(T));
+        violated = check_write(t, *x, v);
+        raw_store_locked(a, value);
+        races::tell(t, x->told, releases(order));
+        write_part(t, *x, to_bits(value), releases(order), {place, stack, Access::store, order});
+    }
+    written(a, old != value);
+    if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
+}
+
+// Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
+template <class Update, class T>
+T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return Update::in_memory(a, operand);
+    Thread& t = hook.thread();
+    races::Called called(place);
+    begin_access(t, order, place);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated;
+    T old, next;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return Update::in_memory(a, operand);
+        races::hear(t, x->told, acquires(order));
+        old = Update::in_memory(a, operand);
+        races::pass_on(t, x->told, acquires(order), releases(order));
+        next = Update::of(old, operand);
+        keep_in_step(x, to_bits(old), sizeof(T));
+        violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
+            return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
+        });
+        rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), {place, stack, Access::rmw, order});
+    }
+    note_round(t, place, address_of(a), to_bits(old));
+    if (old != next) interrupt_await(t);
+    written(a, old != next);
+    if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
+    return old;
+}
+
+// Weak ones too count as strong: clang does not tell them apart, and one that fails although it could succeed
+// is what every program that uses it expects. Gives the old value.
+template <class T>
+T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
+    Thread& t = hook.thread();
+    races::Called called(place);
+    begin_access(t, failure == Order::seq_cst ? failure : success, place);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated, succeeded;
+    T old;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return raw_compare_exchange(a, expected, desired);
+        races::hear(t, x->told, acquires(peek(a) == expected ? success : failure));
+        old = raw_compare_exchange(a, expected, desired);
+        succeeded = old == expected;
+        if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
+        keep_in_step(x, to_bits(old), sizeof(T));
+        violated = check_cas(t, *x, to_bits(expected), v);
+        Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
+        if (succeeded)
+            rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+        else
+            read_part(t, *x, acquires(failure), here);
+    }
+    note_round(t, place, address_of(a), to_bits(old));
+    if (succeeded) interrupt_await(t);
+    written(a, succeeded && old != desired);
+    if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
+    return old;
+}
+
+void do_fence(Order order, void const* frame);
+
+}  // namespace holdfast

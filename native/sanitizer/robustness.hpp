@@ -1,0 +1,108 @@
+// The rules of design.md, section 7, in its order. Per thread the clocks C, A, R and SC; per location x the
+// clocks W, WSC and MSC and the writes that steps know (clock.hpp says why steps and clocks over threads are
+// the same as location clocks).
+//
+//   read part        A ⊔= W[x]; if acquire, C ⊔= W[x]; then both learn x's newest write;
+//                    SC[t] ⊔= WSC[x], MSC[x] ⊔= old SC[t]
+//   write part       new write n: message C (release) or R (relaxed), for an RMW joined with W[x];
+//                    message, C, A learn n; SC[t] = WSC[x] = MSC[x] = SC[t] ⊔ MSC[x] with n; R learns nothing
+//   acquire fence    C = A
+//   release fence    R = C
+//   SC fence         acquire fence; acquire-release RMW of a location of its own; release fence
+//   seq_cst access   an SC fence, then the access as acquire, release or both
+//
+//   violation at x, with c and s the newest writes of x known to C[t] and to SC[t]:
+//   load             c before s
+//   store, RMW       a write that is not an RMW after c and not after s
+//   wait for v       a write of v from c on and before s
+//   strong CAS       success: a write of the expected value from c on and before s whose successor is not an
+//                    RMW; failure: a write of another value from c on and before s
+//
+// Mutexes and their like order both hb and hbsc alike: what a release knew as C and SC, an acquire learns.
+// Nothing is checked at them: a mutex is locked by an RMW and unlocked by a release write, so there is never
+// a write before the newest one that a lock could read and that is not already followed by an RMW.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "locations.hpp"
+#include "orders.hpp"
+#include "threads.hpp"
+
+namespace holdfast {
+
+struct Violation {
+    Step missed;  // s: the newest write that the access comes after under SC
+    Step known;   // c: the newest one that it must not overlook
+    bool has_value;
+    std::uint64_t could;  // a value that it could read instead
+    bool certain;  // it is one even if the access only repeats until it sees something else (await.hpp)
+    static constexpr std::uint32_t most_stale = 8;
+    std::uint32_t stale_count;
+    std::uint64_t stale[most_stale];  // else: the values that a load could read instead, as far as they fit
+};
+
+// Before the access, the cell being locked. True if there is a violation.
+bool check_load(Thread const&, Cell const&, Violation&);
+bool check_write(Thread const&, Cell const&, Violation&);
+// A read-modify-write that makes `changed(value)` false of a value leaves memory as it was: like a failed
+// CAS.
+template <class Changed>
+bool check_rmw(Thread const&, Cell const&, Violation&, Changed changed);
+bool check_wait(Thread const&, Cell const&, std::uint64_t const* values, std::size_t count, Violation&);
+bool check_cas_success(Thread const&, Cell const&, std::uint64_t expected, Violation&);
+bool check_cas(Thread const&, Cell const&, std::uint64_t expected, Violation&);
+
+// The newest writes known to C and to SC, as positions in the history. False if they are the same.
+struct Awareness {
+    std::ptrdiff_t c, s;
+};
+bool differ(Thread const&, History const&, Awareness&);
+
+template <class Changed>
+bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
+    if (!check_write(t, x, v)) return false;
+    Awareness a;
+    differ(t, x.history, a);
+    bool any = false;
+    v.certain = x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
+        any = any || free;
+        return free && changed(value);
+    });
+    v.certain = v.certain || !any;  // the value may be among those that a gap could not hold
+    return true;
+}
+
+// An access as it is told of in reports.
+struct Here {
+    std::uintptr_t place;  // return address
+    std::uint32_t stack;   // of a write
+    Access access;
+    Order order;
+};
+
+void read_part(Thread&, Cell&, bool acquire, Here);
+void write_part(Thread&, Cell&, std::uint64_t value, bool release, Here);
+void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, Here);
+
+void acquire_fence(Thread&);
+void release_fence(Thread&);
+void sc_fence(Thread&, std::uintptr_t place);
+
+// Synchronisation objects, and the begin and end of what they protect.
+void acquire_from(Thread&, Cell&);
+void release_to(Thread&, Cell&);
+
+// The SC fences' own location: its message and its hbsc knowledge.
+struct FenceLocation {
+    Lock lock;
+    std::uint64_t version;  // counts changes
+    Time* message;
+    Time* sc;
+    AccessAt last;  // that changed it
+};
+extern FenceLocation fence_location;
+void start_fences();
+
+}  // namespace holdfast

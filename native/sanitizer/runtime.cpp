@@ -1,0 +1,64 @@
+#include "runtime.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "findings.hpp"
+#include "interpose.hpp"
+#include "options.hpp"
+#include "races_feed.hpp"
+#include "robustness.hpp"
+#include "scheduler.hpp"
+#include "scheduler_kernel.hpp"
+#include "threads.hpp"
+
+namespace holdfast {
+namespace {
+
+bool started;
+
+// Registered before the program's own handlers and before the destructors of all modules, so it runs last.
+void at_end(int code, void*) {
+    int const wanted = finish_findings(code);
+    if (wanted == code) return;
+    fflush(nullptr);
+    _Exit(wanted);
+}
+
+void start(char** environment) {
+    if (started) return;
+    started = true;
+    read_options(environment);
+    races::start();
+    start_fences();
+    start_threads();
+    start_findings();
+    start_interposing();
+    on_exit(at_end, nullptr);
+    scheduler::start(options.schedule);
+}
+
+void start_early(int, char**, char** environment) {
+    start(environment);
+}
+
+// Runs before the constructors of all modules. The C library's own functions work, `getenv` does not.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)(int, char**, char**) = start_early;
+
+}  // namespace
+
+void start_runtime() {
+    start(environ);
+}
+
+std::uint32_t choose(std::uint32_t n) {
+    if (n == 0) return 0;
+    if (scheduler::active()) return scheduler::choose(n);
+    static std::uint64_t state;
+    if (state == 0) scheduler::kernel::call(SYS_getrandom, &state, sizeof state, 0);
+    std::uint64_t const next = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
+    std::uint64_t const mixed = (next ^ next >> 31) * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::uint32_t>((mixed >> 32) % n);
+}
+
+}  // namespace holdfast

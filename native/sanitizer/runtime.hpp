@@ -1,0 +1,14 @@
+// The beginning and the end of the library in a process.
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast {
+
+// Before anything else of the program, static constructors included; further calls do nothing.
+void start_runtime();
+
+// A number below n: under a schedule from its seed, else at random.
+std::uint32_t choose(std::uint32_t n);
+
+}  // namespace holdfast

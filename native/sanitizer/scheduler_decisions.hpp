@@ -1,0 +1,37 @@
+// The file of decisions: which threads ran, in which order, for how many steps each. Text, so that it can be
+// read, compared and cut:
+//
+//   holdfast decisions 1
+//   seed 7
+//   0 12
+//   1 3
+//   …
+//
+// It is written through a shared mapping: what has been decided is in the file even if the program crashes.
+// The number of steps of the last thread is then missing, and zeros follow: it runs to the end.
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast::scheduler::decisions {
+
+struct Run {
+    std::uint32_t thread;
+    std::uint64_t steps;
+};
+
+// Ends the process with a message if the file cannot be written.
+void open_to_write(char const* path, std::uint64_t seed, std::uint32_t first_thread);
+bool writing();
+// The running thread has taken so many steps, and another one goes on.
+void write_switch(std::uint64_t steps, std::uint32_t to_thread);
+void close_written(std::uint64_t steps);
+// In the child of a fork: the file is the parent's.
+void abandon();
+
+// Ends the process with a message if the file cannot be read or is not one of decisions. Returns its seed.
+std::uint64_t open_to_read(char const* path);
+// The next one; false at the end of the file.
+bool read(Run&);
+
+}  // namespace holdfast::scheduler::decisions

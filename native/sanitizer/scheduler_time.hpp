@@ -1,0 +1,17 @@
+// Clocks under a schedule: all of them go with its steps (scheduler.hpp) and show the same in every run.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace holdfast::scheduler {
+
+// A time too far away is INT64_MAX, which is `never`.
+std::int64_t nanoseconds(timespec const&);
+std::int64_t later(std::int64_t time, std::int64_t nanoseconds);
+
+// The time on that clock, as now() will tell it.
+std::int64_t schedule_time(timespec const&, clockid_t);
+
+}  // namespace holdfast::scheduler

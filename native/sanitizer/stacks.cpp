@@ -1,0 +1,112 @@
+#include "stacks.hpp"
+
+#include "memory.hpp"
+
+namespace holdfast {
+namespace {
+
+struct Kept {
+    std::uint32_t count;
+    std::uint32_t next;  // with the same hash
+    std::uintptr_t frames[kept_stack_depth];
+};
+
+constexpr std::uint32_t most_stacks = 1 << 20;
+constexpr std::size_t buckets = 1 << 16;
+
+Lock guard;
+Kept* stacks;  // number 0 is none
+std::uint32_t stack_count = 1;
+std::uint32_t heads[buckets];
+
+// What a function has saved at its frame address: its caller's frame, and where it returns to.
+struct Frame {
+    Frame const* caller;
+    std::uintptr_t return_address;
+};
+
+// Frames lie above each other up to the end of the stack.
+class Walk {
+  public:
+    Walk(Thread const& t, void const* frame)
+        : frame_(static_cast<Frame const*>(frame)), base_(t.stack_base), high_(t.stack_high) {}
+
+    std::uintptr_t next() {
+        if (!valid(frame_) || frame_->caller == base_) return 0;
+        std::uintptr_t const place = frame_->return_address;
+        Frame const* const caller = frame_->caller;
+        frame_ = caller > frame_ ? caller : nullptr;
+        return place < 4096 ? 0 : place;
+    }
+
+  private:
+    bool valid(Frame const* frame) const {
+        auto const address = reinterpret_cast<std::uintptr_t>(frame);
+        return address != 0 && address % alignof(Frame) == 0 && address + sizeof(Frame) <= high_;
+    }
+
+    Frame const* frame_;
+    void const* base_;
+    std::uintptr_t high_;
+};
+
+bool same(Thread const& t, void const* frame, Kept const& kept) {
+    Walk walk(t, frame);
+    for (std::uint32_t i = 0; i < kept.count; ++i)
+        if (walk.next() != kept.frames[i]) return false;
+    return kept.count == kept_stack_depth || walk.next() == 0;
+}
+
+std::uint64_t hash(Stack const& stack) {
+    std::uint64_t h = 0;
+    for (std::size_t i = 0; i < stack.count; ++i) h = (h ^ stack.frames[i]) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+}  // namespace
+
+Stack walk_stack(Thread const& t, void const* frame, std::size_t depth) {
+    Stack stack;
+    Walk walk(t, frame);
+    while (stack.count < depth) {
+        std::uintptr_t const place = walk.next();
+        if (place == 0) break;
+        stack.frames[stack.count++] = place;
+    }
+    return stack;
+}
+
+std::uint32_t keep_stack(Stack const& stack) {
+    Locked held(guard);
+    if (stacks == nullptr) stacks = static_cast<Kept*>(memory::pages(most_stacks * sizeof(Kept)));
+    std::uint32_t& head = heads[hash(stack) % buckets];
+    for (std::uint32_t id = head; id != 0; id = stacks[id].next)
+        if (stacks[id].count == stack.count &&
+            __builtin_memcmp(stacks[id].frames, stack.frames, stack.count * sizeof(std::uintptr_t)) == 0)
+            return id;
+    if (stack_count == most_stacks) return 0;
+    std::uint32_t const id = stack_count++;
+    stacks[id].count = static_cast<std::uint32_t>(stack.count);
+    stacks[id].next = head;
+    __builtin_memcpy(stacks[id].frames, stack.frames, stack.count * sizeof(std::uintptr_t));
+    head = id;
+    return id;
+}
+
+std::uint32_t keep_stack(Thread& t, void const* frame) {
+    std::uintptr_t const place = static_cast<Frame const*>(frame)->return_address;
+    std::uint32_t& cached = t.stacks.ids[(place ^ place >> 6) % StackCache::size];
+    if (cached == 0 || !same(t, frame, stacks[cached]))
+        cached = keep_stack(walk_stack(t, frame, kept_stack_depth));
+    return cached;
+}
+
+Stack kept_stack(std::uint32_t id) {
+    Stack stack;
+    if (id == 0) return stack;
+    stack.count = stacks[id].count;
+    __builtin_memcpy(stack.frames, stacks[id].frames, stack.count * sizeof(std::uintptr_t));
+    return stack;
+}
+
+}  // namespace holdfast
