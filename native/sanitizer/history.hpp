@@ -143,8 +143,8 @@ class History {
         return false;
     }
 
-    // For the collector: new times by rename(slot, time), 0 meaning that everybody knows; then steps that are no
-    // longer needed are dropped. Gives the number of steps left.
+    // For the collector: new times by rename(slot, time), 0 meaning that everybody knows; then steps that are
+    // no longer needed are dropped. Gives the number of steps left.
     template <class Rename>
     std::size_t compact(Rename rename);
 

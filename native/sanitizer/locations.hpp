@@ -27,7 +27,7 @@ enum class CellKind : std::uint8_t { atomic, synchronisation };
 struct alignas(64) Cell {
     Lock lock;
     CellKind kind;
-    bool foreign : 1;              // others than instrumented code write it, and we are told (static-local guards)
+    bool foreign : 1;  // others than instrumented code write it, and we are told (static-local guards)
     bool writer_knew_message : 1;  // the thread of the newest write: W ⊑ C, when it wrote
     std::uint8_t size;             // of the last access
 

@@ -65,9 +65,9 @@ bool unchanged_since(Thread const& t, Cell const& x) {
     return x.last_access.thread == t.id && x.seen == t.learned;
 }
 
-// A and, if it acquires, C learn the message. Gives whether C knows it then. Whoever knows the newest write from
-// its writer's step knows all that the writer knew then, and so the message, unless that carries on what the
-// writer itself did not know.
+// A and, if it acquires, C learn the message. Gives whether C knows it then. Whoever knows the newest write
+// from its writer's step knows all that the writer knew then, and so the message, unless that carries on what
+// the writer itself did not know.
 bool hear_message(Thread& t, Cell const& x, bool acquire, bool unchanged) {
     if (unchanged && (!acquire || x.knows_message)) return x.knows_message;
     if (x.writer_knew_message && x.history.newest_known_from_writer(t.current)) return true;
