@@ -55,6 +55,12 @@ struct Values {
     }
 };
 
+// Enough steps to be worth the work, but not so many that their memory matters.
+std::uint64_t steps_between(std::uint64_t work) {
+    std::uint64_t const worthwhile = work / 2, bearable = (1 << 17) + work / 8;
+    return least_steps_between + (worthwhile < bearable ? worthwhile : bearable);
+}
+
 bool lives(Thread const& t) {
     return t.state == Thread::State::made || t.state == Thread::State::running;
 }
@@ -105,7 +111,7 @@ class Collection {
                     [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
-        steps_due = least_steps_between + 2 * work / lanes;
+        steps_due = steps_between(work);
     }
 
   private:

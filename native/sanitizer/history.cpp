@@ -96,6 +96,7 @@ void History::begin(std::uint64_t value) {
     base_ = Step{};  // at time 0, which everybody knows
     base_.value = value;
     newest_ = {0, 0, value, 0};
+    newest_plain_ = 0;
     count_ = 0;
 }
 

@@ -83,16 +83,18 @@ class History {
     std::uint64_t value() const { return newest_.value; }
     bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
 
+    // A write will come: its step's memory may be far away.
+    void prepare_to_add() const { __builtin_prefetch(steps_ + count_, 1); }
+
     // A step of a new write; the caller completes the rest of it.
     Step& add_write(Slot slot, Time time, std::uint64_t value, bool rmw) {
         if (count_ == capacity_) grow();
-        Step const& before = newest();
         Step& step = steps_[count_++];
         step.slot = newest_.slot = slot;
         step.time = newest_.time = time;
         step.value = newest_.value = value;
-        step.index = newest_.index = before.index + 1;
-        step.plain = before.plain + (rmw ? 0 : 1);
+        step.index = ++newest_.index;
+        step.plain = newest_plain_ += rmw ? 0 : 1;
         step.gap = nullptr;
         step.rmw = rmw;
         return step;
@@ -163,6 +165,7 @@ class History {
     Step* steps_;
     std::uint32_t count_;
     std::uint32_t capacity_;
+    std::uint64_t newest_plain_;
     Step base_;
 };
 

@@ -74,7 +74,7 @@ T do_load(T const volatile* a, Order order, void const* frame) {
     races::Called called(place);
     begin_access(t, order, place);
     Violation v;
-    bool violated;
+    bool violated = false;
     T value;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
@@ -82,8 +82,11 @@ T do_load(T const volatile* a, Order order, void const* frame) {
         races::hear(t, x->told, acquires(order));
         value = raw_load(a);
         keep_in_step(x, to_bits(value), sizeof(T));
-        violated = check_load(t, *x, v);
-        read_part(t, *x, acquires(order), {place, 0, Access::load, order});
+        Here const here{place, 0, Access::load, order};
+        if (!reads_nothing_new(t, *x, acquires(order), here)) {
+            violated = check_load(t, *x, v);
+            read_part(t, *x, acquires(order), here);
+        }
     }
     note_round(t, place, address_of(a), to_bits(value));
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
@@ -107,6 +110,7 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_store(a, value);
+        x->history.prepare_to_add();
         old = peek(a);
         keep_in_step(x, to_bits(old), sizeof(T));
         violated = check_write(t, *x, v);
@@ -135,6 +139,7 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return Update::in_memory(a, operand);
+        x->history.prepare_to_add();
         races::hear(t, x->told, acquires(order));
         old = Update::in_memory(a, operand);
         races::pass_on(t, x->told, acquires(order), releases(order));

@@ -60,11 +60,6 @@ void learned(Thread& t) {
     ++t.learned;
 }
 
-// Has nobody else accessed x since t did, and has t learned nothing since?
-bool unchanged_since(Thread const& t, Cell const& x) {
-    return x.last_access.thread == t.id && x.seen == t.learned;
-}
-
 // A and, if it acquires, C learn the message. Gives whether C knows it then. Whoever knows the newest write
 // from its writer's step knows all that the writer knew then, and so the message, unless that carries on what
 // the writer itself did not know.

@@ -1,5 +1,8 @@
 #include "scheduler.hpp"
 
+#include <limits.h>
+#include <pthread.h>
+
 #include "lock.hpp"
 #include "memory.hpp"
 #include "scheduler_decisions.hpp"
@@ -124,6 +127,17 @@ End wait_once(Thread& self, Wait const& wait) {
     return self.end;
 }
 
+// Main may end before the others, by pthread_exit; its keys' destructors run in rounds then, and this is the
+// last.
+pthread_key_t main_key;
+void at_end_of_main(void* rounds_left) {
+    auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
+    if (left > 1)
+        pthread_setspecific(main_key, reinterpret_cast<void*>(left - 1));
+    else
+        thread_ends();
+}
+
 void* as_object(ThreadId id) {
     return reinterpret_cast<void*>(std::uintptr_t{id} + 1);
 }
@@ -177,6 +191,8 @@ void start(Settings const& settings) {
     add(main);
     start_fibers(main.fiber, settings.futexes);
     detail::self = running = &main;
+    pthread_key_create(&main_key, at_end_of_main);
+    pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
 }
 
 bool block(Wait const& wait) {

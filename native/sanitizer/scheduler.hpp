@@ -10,6 +10,8 @@
 // A step is what a thread does from one point to the next. Time is counted in steps, a microsecond each, and
 // runs ahead when every thread waits: sleeps and timed waits take no real time and repeat exactly.
 //
+// A thread is not interrupted between points: a loop that waits for a variable that is not atomic never ends.
+//
 // Threads that the library has not seen starting, and threads after thread_ends(), run beside the schedule:
 // active() is false in them, and the rest of the library still needs its locks because of them.
 #pragma once
@@ -42,11 +44,6 @@ extern std::uint32_t steps_without_effect;
 extern std::uint32_t waiting_for_memory;
 void step(bool yields);
 }  // namespace detail
-
-// Programs look at addresses: they hash them, and sort by them. If a schedule is wanted, this starts the
-// program anew without randomisation of addresses; it returns if that has been done, or cannot be. To be
-// called at the very beginning of the process.
-void fix_addresses(char** arguments, char** environment);
 
 // From the initialisation of the library, in the main thread.
 void start(Settings const&);

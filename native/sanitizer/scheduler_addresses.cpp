@@ -1,3 +1,5 @@
+// Programs look at addresses: they hash them, and sort by them. Under a schedule the program is therefore
+// started anew without randomisation of addresses, where the kernel allows that.
 #include <fcntl.h>
 #include <sys/personality.h>
 
@@ -33,9 +35,9 @@ void start_anew(char** arguments, char** environment) {
     kernel::call(SYS_execve, path, arguments, environment);
 }
 
-}  // namespace
-
-void fix_addresses(char** arguments, char** environment) {
+// Does nothing if it has been done.
+void fix_addresses(int, char** arguments, char** environment) {
+    if (!active()) return;
     constexpr unsigned long ask = 0xffffffff;
     long const before = kernel::call(SYS_personality, ask);
     if (kernel::failed(before) || kernel::failed(kernel::call(SYS_personality, before | ADDR_NO_RANDOMIZE)))
@@ -50,4 +52,8 @@ void fix_addresses(char** arguments, char** environment) {
     if (!done) start_anew(arguments, environment);
 }
 
+// After the library's own beginning (runtime.cpp is linked before this file), which has read the options.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const second)(int, char**, char**) = fix_addresses;
+
+}  // namespace
 }  // namespace holdfast::scheduler

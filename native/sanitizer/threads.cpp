@@ -41,6 +41,13 @@ void register_barriers() {
     asymmetric_barriers = answer == 0;
 }
 
+// For a thread that has lost the processor inside a hook.
+void wait_a_little(int round) {
+    if (round < 8) return let_others_run();
+    timespec const time{0, 20'000};
+    call(SYS_nanosleep, &time, nullptr);
+}
+
 bool kernel_thread_is_gone(Thread const& t) {
     return call(SYS_tgkill, call(SYS_getpid), t.tid, 0) == no_such_thread;
 }
@@ -243,7 +250,8 @@ StoppedWorld::StoppedWorld() {
     __atomic_store_n(&world_stops, 1, __ATOMIC_SEQ_CST);
     if (asymmetric_barriers) call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     for (Thread* t = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); t != nullptr; t = t->next)
-        while (t != &self && __atomic_load_n(&t->in_hook, __ATOMIC_ACQUIRE) != 0) let_others_run();
+        for (int round = 0; t != &self && __atomic_load_n(&t->in_hook, __ATOMIC_ACQUIRE) != 0; ++round)
+            wait_a_little(round);
     threads_lock.lock();
 }
 

@@ -101,7 +101,7 @@ class Program:
         self._shell = shell
         self._name = name
 
-    def run(self, schedule: str, seed: int = 1, **more: str | int) -> Ran:
+    def run(self, schedule: str, seed: int = 1, **more: str | int | Path) -> Ran:
         events = self._shell.directory / f"{self._name}.jsonl"
         decisions = self._shell.directory / f"{self._name}.decisions"
         options = {
@@ -119,7 +119,7 @@ class Program:
         told = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
         return Ran(done.returncode, done.stdout, done.stderr, told, decisions.read_text(encoding="utf-8"))
 
-    def ok(self, schedule: str, seed: int = 1, **more: str | int) -> Ran:
+    def ok(self, schedule: str, seed: int = 1, **more: str | int | Path) -> Ran:
         ran = self.run(schedule, seed, **more)
         assert (ran.code, ran.errors) == (0, ""), ran
         return ran

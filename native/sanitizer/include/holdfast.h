@@ -54,11 +54,6 @@ static inline void hf_pause(void) {
 
 namespace holdfast_detail {
 
-template <class T>
-struct same {
-    typedef T type;
-};
-
 /* The object's bytes as a number, and back. */
 template <class T>
 uint64_t to_bits(T value) {
@@ -74,8 +69,6 @@ T from_bits(uint64_t bits) {
     return value;
 }
 
-template <class T>
-bool one_of(T, const T*, const T*);
 template <class T>
 bool one_of(T value, const T* begin, const T* end) {
     for (; begin != end; ++begin)

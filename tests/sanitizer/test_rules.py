@@ -1,0 +1,41 @@
+"""The rules as the run-time library keeps them, against the rules taken literally."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
+_PARTS = (
+    *("await", "collector", "history", "links", "locations", "memory", "modules", "options"),
+    *("robustness", "shadow", "subprocess", "symbols", "text", "threads"),
+)
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The test program, with AddressSanitizer and UndefinedBehaviorSanitizer watching it."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    program = tmp_path_factory.mktemp("rules") / "rules"
+    sources = [_LIBRARY / "tests" / "rules.cpp", *(_LIBRARY / f"{part}.cpp" for part in _PARTS)]
+    options = ["-std=gnu++20", "-O1", "-mcx16", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["g++", *options, f"-I{_LIBRARY}", *map(str, sources), "-o", str(program)], check=True)
+    return program
+
+
+def _agree(program: Path, first: int, count: int) -> None:
+    done = subprocess.run([program, str(first), str(count)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{count} programs agree\n"), done.stdout + done.stderr
+
+
+def test_clocks_over_threads_with_a_collector_are_location_clocks(rules: Path) -> None:
+    _agree(rules, 1, 1_000)
+
+
+@pytest.mark.slow
+def test_clocks_over_threads_are_location_clocks_on_many_programs(rules: Path) -> None:
+    _agree(rules, 100_000, 50_000)
