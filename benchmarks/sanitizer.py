@@ -1,0 +1,259 @@
+"""What the sanitizer costs: processor time against ThreadSanitizer's, memory, and scheduled steps.
+
+Builds the programs of `examples/c` and `sanitizer_stress.cpp` with one compiler as they are, with
+ThreadSanitizer, and with holdfast in each mode, and runs the builds in turn, so that what else the machine
+does meets all alike. Time is the processor time of the process, user and system, the median of several runs.
+Leaves its tables in `benchmarks/results/sanitizer.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.sanitizer.instrumentation import INCLUDE, LIBRARIES
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples" / "c"
+STRESS = ROOT / "benchmarks" / "sanitizer_stress.cpp"
+RESULTS = ROOT / "benchmarks" / "results" / "sanitizer.md"
+
+COMPILERS = {"clang": ("clang", "clang++"), "gcc": ("gcc", "g++")}
+ROUNDS = 100_000  # of the examples
+OPERATIONS = 2_000_000  # of a stress program
+# These wait without giving the processor away: what they cost is how long the system lets them.
+SPINNING = {"rcu", "rcu-relaxed", "ticket-lock-wait"}
+
+SHAPES = ("locks", "fences", "free")
+THREADS = (2, 4, 8, 16)
+LOCATIONS = (10, 1_000, 100_000)
+WRITES = (10_000, 100_000, 1_000_000, 10_000_000)
+
+BASELINE = "tsan"
+ENVIRONMENT = {**os.environ, "HOLDFAST_OPTIONS": "quiet=1:exitcode=0"}
+TIME_LIMIT = 300
+
+
+class Program(NamedTuple):
+    """Something to measure: a source with its options, and the arguments it is run with."""
+
+    group: str
+    name: str
+    source: Path
+    options: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+class Measured(NamedTuple):
+    program: Program
+    seconds: dict[str, float]
+    """By variant."""
+
+    def ratio(self, variant: str) -> float:
+        return self.seconds[variant] / self.seconds[BASELINE]
+
+
+# Programs
+
+
+def stress(shape: str, threads: int, locations: int, operations: int = OPERATIONS) -> Program:
+    arguments = (shape, str(threads), str(locations), str(operations))
+    return Program(f"stress, {shape}", f"{threads} × {locations:,}", STRESS, (), arguments)
+
+
+def examples() -> Iterator[Program]:
+    for source in sorted([*EXAMPLES.glob("*.c"), *EXAMPLES.glob("*.cpp")]):
+        if source.stem not in SPINNING:
+            yield Program("examples", source.stem, source, (f"-DROUNDS={ROUNDS}",))
+
+
+def stress_suite() -> Iterator[Program]:
+    for shape in SHAPES:
+        for threads in THREADS:
+            for locations in LOCATIONS:
+                yield stress(shape, threads, locations)
+
+
+# Building and running
+
+
+class Builder:
+    """Builds each source once per variant, with one compiler."""
+
+    def __init__(self, compiler: str, directory: Path) -> None:
+        self.cc, self.cxx = COMPILERS[compiler]
+        self.directory = directory
+        self.variants = ["plain", BASELINE, "atomics"]
+        if os.path.exists(LIBRARIES["races"]):
+            self.variants.append("races")
+
+    def build(self, program: Program, variant: str) -> Path:
+        path = self.directory / f"{program.source.stem}.{variant}"
+        if not path.exists():
+            language = ("-std=gnu11",) if program.source.suffix == ".c" else ("-std=c++20",)
+            command = [*self._compiler(program, variant), *language, "-O2", "-g", "-pthread"]
+            command += [*program.options, str(program.source), "-o", str(path)]
+            environment = {**os.environ, "HOLDFAST_CC": self.cc, "HOLDFAST_CXX": self.cxx}
+            subprocess.run(command, env=environment, check=True)
+        return path
+
+    def _compiler(self, program: Program, variant: str) -> list[str]:
+        is_c = program.source.suffix == ".c"
+        if variant in LIBRARIES:
+            entry = "cc" if is_c else "cxx"
+            call = f"from holdfast.sanitizer.compiler import {entry}; {entry}()"
+            return [sys.executable, "-c", call, f"--mode={variant}"]
+        words = [self.cc if is_c else self.cxx, "-isystem", INCLUDE]
+        return [*words, "-fsanitize=thread", "-w"] if variant == BASELINE else words
+
+
+def run(command: Sequence[str], options: str = "") -> float:
+    """Runs a program that must succeed. Gives its seconds of processor time."""
+    environment = {**ENVIRONMENT, "HOLDFAST_OPTIONS": ENVIRONMENT["HOLDFAST_OPTIONS"] + options}
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
+    limited = ["timeout", str(TIME_LIMIT), *command]
+    _, status, usage = os.wait4(os.posix_spawnp("timeout", limited, environment, file_actions=quiet), 0)
+    if status != 0:
+        sys.exit(f"{' '.join(command)} exits with {os.waitstatus_to_exitcode(status)}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(builder: Builder, program: Program, repeat: int) -> Measured:
+    commands = {v: [str(builder.build(program, v)), *program.arguments] for v in builder.variants}
+    runs: dict[str, list[float]] = {variant: [] for variant in commands}
+    for _ in range(repeat):
+        for variant, command in commands.items():
+            runs[variant].append(run(command))
+    measured = Measured(program, {variant: statistics.median(seen) for variant, seen in runs.items()})
+    times = "  ".join(f"{variant} {seconds:.3f}" for variant, seconds in measured.seconds.items())
+    print(f"{program.group}: {program.name}: {times}", file=sys.stderr)
+    return measured
+
+
+def peak_kb(builder: Builder, program: Program, variant: str) -> int:
+    """The largest resident size of a stress program, which says it itself."""
+    command = [str(builder.build(program, variant)), *program.arguments]
+    done = subprocess.run(
+        command, env=ENVIRONMENT, capture_output=True, text=True, timeout=TIME_LIMIT, check=True
+    )
+    return int(done.stdout)
+
+
+def steps_per_second(builder: Builder, program: Program, schedule: str, repeat: int) -> tuple[int, float]:
+    """The steps of a scheduled run, and how many there are in a second of processor time."""
+    events = builder.directory / "events.jsonl"
+    command = [str(builder.build(program, "atomics")), *program.arguments]
+    options = f":schedule={schedule}:steps=1000000000:json={events}"
+    cost = statistics.median(run(command, options) for _ in range(repeat))
+    end = json.loads(events.read_text(encoding="utf-8").splitlines()[-1])
+    return end["steps"], end["steps"] / cost
+
+
+# Tables
+
+
+def geometric_mean(numbers: Sequence[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, numbers)))
+
+
+def summary(rows: Sequence[Measured], variants: Sequence[str]) -> Iterator[str]:
+    yield "| group | programs | " + " | ".join(variants) + " |"
+    yield "|---|--:|" + "--:|" * len(variants)
+    groups = list(dict.fromkeys(row.program.group for row in rows))
+    for group in [*groups, "all"]:
+        chosen = [row for row in rows if group in ("all", row.program.group)]
+        means = (geometric_mean([row.ratio(variant) for row in chosen]) for variant in variants)
+        yield f"| {group} | {len(chosen)} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |"
+
+
+def each(rows: Sequence[Measured], variants: Sequence[str]) -> Iterator[str]:
+    yield f"| group | program | {BASELINE}, seconds | " + " | ".join(variants) + " |"
+    yield "|---|---|--:|" + "--:|" * len(variants)
+    for row in rows:
+        ratios = " | ".join(f"{row.ratio(variant):.2f}" for variant in variants)
+        program = row.program
+        yield f"| {program.group} | {program.name} | {row.seconds[BASELINE]:.3f} | {ratios} |"
+
+
+def memory(builder: Builder) -> Iterator[str]:
+    yield "| writes | " + " | ".join(f"{variant}, MB" for variant in builder.variants) + " |"
+    yield "|--:|" + "--:|" * len(builder.variants)
+    for writes in WRITES:
+        program = stress("messages", 2, 2, writes)
+        peaks = (f"{peak_kb(builder, program, variant) / 1024:.1f}" for variant in builder.variants)
+        yield f"| {writes:,} | " + " | ".join(peaks) + " |"
+
+
+def schedules(builder: Builder, repeat: int) -> Iterator[str]:
+    yield "| program | schedule | steps | million steps per second |"
+    yield "|---|---|--:|--:|"
+    for shape in ("locks", "fences"):
+        program = stress(shape, 4, 1_000, 10 * OPERATIONS)
+        for schedule in ("random", "pct"):
+            steps, rate = steps_per_second(builder, program, schedule, repeat)
+            yield f"| {program.group}, {program.name} | {schedule} | {steps:,} | {rate / 1e6:.1f} |"
+
+
+def report(builder: Builder, repeat: int) -> Iterator[str]:
+    others = [variant for variant in builder.variants if variant != BASELINE]
+    rows = [measure(builder, program, repeat) for program in (*examples(), *stress_suite())]
+    many = measure(builder, stress("fences", 25, 60_000), repeat)
+    version = subprocess.run([builder.cxx, "--version"], capture_output=True, text=True, check=True).stdout
+    yield "# What the sanitizer costs"
+    yield ""
+    yield f"{version.splitlines()[0]}, {os.cpu_count()} cores, {platform.machine()}; median of {repeat} runs."
+    yield "The programs are built with `-O2`."
+    yield ""
+    yield "## Processor time, as a multiple of ThreadSanitizer's"
+    yield ""
+    yield "Geometric means. Stress programs do nothing but atomic operations."
+    yield ""
+    yield from summary(rows, others)
+    yield ""
+    yield f"25 threads, 60,000 locations, an SC fence before each of {OPERATIONS:,} accesses: " + ", ".join(
+        f"{variant} {many.ratio(variant):.2f}" for variant in others
+    )
+    yield ""
+    yield "## Memory"
+    yield ""
+    yield "Largest resident size of a program with one writer and one reader (message passing)."
+    yield ""
+    yield from memory(builder)
+    yield ""
+    yield "## Scheduled steps"
+    yield ""
+    yield "Mode atomics, checks included; per second of processor time."
+    yield ""
+    yield from schedules(builder, repeat)
+    yield ""
+    yield "## Each program"
+    yield ""
+    yield from each(rows, others)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--compiler", choices=sorted(COMPILERS), default="clang")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs per program and variant")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        builder = Builder(asked.compiler, Path(directory))
+        text = "\n".join(report(builder, asked.repeat)) + "\n"
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(text, encoding="utf-8")
+    print(text, end="")
+    print(f"written to {RESULTS.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
