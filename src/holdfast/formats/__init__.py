@@ -38,7 +38,10 @@ FORMATS = (
     Format("persist", (".persist",), "holdfast.formats.persist"),
 )
 # Languages that are only written.
-WRITTEN_ONLY = (Format("c", (), "holdfast.formats.c_writer"),)
+WRITTEN_ONLY = (
+    Format("c", (), "holdfast.formats.c_writer"),
+    Format("promela", (), "holdfast.formats.promela_writer"),
+)
 
 
 class Reading(NamedTuple):
@@ -78,10 +81,10 @@ def load_as(path: str | os.PathLike[str], reading: Reading) -> Program:
     return program
 
 
-def write(program: Program, format: str = "tpl") -> str:
-    """The program as text in the language that is called `format`."""
+def write(program: Program, format: str = "tpl", **options: str) -> str:
+    """The program as text in the language that is called `format`; Promela has the option `monitor`."""
     known = _format_named(format, program.file, FORMATS + WRITTEN_ONLY)
-    text: str = importlib.import_module(known.module).write(program)
+    text: str = importlib.import_module(known.module).write(program, **options)
     return text
 
 
