@@ -117,14 +117,17 @@ class TestMessagePassing:
 @with_each_compiler
 class TestStoreBuffering:
     @pytest.mark.parametrize("schedule", ["os", "random", "pct"])
-    def test_found_in_one_run_of_any_schedule(self, shell: Shell, schedule: str) -> None:
+    def test_found_by_any_schedule(self, shell: Shell, schedule: str) -> None:
+        """Not in a run where both threads write before either reads; of fifty not all are like that."""
         shell.write("sb.cpp", STORE_BUFFERING)
         shell.ok("holdfast-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
-        told = answer(shell, "--schedule", schedule, "--runs", "1", "./sb")
-        (finding,) = told["findings"]
-        assert finding["location"]["name"] in ("flags", "flags+4")
-        lines = [frame["line"] for frame in finding["access"]["stack"] if frame["file"].endswith("sb.cpp")]
-        assert lines[0] == 6
+        told = answer(shell, "--schedule", schedule, "--runs", "50", "./sb")
+        assert told["findings"]
+        for finding in told["findings"]:
+            assert finding["location"]["name"] in ("flags", "flags+4")
+            stack = finding["access"]["stack"]
+            lines = [frame["line"] for frame in stack if frame["file"].endswith("sb.cpp")]
+            assert lines[0] == 6
 
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)
