@@ -294,8 +294,9 @@ def test_threads_used_well_are_silent_and_keep_the_exit_code(shell: Shell) -> No
 
 class TestReports:
     def test_both_kinds_in_one_run(self, shell: Shell) -> None:
+        """The race is seen in every run, the robustness violation only where one thread overtakes."""
         built(shell, BOTH)
-        done = shell.run("holdfast", "run", "--json", "./program")
+        done = shell.run("holdfast", "run", "--runs", "50", "--json", "./program")
         assert done.returncode == 1
         answer = json.loads(done.stdout)
         kinds = {finding["kind"]: finding for finding in answer["findings"]}
