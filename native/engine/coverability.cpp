@@ -9,7 +9,7 @@ namespace holdfast {
 namespace {
 
 constexpr std::uint32_t no_item = UINT32_MAX;
-constexpr std::size_t most_joint_tuples = std::size_t{1} << 22;
+constexpr std::size_t most_joint_tuples = std::size_t{1} << 20;
 
 struct State {
     std::vector<std::uint32_t> nodes;   // per thread, then the phase
@@ -51,7 +51,7 @@ class Coverability::Search {
             if (seconds > limits.seconds) return Outcome::time_limit;
             if (seconds < told + 0.1) continue;
             told = seconds;
-            if (watcher && watcher({items_.size(), stats_.steps, waiting_, bytes(), seconds}))
+            if (watcher && watcher({items_.size(), stats_.transitions, waiting_, bytes(), seconds}))
                 return Outcome::interrupted;
         }
         return Outcome::violation;
@@ -76,7 +76,10 @@ class Coverability::Search {
         return steps;
     }
 
-    std::uint32_t start_node(std::uint32_t thread) const { return tuples_[items_[initial_].tuple][thread]; }
+    std::vector<std::uint32_t> start_nodes() const {
+        auto const nodes = tuples_[items_[initial_].tuple];
+        return {nodes.begin(), nodes.begin() + observer_};
+    }
 
     std::vector<BasisState> basis() const {
         std::vector<BasisState> result;
@@ -403,7 +406,7 @@ class Coverability::Search {
     // Keeping states.
 
     void add(State state, Step const& step) {
-        ++stats_.steps;
+        ++stats_.transitions;
         for (auto& potential : state.potentials) keep_longest(potential);
         if (!can_be_together(state.nodes) || !is_possible(state)) {
             ++stats_.impossible;
@@ -743,8 +746,8 @@ BackwardStats Coverability::stats() const {
 std::vector<RunStep> Coverability::path() const {
     return search_->path();
 }
-std::uint32_t Coverability::start_node(std::uint32_t thread) const {
-    return search_->start_node(thread);
+std::vector<std::uint32_t> Coverability::start_nodes() const {
+    return search_->start_nodes();
 }
 std::vector<BasisState> Coverability::basis() const {
     return search_->basis();

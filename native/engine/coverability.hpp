@@ -14,28 +14,12 @@
 #include <optional>
 #include <vector>
 
-#include "engine/explorer.hpp"
 #include "engine/option_lists.hpp"
+#include "engine/safety.hpp"
 #include "engine/sources.hpp"
 #include "engine/thread_graph.hpp"
 
 namespace holdfast {
-
-// Bad states: thread t stands at one of `nodes[t]`, or at any if there are none. With `memory`, these cells
-// end with these values. With `race`, that thread is about to write that cell although it can still read a
-// write that has been overwritten.
-struct BadStates {
-    struct CellValue {
-        std::uint32_t cell;
-        Value value;
-    };
-    struct WriteRace {
-        std::uint32_t thread, cell;
-    };
-    std::vector<std::vector<std::uint32_t>> nodes;
-    std::vector<CellValue> memory;
-    std::optional<WriteRace> race;
-};
 
 // What keeps the search small; none of it changes the answer.
 struct Prunings {
@@ -45,17 +29,8 @@ struct Prunings {
     bool subsumption = true;  // states above another; without it only equal states are merged
 };
 
-// A step of a run to a bad state, forwards. A read takes its value from a write of `writer` (the number of
-// threads: the initial memory).
-struct RunStep {
-    std::uint32_t thread, pc;
-    Label label;
-    std::uint32_t to;  // node
-    std::uint32_t writer;
-};
-
 struct BackwardStats {
-    std::uint64_t steps = 0;   // predecessors looked at
+    std::uint64_t transitions = 0;   // predecessors looked at
     std::uint64_t states = 0;  // of them kept, at least for a time
     std::uint64_t basis = 0;   // minimal states now
     std::uint64_t waiting = 0;
@@ -82,7 +57,7 @@ class Coverability {
 
     BackwardStats stats() const;
     std::vector<RunStep> path() const;
-    std::uint32_t start_node(std::uint32_t thread) const;  // where the path starts
+    std::vector<std::uint32_t> start_nodes() const;  // where the path starts
     std::vector<BasisState> basis() const;
 
   private:

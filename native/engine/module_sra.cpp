@@ -8,6 +8,8 @@
 
 #include "engine/coverability.hpp"
 #include "engine/python_watcher.hpp"
+#include "engine/sc_search.hpp"
+#include "engine/sra_forward.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -102,11 +104,57 @@ void bind_graphs(nb::module_& m) {
         .def_ro("nodes", &ThreadGraph::nodes)
         .def_ro("initial", &ThreadGraph::initial)
         .def_ro("edges", &ThreadGraph::edges);
+    nb::enum_<ThreadGraphs::Unbuilt::Why>(m, "WhyUnbuilt")
+        .value("TOO_MANY_NODES", ThreadGraphs::Unbuilt::Why::too_many_nodes)
+        .value("ENDLESS_LOCAL_RUN", ThreadGraphs::Unbuilt::Why::endless_local_run)
+        .value("ENDLESS_CHOICES", ThreadGraphs::Unbuilt::Why::endless_choices);
+    nb::class_<ThreadGraphs::Unbuilt>(m, "Unbuilt")
+        .def_ro("why", &ThreadGraphs::Unbuilt::why)
+        .def_ro("thread", &ThreadGraphs::Unbuilt::thread)
+        .def_ro("pc", &ThreadGraphs::Unbuilt::pc);
     nb::class_<ThreadGraphs>(m, "ThreadGraphs")
         .def_ro("threads", &ThreadGraphs::threads)
-        .def_ro("value_limit", &ThreadGraphs::value_limit);
-    nb::exception<TooManyNodes>(m, "TooManyNodesError");
+        .def_ro("value_limit", &ThreadGraphs::value_limit)
+        .def_ro("unbuilt", &ThreadGraphs::unbuilt);
     m.def("thread_graphs", &graphs_of, "program"_a, "most_nodes"_a);
+}
+
+template <class Search>
+void bind_search(nb::class_<Search>& search) {
+    search.def("run", &run<Search>, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none())
+        .def_prop_ro("stats", &Search::stats)
+        .def("path", &Search::path)
+        .def("start_nodes", &Search::start_nodes);
+}
+
+void bind_forward(nb::module_& m) {
+    nb::class_<ForwardStats>(m, "ForwardStats")
+        .def_ro("states", &ForwardStats::states)
+        .def_ro("transitions", &ForwardStats::transitions)
+        .def_ro("waiting", &ForwardStats::waiting)
+        .def_ro("bytes", &ForwardStats::bytes)
+        .def_ro("truncated", &ForwardStats::truncated);
+    nb::class_<ForwardSearch> forward(m, "ForwardSearch");
+    forward.def(
+        "__init__",
+        [](ForwardSearch* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad,
+           std::uint32_t most_messages) {
+            auto const states = checked(graphs, bad);
+            nb::gil_scoped_release release;
+            new (self) ForwardSearch(graphs, states, most_messages);
+        },
+        "graphs"_a, "bad"_a, "most_messages"_a, nb::keep_alive<1, 2>());
+    bind_search(forward);
+    nb::class_<ScSearch> sc(m, "ScSearch");
+    sc.def(
+        "__init__",
+        [](ScSearch* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad) {
+            auto const states = checked(graphs, bad);
+            nb::gil_scoped_release release;
+            new (self) ScSearch(graphs, states);
+        },
+        "graphs"_a, "bad"_a, nb::keep_alive<1, 2>());
+    bind_search(sc);
 }
 
 }  // namespace
@@ -121,7 +169,7 @@ void bind_sra(nb::module_& m) {
         .def_ro("to", &RunStep::to)
         .def_ro("writer", &RunStep::writer);
     nb::class_<BackwardStats>(m, "BackwardStats")
-        .def_ro("steps", &BackwardStats::steps)
+        .def_ro("transitions", &BackwardStats::transitions)
         .def_ro("states", &BackwardStats::states)
         .def_ro("basis", &BackwardStats::basis)
         .def_ro("waiting", &BackwardStats::waiting)
@@ -129,7 +177,8 @@ void bind_sra(nb::module_& m) {
         .def_ro("covered", &BackwardStats::covered)
         .def_ro("longest", &BackwardStats::longest)
         .def_ro("bytes", &BackwardStats::bytes);
-    nb::class_<Coverability>(m, "Coverability")
+    nb::class_<Coverability> coverability(m, "Coverability");
+    coverability
         .def(
             "__init__",
             [](Coverability* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad, bool sources,
@@ -140,11 +189,9 @@ void bind_sra(nb::module_& m) {
             },
             "graphs"_a, "bad"_a, nb::kw_only(), "sources"_a = true, "pairs"_a = true, "joint"_a = true,
             "subsumption"_a = true, nb::keep_alive<1, 2>())
-        .def("run", &run<Coverability>, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none())
-        .def_prop_ro("stats", &Coverability::stats)
-        .def("path", &Coverability::path)
-        .def("start_node", &Coverability::start_node, "thread"_a)
         .def("basis", &basis_of);
+    bind_search(coverability);
+    bind_forward(m);
 }
 
 }  // namespace holdfast

@@ -31,17 +31,32 @@ class Builder {
     }
 
     ThreadGraphs run() {
-        start();
-        while (!open_.empty()) {
-            auto const next = open_.front();
-            open_.pop_front();
-            visit(next);
+        try {
+            find();
+        } catch (TooMany const& e) {
+            result_.unbuilt = {ThreadGraphs::Unbuilt::Why::too_many_nodes, e.thread, 0};
+        } catch (EndlessLocalRun const& e) {
+            using enum ThreadGraphs::Unbuilt::Why;
+            result_.unbuilt = {e.choices ? endless_choices : endless_local_run, e.thread, e.pc};
         }
         for (auto& graph : result_.threads) finish(graph);
         return std::move(result_);
     }
 
   private:
+    struct TooMany {
+        std::uint32_t thread;
+    };
+
+    void find() {
+        start();
+        while (!open_.empty()) {
+            auto const next = open_.front();
+            open_.pop_front();
+            visit(next);
+        }
+    }
+
     // A node to look at; with a value, only what it does if it reads that.
     struct Standing {
         std::uint32_t thread, node;
@@ -91,7 +106,7 @@ class Builder {
         for (std::size_t n = 0; n < next.size(); ++n)
             edges.push_back({node, node_of(t, next[n]), access.pc, label});
         if (failure) edges.push_back({node, failed(t), access.pc, label});
-        if (label.writes()) hold(label.cell, label.written);
+        if (label.writes()) hold(t, label.cell, label.written);
     }
 
     Label label_of(Access const& access, Value v, std::optional<Value> written) const {
@@ -102,11 +117,10 @@ class Builder {
         return {LabelKind::read_modify_write, access.cell, v, *written};
     }
 
-    void hold(std::uint32_t cell, Value v) {
+    void hold(std::uint32_t thread, std::uint32_t cell, Value v) {
         written_[cell] = true;
         if (!held_[cell].insert(v).second) return;
-        if (held_[cell].size() > most_nodes_)
-            throw TooManyNodes(readers_[cell].empty() ? 0 : readers_[cell][0].thread);
+        if (held_[cell].size() > most_nodes_) throw TooMany{thread};
         for (auto const& reader : readers_[cell]) open_.push_back({reader.thread, reader.node, v});
     }
 
@@ -141,7 +155,7 @@ class Builder {
 
     void add(std::uint32_t t, std::vector<Word> state) {
         states_[t].push_back(std::move(state));
-        if (states_[t].size() > most_nodes_) throw TooManyNodes(t);
+        if (states_[t].size() > most_nodes_) throw TooMany{t};
         open_.push_back({t, static_cast<std::uint32_t>(states_[t].size() - 1), {}});
     }
 
@@ -157,7 +171,7 @@ class Builder {
         graph.out.resize(graph.nodes.size());
         for (std::uint32_t e = 0; e < graph.edges.size(); ++e) {
             auto& edge = graph.edges[e];
-            if (!written_[edge.label.cell]) edge.label = {};
+            if (!written_[edge.label.cell]) edge.label.kind = LabelKind::silent;
             graph.out[edge.from].push_back(e);
             graph.in[edge.to].push_back(e);
         }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+#include <optional>
 #include <vector>
 
 #include "engine/bytecode.hpp"
@@ -17,7 +17,8 @@ namespace holdfast {
 
 enum class LabelKind : std::uint8_t { silent, read, write, read_modify_write };
 
-// R(x, v), W(x, v) or RMW(x, vR, vW) of sra-2020, Definition 2.1, or ε.
+// R(x, v), W(x, v) or RMW(x, vR, vW) of sra-2020, Definition 2.1, or a read of what nobody writes, which is
+// silent.
 struct Label {
     LabelKind kind = LabelKind::silent;
     std::uint32_t cell = 0;
@@ -54,17 +55,19 @@ struct ThreadGraph {
 };
 
 struct ThreadGraphs {
+    // Why they could not be built: too many nodes or values of a thread, or a local run or choice without
+    // end.
+    struct Unbuilt {
+        enum class Why : std::uint8_t { too_many_nodes, endless_local_run, endless_choices } why;
+        std::uint32_t thread, pc;
+    };
     std::vector<ThreadGraph> threads;
     std::vector<Value> initial;  // per cell; the last one is that of SC fences
     bool value_limit = false;    // some value leaves the range of a program whose values do not wrap
+    std::optional<Unbuilt> unbuilt;
 };
 
-struct TooManyNodes : std::runtime_error {
-    explicit TooManyNodes(std::uint32_t t) : std::runtime_error("too many nodes"), thread(t) {}
-    std::uint32_t thread;
-};
-
-// Reads of cells that nobody writes become silent. Throws TooManyNodes and EndlessLocalRun.
+// Reads of cells that nobody writes become silent.
 ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes);
 
 }  // namespace holdfast
