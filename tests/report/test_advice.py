@@ -1,9 +1,14 @@
-"""Where ordering is missing in a witness, and what would supply it."""
+"""Why a run is possible, and what would forbid it."""
+
+import re
+
+import pytest
 
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.tso import persist
+from holdfast.formats import load
 from holdfast.formats.tpl import read
-from holdfast.report.advice import advice
+from holdfast.report.advice import advice, reason, repairs
 
 
 def advice_about(text, model):
@@ -23,12 +28,11 @@ fn t2 { local r;
 
 
 def test_store_buffering_wants_fences_in_both_threads():
-    gaps, fences = advice_about(STORE_BUFFERING, "ra")
-    assert gaps == "No happens-before orders line 4 and line 6; line 7 and line 3."
-    assert fences == (
-        "SC fences would forbid this run: in `t2` between `y.store(1)` (line 6) and `r = x.load()` (line 7); "
-        "and in `t1` between `x.store(1)` (line 3) and `r = y.load()` (line 4)."
-    )
+    assert advice_about(STORE_BUFFERING, "ra") == [
+        "To forbid this run, insert an SC fence (`fence;` in TPL, "
+        "`atomic_thread_fence(memory_order_seq_cst);` in C) in `t1` before `r = y.load()` (line 4) "
+        "and in `t2` before `r = x.load()` (line 7)."
+    ]
     fenced = STORE_BUFFERING.replace(".store(1);", ".store(1); fence;")
     assert robust(read(fenced), "ra").holds
 
@@ -37,23 +41,64 @@ def message_passing(store, load):
     return f"global d, f;\nfn w {{ d.store(1);\n{store}; }}\nfn r {{ local a;\n{load};\na = d.load(); }}"
 
 
-def test_a_relaxed_flag_is_named_on_the_side_that_is_too_weak():
-    both = advice_about(message_passing("f.store(1)", "a = f.load()"), "rc20")
-    assert both[1] == (
-        "The value passes from line 3 to line 5 without order: `f.store(1)` (line 3) is not release and "
-        "`a = f.load()` (line 5) is not acquire."
-    )
-    load_only = advice_about(message_passing("f.store(1, rel)", "a = f.load()"), "rc20")
-    assert load_only[1].endswith("order: `a = f.load()` (line 5) is not acquire.")
-    store_only = advice_about(message_passing("f.store(1)", "a = f.load(acq)"), "rc20")
-    assert store_only[1].endswith("order: `f.store(1)` (line 3) is not release.")
+@pytest.mark.parametrize(
+    ("store", "load", "said"),
+    [
+        (
+            "f.store(1)",
+            "a = f.load()",
+            "make `f.store(1)` (line 3) release and make `a = f.load()` (line 5) acquire",
+        ),
+        ("f.store(1, rel)", "a = f.load()", "make `a = f.load()` (line 5) acquire"),
+        ("f.store(1)", "a = f.load(acq)", "make `f.store(1)` (line 3) release"),
+    ],
+)
+def test_a_relaxed_flag_is_named_on_the_side_that_is_too_weak(store, load, said):
+    text = message_passing(store, load)
+    assert advice_about(text, "rc20") == [f"To forbid this run, {said}."]
+    witness = robust(read(text), "rc20").witness
+    assert reason(witness).endswith(", so that line 5 sees line 3 without what came before it")
+
+
+def test_readers_that_disagree_want_fences_between_their_loads():
+    witness = robust(load("examples/litmus/iriw.tpl"), "ra").witness
+    assert [(repair.after.line, repair.place.line) for repair in repairs(witness)] == [(13, 14), (19, 20)]
+
+
+@pytest.mark.parametrize("model", ["ra", "rc20", "tso"])
+@pytest.mark.parametrize("name", ["sb", "iriw", "2+2w", "mp-rlx-load", "wrc", "r", "sb-overwritten"])
+def test_the_repairs_forbid_the_run_that_was_shown(name, model):
+    """With the changes made, a search finds another run, or none."""
+    program = load(f"examples/litmus/{name}.tpl")
+    witness = robust(program, model).witness
+    if witness is None:
+        return
+    changed = robust(read(with_repairs(program.source, repairs(witness))), model).witness
+    assert changed is None or accesses(changed) != accesses(witness)
+
+
+def with_repairs(text, changes):
+    lines = text.split("\n")
+    for change in changes:
+        number = change.place.line - 1
+        if change.change == "fence":
+            lines[number] = f"fence; {lines[number]}"
+        else:
+            lines[number] = re.sub(r"\((\w*)\)", rf"(\1, {change.change[:3]})", lines[number])
+            lines[number] = lines[number].replace("rlx, ", "")
+    return "\n".join(lines).replace("(, ", "(")
+
+
+def accesses(witness):
+    events = [event for event in witness.events if event.thread is not None and event.text != "fence"]
+    return [(event.thread, event.kind, event.cell, event.read, event.written) for event in events]
 
 
 def test_a_run_under_tso_takes_one_fence_in_the_thread_whose_write_waits():
     said = advice(persist(read(STORE_BUFFERING)).witness)
     assert said == [
-        "A fence, `fence;` in TPL and `mfence` on x86, would forbid this run: in `t1` between `x.store(1)` "
-        "(line 3) and `r = y.load()` (line 4)."
+        "To forbid this run, insert a fence (`fence;` in TPL, `mfence` on x86) in `t1` before "
+        "`r = y.load()` (line 4)."
     ]
     fenced = STORE_BUFFERING.replace("x.store(1);", "x.store(1); fence;")
     assert advice(persist(read(fenced)).witness) != said

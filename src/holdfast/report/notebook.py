@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from holdfast.report import explain, svg, text
+from holdfast.report.advice import advice
 from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness, buffered
@@ -39,6 +40,7 @@ def _parts(answer: Answer) -> Iterator[str]:
         yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
     if answer.witness is not None:
         yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
+        yield from (f"<p>{_prose(sentence)}</p>" for sentence in advice(answer.witness))
         yield _details("The circle, step by step", f"<p>{_prose(explain.explain_cycle(answer.witness))}</p>")
         run = Run(threads=answer.witness.threads, events=answer.witness.events)
         yield _details("The run", _run(run, buffered(answer.witness)))

@@ -1,0 +1,167 @@
+"""What an answer has found, in one form for every face: which rule, where, what to say, and the run to it.
+
+A face that lists findings (terminal, SARIF, JUnit, editors, baselines) takes them from `findings` and needs
+not know what kinds of witnesses there are. A new kind of witness registers one function with `finding`, as
+those below do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from hashlib import sha256
+from types import MappingProxyType
+
+from holdfast.report import explain
+from holdfast.report.advice import Repair, repairs
+from holdfast.report.cycle import told
+from holdfast.report.labels import source, thread_name
+from holdfast.report.printable import printable
+from holdfast.report.roles import AnyWitness, buffered, roles
+from holdfast.verdicts import Answer, Assertion, Event, Race, Run, TsoWitness, Witness
+
+# What the parts that events play are called.
+_PARTS = {
+    "access": "leaves sequential consistency",
+    "stale": "the old value",
+    "latest": "the write that can be missed",
+    "delayed": "waits in the store buffer",
+    "overtaking": "overtakes the write that waits",
+    "showing": "shows it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a program.
+
+    `rule` is a key of `RULES`. `identity` are words that tell it from other findings of the same question
+    about the same file: names and statements, no line numbers, so that it survives changes elsewhere in the
+    file. `parts` says of some events of the run what part they play. `graph` is the witness with its cycle,
+    if there is one to draw.
+    """
+
+    rule: str
+    line: int
+    column: int
+    message: str
+    run: Run
+    identity: tuple[str, ...]
+    parts: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    delayed: tuple[int, ...] = ()
+    graph: AnyWitness | None = None
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of finding: a name in one word, and what it means in short and in full."""
+
+    name: str
+    short: str
+    full: str
+
+
+RULES = {
+    "not-robust": Rule(
+        "NotRobust",
+        "An access can leave sequential consistency",
+        "The program has a run under the memory model that no interleaving of its threads explains.",
+    ),
+    "fragile": Rule(
+        "Fragile",
+        "A store buffer shows",
+        "A write can wait in the store buffer of its thread while a later read of the same thread goes "
+        "ahead, and another thread's write shows it.",
+    ),
+    "triangular-race": Rule(
+        "TriangularRace",
+        "Triangular race",
+        "A read that can overtake a buffered write of its own thread races with a write of another thread.",
+    ),
+    "race": Rule(
+        "DataRace",
+        "Data race",
+        "Two accesses to a location that is not atomic, unordered, one a write.",
+    ),
+    "assertion": Rule("Assertion", "An assertion can fail", "Some run of the program fails the assertion."),
+    "division-by-zero": Rule(
+        "DivisionByZero", "Division by zero", "Some run of the program divides by zero."
+    ),
+    "index-out-of-range": Rule(
+        "IndexOutOfRange",
+        "Index out of range",
+        "Some run of the program uses an index outside of its array.",
+    ),
+}
+
+
+def findings(answer: Answer) -> tuple[Finding, ...]:
+    """The findings of the answer: its witness first, then a data race, then a failing assertion."""
+    found = (answer.witness, answer.race, answer.assertion)
+    return tuple(finding(part, answer) for part in found if part is not None)
+
+
+def finding_id(answer: Answer, found: Finding) -> str:
+    """The same for the same finding in the next run, on another machine, and after changes elsewhere."""
+    file = os.path.relpath(answer.file) if os.path.isabs(answer.file) else os.path.normpath(answer.file)
+    words = (file.replace(os.sep, "/"), answer.model, answer.criterion, found.rule, *found.identity)
+    return sha256("\0".join(words).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+@singledispatch
+def finding(part: object, answer: Answer) -> Finding:
+    """What a part of an answer says."""
+    raise TypeError(f"{type(part).__name__} is no finding")
+
+
+@finding.register(Witness)
+@finding.register(TsoWitness)
+def _witness(witness: AnyWitness, answer: Answer) -> Finding:
+    part_of = roles(witness)
+    at = next(event for event, role in part_of.items() if role in ("access", "overtaking"))
+    rules = {"trf": "triangular-race", "persistent": "fragile"}
+    return Finding(
+        rule=rules.get(answer.criterion, "not-robust"),
+        line=witness.events[at].line,
+        column=witness.events[at].column,
+        message=explain.claim(witness),
+        run=Run(threads=witness.threads, events=witness.events),
+        identity=_told(witness.threads, *(witness.events[edge.source] for edge in told(witness))),
+        parts={event: _PARTS[role] for event, role in part_of.items()},
+        delayed=buffered(witness),
+        graph=witness,
+        repairs=repairs(witness),
+    )
+
+
+@finding.register
+def _race(race: Race, answer: Answer) -> Finding:
+    first, second = race.run.events[race.first], race.run.events[race.second]
+    return Finding(
+        rule="race",
+        line=second.line,
+        column=second.column,
+        message=f"Data race. {explain.explain_race(race)}",
+        run=race.run,
+        identity=(race.cell, *sorted(_told(race.run.threads, first, second))),
+        parts={race.first: "one access", race.second: "the other access"},
+    )
+
+
+@finding.register
+def _assertion(assertion: Assertion, answer: Answer) -> Finding:
+    return Finding(
+        rule=assertion.kind,
+        line=assertion.line,
+        column=assertion.column,
+        message=explain.explain_assertion(assertion),
+        run=assertion.run,
+        identity=(printable(assertion.run.threads[assertion.thread]), printable(assertion.text)),
+    )
+
+
+def _told(threads: tuple[str, ...], *events: Event) -> tuple[str, ...]:
+    return tuple(f"{thread_name(threads, event)}: {source(event)}" for event in events)
