@@ -17,6 +17,7 @@ from holdfast.commands.console import (
     wants_color,
 )
 from holdfast.commands.options import input_options
+from holdfast.commands.reports import write_report
 from holdfast.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
 @click.option(
@@ -121,6 +123,7 @@ def fix(
     output: Path | None,
     force: bool,
     as_json: bool,
+    sarif: Path | None,
     quiet: bool,
     verbose: bool,
     max_states: int | None,
@@ -158,6 +161,10 @@ def fix(
     _print(answer, as_json=as_json, quiet=quiet, verbose=verbose)
     if output is not None:
         _write(answer, output)
+    if sarif is not None:
+        from holdfast.report.sarif import encode
+
+        write_report(sarif, encode([(answer.file, answer)]))
     sys.exit(answer.exit_code)
 
 

@@ -8,15 +8,14 @@ those below do.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
 from hashlib import sha256
 from types import MappingProxyType
 
-from holdfast.report import explain
+from holdfast.report import cycle, explain
 from holdfast.report.advice import Repair, repairs
-from holdfast.report.cycle import told
 from holdfast.report.labels import source, thread_name
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness, buffered, roles
@@ -37,7 +36,7 @@ _PARTS = {
 class Finding:
     """One thing that is wrong with a program.
 
-    `rule` is a key of `RULES`. `identity` are words that tell it from other findings of the same question
+    `rule` says what kind of thing. `identity` are words that tell it from other findings of the same question
     about the same file: names and statements, no line numbers, so that it survives changes elsewhere in the
     file. `parts` says of some events of the run what part they play. `graph` is the witness with its cycle,
     if there is one to draw.
@@ -55,49 +54,6 @@ class Finding:
     repairs: tuple[Repair, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A kind of finding: a name in one word, and what it means in short and in full."""
-
-    name: str
-    short: str
-    full: str
-
-
-RULES = {
-    "not-robust": Rule(
-        "NotRobust",
-        "An access can leave sequential consistency",
-        "The program has a run under the memory model that no interleaving of its threads explains.",
-    ),
-    "fragile": Rule(
-        "Fragile",
-        "A store buffer shows",
-        "A write can wait in the store buffer of its thread while a later read of the same thread goes "
-        "ahead, and another thread's write shows it.",
-    ),
-    "triangular-race": Rule(
-        "TriangularRace",
-        "Triangular race",
-        "A read that can overtake a buffered write of its own thread races with a write of another thread.",
-    ),
-    "race": Rule(
-        "DataRace",
-        "Data race",
-        "Two accesses to a location that is not atomic, unordered, one a write.",
-    ),
-    "assertion": Rule("Assertion", "An assertion can fail", "Some run of the program fails the assertion."),
-    "division-by-zero": Rule(
-        "DivisionByZero", "Division by zero", "Some run of the program divides by zero."
-    ),
-    "index-out-of-range": Rule(
-        "IndexOutOfRange",
-        "Index out of range",
-        "Some run of the program uses an index outside of its array.",
-    ),
-}
-
-
 def findings(answer: Answer) -> tuple[Finding, ...]:
     """The findings of the answer: its witness first, then a data race, then a failing assertion."""
     found = (answer.witness, answer.race, answer.assertion)
@@ -106,9 +62,27 @@ def findings(answer: Answer) -> tuple[Finding, ...]:
 
 def finding_id(answer: Answer, found: Finding) -> str:
     """The same for the same finding in the next run, on another machine, and after changes elsewhere."""
+    return identity_of(answer, found.rule, found.identity)
+
+
+def identity_of(answer: Answer, what: str, words: Iterable[str]) -> str:
+    """A short name for something that the answer says of its file."""
     file = os.path.relpath(answer.file) if os.path.isabs(answer.file) else os.path.normpath(answer.file)
-    words = (file.replace(os.sep, "/"), answer.model, answer.criterion, found.rule, *found.identity)
-    return sha256("\0".join(words).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    parts = (file.replace(os.sep, "/"), answer.model, answer.criterion, what, *words)
+    return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def rule_of(answer: Answer) -> str:
+    """What it is called if the program does not have the property asked for."""
+    return {"trf": "triangular-race", "persistent": "fragile"}.get(answer.criterion, "not-robust")
+
+
+def worth_showing(found: Finding, most: int) -> set[int] | None:
+    """Of a run with more than `most` accesses those near the cycle, or the last ones; None for all of it."""
+    accesses = [event.id for event in found.run.events if event.thread is not None]
+    if len(accesses) <= most:
+        return None
+    return set(accesses[-most:]) if found.graph is None else cycle.worth_showing(found.graph)
 
 
 @singledispatch
@@ -122,14 +96,13 @@ def finding(part: object, answer: Answer) -> Finding:
 def _witness(witness: AnyWitness, answer: Answer) -> Finding:
     part_of = roles(witness)
     at = next(event for event, role in part_of.items() if role in ("access", "overtaking"))
-    rules = {"trf": "triangular-race", "persistent": "fragile"}
     return Finding(
-        rule=rules.get(answer.criterion, "not-robust"),
+        rule=rule_of(answer),
         line=witness.events[at].line,
         column=witness.events[at].column,
         message=explain.claim(witness),
         run=Run(threads=witness.threads, events=witness.events),
-        identity=_told(witness.threads, *(witness.events[edge.source] for edge in told(witness))),
+        identity=_told(witness.threads, *(witness.events[edge.source] for edge in cycle.told(witness))),
         parts={event: _PARTS[role] for event, role in part_of.items()},
         delayed=buffered(witness),
         graph=witness,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.report import cycle, cycle_text, explain, run_text
-from holdfast.report.findings import Finding, findings
+from holdfast.report import cycle_text, explain, run_text
+from holdfast.report.findings import Finding, finding_id, findings, worth_showing
 from holdfast.report.labels import verdict
 from holdfast.report.page import NARROWEST, Page
 from holdfast.report.printable import printable
@@ -53,32 +53,24 @@ def _verdict_line(page: Page, answer: Answer) -> str:
 def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     """What is wrong, the run, the cycle, and what would repair it."""
     yield page.wrapped(found.message)
-    yield run_text.render(
-        page, found.run, marks=_marks(found), shown=_shown(page, found), delayed=found.delayed
-    )
-    if found.graph is None:
-        return
-    yield cycle_text.render(page, found.graph, printable(answer.file))
-    if found.repairs:
+    shown = None if page.verbose else worth_showing(found, LONGEST_FULL_RUN)
+    yield run_text.render(page, found.run, marks=_marks(found), shown=shown, delayed=found.delayed)
+    if found.graph is not None:
+        yield cycle_text.render(page, found.graph, printable(answer.file))
+    if found.graph is not None and found.repairs:
         yield cycle_text.render_repairs(page, found.graph, found.repairs, printable(answer.file))
         if answer.question != "fix":
             yield page.wrapped(
                 f"`{fix_command(answer)}` finds the cheapest changes that forbid every such run."
             )
+    if page.verbose:
+        yield page.paint(page.wrapped(f"finding {finding_id(answer, found)}"), "dim")
 
 
 def _marks(found: Finding) -> dict[int, str]:
     if found.graph is None:
         return dict.fromkeys(found.parts, _MARK)
     return {event: _MARKS[role] for event, role in roles(found.graph).items() if role in _MARKS}
-
-
-def _shown(page: Page, found: Finding) -> set[int] | None:
-    """Of a long run what the cycle is about, or else the last accesses; None for all of it."""
-    accesses = [event.id for event in found.run.events if event.thread is not None]
-    if page.verbose or len(accesses) <= LONGEST_FULL_RUN:
-        return None
-    return set(accesses[-LONGEST_FULL_RUN:]) if found.graph is None else cycle.worth_showing(found.graph)
 
 
 def fix_command(answer: Answer) -> str:

@@ -1,0 +1,88 @@
+"""Ids of findings: the same for the same thing, different for different things. And what a baseline hides."""
+
+import msgspec
+import pytest
+
+import holdfast
+from holdfast.errors import InputError
+from holdfast.formats.tpl import read
+from holdfast.report import as_json, baseline
+from holdfast.report.findings import finding, finding_id, findings
+
+from .witnesses import ANSWERS, SB, not_robust
+
+RACY = """max_value 1;
+global x, y;
+na d;
+fn t1 { local a; d.nastore(1); x.store(1); a = y.load(); }
+fn t2 { local b; d.nastore(1); y.store(1); b = x.load(); }
+"""
+
+
+def ids(answer):
+    return [finding_id(answer, found) for found in findings(answer)]
+
+
+def test_findings_come_in_order_and_every_one_has_its_own_id():
+    answer = holdfast.robust(read(RACY, "racy.tpl"))
+    assert [found.rule for found in findings(answer)] == ["not-robust", "race"]
+    assert len(set(ids(answer))) == 2
+
+
+def test_lines_elsewhere_do_not_change_an_id():
+    moved = "// a comment\n\n" + RACY.replace("na d;", "\n\nna d; // more")
+    assert ids(holdfast.robust(read(moved, "racy.tpl"))) == ids(holdfast.robust(read(RACY, "racy.tpl")))
+
+
+def test_another_file_model_or_statement_changes_it():
+    known = ids(not_robust(SB, "sb.tpl"))
+    assert ids(not_robust(SB, "./sb.tpl")) == known
+    assert ids(not_robust(SB, "other.tpl")) != known
+    assert ids(msgspec.structs.replace(not_robust(SB, "sb.tpl"), model="rc20")) != known
+    first = msgspec.structs.replace(SB.events[-1], text="b = x.load(acq)")
+    changed = msgspec.structs.replace(SB, events=(*SB.events[:-1], first))
+    assert ids(not_robust(changed, "sb.tpl")) != known
+
+
+def test_an_absolute_path_is_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert ids(not_robust(SB, str(tmp_path / "sb.tpl"))) == ids(not_robust(SB, "sb.tpl"))
+
+
+def test_what_is_no_finding_is_refused():
+    with pytest.raises(TypeError, match="int is no finding"):
+        finding(1, ANSWERS["sb"])
+
+
+class TestBaseline:
+    def test_known_findings_are_taken_out_and_new_ones_stay(self, tmp_path):
+        answer = holdfast.robust(read(RACY, "racy.tpl"))
+        only_race = msgspec.structs.replace(answer, witness=None)
+        path = tmp_path / "old.json"
+        path.write_bytes(as_json.encode(only_race) + b"\n\n" + as_json.encode(ANSWERS["robust"]) + b"\n")
+        new, count = baseline.without_known(answer, baseline.read(path))
+        assert count == 1
+        assert new.race is None
+        assert new.witness == answer.witness
+
+    @pytest.mark.parametrize("name", ANSWERS)
+    def test_an_answer_is_known_to_itself(self, name, tmp_path):
+        path = tmp_path / "old.json"
+        path.write_bytes(as_json.encode(ANSWERS[name]))
+        new, count = baseline.without_known(ANSWERS[name], baseline.read(path))
+        assert findings(new) == ()
+        assert count == len(findings(ANSWERS[name]))
+
+    @pytest.mark.parametrize(
+        ("content", "line"), [(b"{}", 1), (b'\n{"verdict":"robust"}', 2), (b"[", 1), (b"\xff", 1)]
+    )
+    def test_what_is_no_baseline_is_refused_with_its_line(self, tmp_path, content, line):
+        path = tmp_path / "old.json"
+        path.write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            baseline.read(path)
+        assert caught.value.line == line
+
+    def test_a_missing_file_is_refused(self, tmp_path):
+        with pytest.raises(InputError, match="cannot read the baseline"):
+            baseline.read(tmp_path / "none.json")
