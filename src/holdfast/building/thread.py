@@ -9,7 +9,7 @@ those that read and write. Blocks are those of Python:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
@@ -81,17 +81,13 @@ class Thread:
         self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
     ) -> Local | None:
         """Adds; the local, if there is one, gets the old value."""
-        result = None if into is None else self._local(into)
-        self._add(FetchAdd(_name(result), location.cell, expression_of(value), *_both_modes(mode)))
-        return result
+        return self._update(FetchAdd, location, (value,), mode, into)
 
     def exchange(
         self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
     ) -> Local | None:
         """Writes; the local, if there is one, gets the old value."""
-        result = None if into is None else self._local(into)
-        self._add(Exchange(_name(result), location.cell, expression_of(value), *_both_modes(mode)))
-        return result
+        return self._update(Exchange, location, (value,), mode, into)
 
     def compare_exchange(
         self,
@@ -103,10 +99,7 @@ class Thread:
         into: Local | str | None = None,
     ) -> Local | None:
         """A strong CAS; the local, if there is one, gets the old value."""
-        result = None if into is None else self._local(into)
-        values = (expression_of(expected), expression_of(desired))
-        self._add(CompareExchange(_name(result), location.cell, *values, *_both_modes(mode)))
-        return result
+        return self._update(CompareExchange, location, (expected, desired), mode, into)
 
     def wait_and_exchange(
         self, location: Location, expected: Number, desired: Number, mode: str = "rlx"
@@ -184,6 +177,19 @@ class Thread:
             yield f"    local {', '.join(self._locals)};"
         yield from self._lines
         yield "}"
+
+    def _update(
+        self,
+        kind: Callable[..., Instruction],
+        location: Location,
+        values: Sequence[Number],
+        mode: str,
+        into: Local | str | None,
+    ) -> Local | None:
+        result = None if into is None else self._local(into)
+        operands = map(expression_of, values)
+        self._add(kind(_name(result), location.cell, *operands, *_both_modes(mode)))
+        return result
 
     @contextmanager
     def _block(self, head: str, end: str = "}") -> Iterator[None]:
