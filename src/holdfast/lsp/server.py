@@ -23,7 +23,7 @@ from holdfast.formats.diagnose import normal_lines
 from holdfast.formats.tpl import read
 from holdfast.lsp.hover import meaning
 from holdfast.lsp.problems import Place, Problem, found, mistakes
-from holdfast.lsp.symbols import Symbols
+from holdfast.lsp.symbols import Symbols, Word
 from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.report.labels import verdict
 
@@ -43,10 +43,12 @@ class Server(LanguageServer):
     def lines(self, uri: str) -> list[str]:
         return normal_lines(self.workspace.get_text_document(uri).source or "").split("\n")
 
-    def position_in(self, uri: str, position: lsp.Position) -> tuple[int, int]:
-        """Line and column, from 1, of a position of the editor."""
-        here = self.workspace.position_codec.position_from_client_units(self.lines(uri), position)
-        return here.line + 1, here.character + 1
+    def pointed_at(self, uri: str, position: lsp.Position) -> tuple[list[str], Symbols, Word | None]:
+        """The text, the names in it, and the word at a position of the editor."""
+        lines = self.lines(uri)
+        symbols = Symbols("\n".join(lines))
+        here = self.workspace.position_codec.position_from_client_units(lines, position)
+        return lines, symbols, symbols.word_at(here.line + 1, here.character + 1)
 
     def range_of(self, lines: list[str], place: Place) -> lsp.Range:
         """The place as the editor counts."""
@@ -129,31 +131,23 @@ def make_server(seconds: float) -> Server:
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        uri = params.text_document.uri
-        lines = server.lines(uri)
-        symbols = Symbols("\n".join(lines))
-        word = symbols.word_at(*server.position_in(uri, params.position))
+        lines, symbols, word = server.pointed_at(params.text_document.uri, params.position)
         if word is None:
             return None
         symbol = symbols.definition(word)
         said = meaning(word.text, symbol, lines[symbol.word.line - 1] if symbol else "")
         if said is None:
             return None
-        place = Place(word.line, word.column, word.column + len(word.text))
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, said), server.range_of(lines, place))
+        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, said)
+        return lsp.Hover(content, server.range_of(lines, _place(word)))
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
-        uri = params.text_document.uri
-        lines = server.lines(uri)
-        symbols = Symbols("\n".join(lines))
-        word = symbols.word_at(*server.position_in(uri, params.position))
+        lines, symbols, word = server.pointed_at(params.text_document.uri, params.position)
         symbol = symbols.definition(word) if word is not None else None
         if symbol is None:
             return None
-        _, line, column, _ = symbol.word
-        place = Place(line, column, column + len(symbol.word.text))
-        return lsp.Location(uri, server.range_of(lines, place))
+        return lsp.Location(params.text_document.uri, server.range_of(lines, _place(symbol.word)))
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -175,3 +169,7 @@ def make_server(seconds: float) -> Server:
         return await server.check(uri, model)
 
     return server
+
+
+def _place(word: Word) -> Place:
+    return Place(word.line, word.column, word.column + len(word.text))
