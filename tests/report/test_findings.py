@@ -6,10 +6,12 @@ import pytest
 import holdfast
 from holdfast.errors import InputError
 from holdfast.formats.tpl import read
-from holdfast.report import as_json, baseline
+from holdfast.report import as_json, baseline, junit, sarif, text
 from holdfast.report.findings import finding, finding_id, findings
+from holdfast.verdicts import BadState, Place, SafetyWitness, Unsafe
 
-from .witnesses import ANSWERS, SB, not_robust
+from .sarif_schema import checked_run
+from .witnesses import ANSWERS, SB, STATS, not_robust
 
 RACY = """max_value 1;
 global x, y;
@@ -54,6 +56,45 @@ def test_what_is_no_finding_is_refused():
         finding(1, ANSWERS["sb"])
 
 
+UNSAFE = Unsafe(
+    file="sb.tpl",
+    question="verify",
+    model="sra",
+    criterion="safe",
+    stats=STATS,
+    engine="backward",
+    because="it found a run",
+    witness=SafetyWitness(
+        threads=SB.threads,
+        events=SB.events,
+        edges=SB.edges,
+        cycle=SB.cycle,
+        bad=BadState(
+            kind="mutex",
+            places=(
+                Place(thread=0, line=7, column=5, text="", label="cs"),
+                Place(thread=1, line=13, column=5, text="", label="cs"),
+            ),
+        ),
+    ),
+)
+
+
+def test_a_run_to_a_bad_state_is_a_finding_for_every_face():
+    (found,) = findings(UNSAFE)
+    assert (found.rule, found.line) == ("mutex", 7)
+    assert found.message.startswith("Thread `t1` at `cs` (line 7)")
+    (result,) = checked_run(sarif.encode([(UNSAFE.file, UNSAFE)]))["results"]
+    assert result["ruleId"] == "mutex"
+    assert b'type="mutex"' in junit.encode("verify", [(UNSAFE.file, UNSAFE)])
+    assert "stand there at the same time" in text.render(UNSAFE, color=False, width=120)
+
+
+def test_every_kind_of_finding_has_a_rule():
+    kinds = msgspec.json.schema_components([BadState])[1]["BadState"]["properties"]["kind"]["enum"]
+    assert {*kinds, "not-robust", "fragile", "triangular-race", "race"} == set(sarif.RULES)
+
+
 class TestBaseline:
     def test_known_findings_are_taken_out_and_new_ones_stay(self, tmp_path):
         answer = holdfast.robust(read(RACY, "racy.tpl"))
@@ -65,13 +106,13 @@ class TestBaseline:
         assert new.race is None
         assert new.witness == answer.witness
 
-    @pytest.mark.parametrize("name", ANSWERS)
-    def test_an_answer_is_known_to_itself(self, name, tmp_path):
+    @pytest.mark.parametrize("answer", [*ANSWERS.values(), UNSAFE], ids=[*ANSWERS, "unsafe"])
+    def test_an_answer_is_known_to_itself(self, answer, tmp_path):
         path = tmp_path / "old.json"
-        path.write_bytes(as_json.encode(ANSWERS[name]))
-        new, count = baseline.without_known(ANSWERS[name], baseline.read(path))
+        path.write_bytes(as_json.encode(answer))
+        new, count = baseline.without_known(answer, baseline.read(path))
         assert findings(new) == ()
-        assert count == len(findings(ANSWERS[name]))
+        assert count == len(findings(answer))
 
     @pytest.mark.parametrize(
         ("content", "line"), [(b"{}", 1), (b'\n{"verdict":"robust"}', 2), (b"[", 1), (b"\xff", 1)]

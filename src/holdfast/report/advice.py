@@ -16,7 +16,7 @@ from holdfast.report.cycle import unrolled
 from holdfast.report.labels import source
 from holdfast.report.naming import in_turn, quoted, statement, thread
 from holdfast.report.roles import AnyWitness
-from holdfast.verdicts import Edge, Event, TsoWitness, Witness
+from holdfast.verdicts import Edge, Event, SafetyWitness, TsoWitness, Witness
 
 FENCES = {
     True: "a fence (`fence;` in TPL, `mfence` on x86)",
@@ -37,6 +37,8 @@ def repairs(witness: AnyWitness) -> tuple[Repair, ...]:
     """What makes the run impossible if all of it is done, thread by thread; nothing if that is not known."""
     if isinstance(witness, TsoWitness):
         return (Repair("fence", witness.events[witness.read], witness.events[witness.write]),)
+    if isinstance(witness, SafetyWitness):
+        return ()
     weak = [_strengthened(witness, edge) for edge in _weak_reads(witness)]
     fences = _fences(witness)
     if not all(weak) or fences is None:

@@ -19,7 +19,7 @@ from holdfast.report.advice import Repair, repairs
 from holdfast.report.labels import source, thread_name
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness, buffered, roles
-from holdfast.verdicts import Answer, Assertion, Event, Race, Run, TsoWitness, Witness
+from holdfast.verdicts import Answer, Assertion, Event, Race, Run, SafetyWitness, TsoWitness, Witness
 
 # What the parts that events play are called.
 _PARTS = {
@@ -107,6 +107,23 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
         delayed=buffered(witness),
         graph=witness,
         repairs=repairs(witness),
+    )
+
+
+@finding.register
+def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
+    places = witness.bad.places
+    at = places[0] if places else witness.events[-1]
+    standing = (f"{printable(witness.threads[p.thread])}: {p.label or printable(p.text)}" for p in places)
+    return Finding(
+        rule=witness.bad.kind,
+        line=at.line,
+        column=at.column,
+        message=explain.claim(witness),
+        run=Run(threads=witness.threads, events=witness.events),
+        identity=(*standing, *(printable(cell) for cell in witness.bad.memory)),
+        parts=dict.fromkeys(roles(witness), "sees an old value"),
+        graph=witness,
     )
 
 

@@ -55,6 +55,17 @@ RULES = {
         "Index out of range",
         "Some run of the program uses an index outside its array.",
     ),
+    "error-label": Rule("ErrorLabel", "An error can be reached", "Some run leads to a label that none may."),
+    "mutex": Rule(
+        "Mutex", "Two threads in one critical section", "Some run leads there both threads at once."
+    ),
+    "bad": Rule("BadState", "A forbidden state can be reached", "Some run leads to a state that none may."),
+    "final": Rule("FinalState", "A forbidden final state", "Some run ends in a state in which none may."),
+    "write-race": Rule(
+        "WriteRace",
+        "Two writes race",
+        "Two writes to a location are not ordered by happens-before.",
+    ),
 }
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")

@@ -55,7 +55,7 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     yield page.wrapped(found.message)
     shown = None if page.verbose else worth_showing(found, LONGEST_FULL_RUN)
     yield run_text.render(page, found.run, marks=_marks(found), shown=shown, delayed=found.delayed)
-    if found.graph is not None:
+    if found.graph is not None and found.graph.cycle:
         yield cycle_text.render(page, found.graph, printable(answer.file))
     if found.graph is not None and found.repairs:
         yield cycle_text.render_repairs(page, found.graph, found.repairs, printable(answer.file))
@@ -82,7 +82,9 @@ def fix_command(answer: Answer) -> str:
 
 def _footer(page: Page, answer: Answer) -> Iterator[str]:
     if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
-        yield page.wrapped(explain.explain_search(answer))
+        searched = explain.explain_search(answer)
+        if searched:
+            yield page.wrapped(searched)
     yield page.paint(page.wrapped(stats_line(answer.stats)), "dim")
 
 
