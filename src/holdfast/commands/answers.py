@@ -32,11 +32,11 @@ class Printing(NamedTuple):
 
     as_json: bool
     svg: Path | None
+    quiet: bool
+    verbose: bool
     sarif: Path | None
     junit: Path | None
     baseline: Path | None
-    quiet: bool
-    verbose: bool
 
 
 def printing_options(command: Command) -> Command:
@@ -49,6 +49,8 @@ def printing_options(command: Command) -> Command:
         svg=click.option(
             "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
         ),
+        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
+        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
         sarif=click.option(
             "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
         ),
@@ -61,8 +63,6 @@ def printing_options(command: Command) -> Command:
             metavar="JSON",
             help="Report only what is not in these earlier answers (--json).",
         ),
-        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
-        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
     )
 
 

@@ -102,9 +102,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
@@ -123,9 +123,9 @@ def fix(
     output: Path | None,
     force: bool,
     as_json: bool,
-    sarif: Path | None,
     quiet: bool,
     verbose: bool,
+    sarif: Path | None,
     max_states: int | None,
     timeout: float | None,
     max_memory: float | None,
