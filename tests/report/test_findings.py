@@ -46,6 +46,15 @@ def test_another_file_model_or_statement_changes_it():
     assert ids(not_robust(changed, "sb.tpl")) != known
 
 
+def test_it_does_not_matter_which_copy_of_a_thread_or_which_order_the_search_met():
+    left, right = (
+        msgspec.structs.replace(SB, threads=names) for names in (("w[0]", "w[1]"), ("w[1]", "w[0]"))
+    )
+    assert ids(not_robust(left, "sb.tpl")) == ids(not_robust(right, "sb.tpl"))
+    turned = msgspec.structs.replace(SB, cycle=SB.cycle[1:] + SB.cycle[:1])
+    assert ids(not_robust(turned, "sb.tpl")) == ids(not_robust(SB, "sb.tpl"))
+
+
 def test_an_absolute_path_is_the_same_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert ids(not_robust(SB, str(tmp_path / "sb.tpl"))) == ids(not_robust(SB, "sb.tpl"))

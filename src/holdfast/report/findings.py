@@ -102,7 +102,7 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
         column=witness.events[at].column,
         message=explain.claim(witness),
         run=Run(threads=witness.threads, events=witness.events),
-        identity=_told(witness.threads, *(witness.events[edge.source] for edge in cycle.told(witness))),
+        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.told(witness)))),
         parts={event: _PARTS[role] for event, role in part_of.items()},
         delayed=buffered(witness),
         graph=witness,
@@ -114,7 +114,7 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
 def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
     places = witness.bad.places
     at = places[0] if places else witness.events[-1]
-    standing = (f"{printable(witness.threads[p.thread])}: {p.label or printable(p.text)}" for p in places)
+    standing = sorted(f"{_family(witness.threads[p.thread])}: {p.label or printable(p.text)}" for p in places)
     return Finding(
         rule=witness.bad.kind,
         line=at.line,
@@ -136,7 +136,7 @@ def _race(race: Race, answer: Answer) -> Finding:
         column=second.column,
         message=f"Data race. {explain.explain_race(race)}",
         run=race.run,
-        identity=(race.cell, *sorted(_told(race.run.threads, first, second))),
+        identity=(race.cell, *_told(race.run.threads, first, second)),
         parts={race.first: "one access", race.second: "the other access"},
     )
 
@@ -149,9 +149,14 @@ def _assertion(assertion: Assertion, answer: Answer) -> Finding:
         column=assertion.column,
         message=explain.explain_assertion(assertion),
         run=assertion.run,
-        identity=(printable(assertion.run.threads[assertion.thread]), printable(assertion.text)),
+        identity=(_family(assertion.run.threads[assertion.thread]), printable(assertion.text)),
     )
 
 
-def _told(threads: tuple[str, ...], *events: Event) -> tuple[str, ...]:
-    return tuple(f"{thread_name(threads, event)}: {source(event)}" for event in events)
+def _told(threads: tuple[str, ...], *events: Event) -> list[str]:
+    """The events in words, the same wherever a search begins and whichever copies of a thread it meets."""
+    return sorted({f"{_family(thread_name(threads, event))}: {source(event)}" for event in events})
+
+
+def _family(thread: str) -> str:
+    return thread.partition("[")[0]

@@ -59,7 +59,7 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
         yield cycle_text.render(page, found.graph, printable(answer.file))
     if found.graph is not None and found.repairs:
         yield cycle_text.render_repairs(page, found.graph, found.repairs, printable(answer.file))
-        if answer.question != "fix":
+        if answer.question != "fix" and not answer.file.startswith("<"):
             yield page.wrapped(
                 f"`{fix_command(answer)}` finds the cheapest changes that forbid every such run."
             )
