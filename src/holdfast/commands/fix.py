@@ -17,6 +17,7 @@ from holdfast.commands.console import (
     wants_color,
 )
 from holdfast.commands.options import input_options
+from holdfast.commands.reports import write_report
 from holdfast.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
@@ -123,6 +125,7 @@ def fix(
     as_json: bool,
     quiet: bool,
     verbose: bool,
+    sarif: Path | None,
     max_states: int | None,
     timeout: float | None,
     max_memory: float | None,
@@ -158,6 +161,10 @@ def fix(
     _print(answer, as_json=as_json, quiet=quiet, verbose=verbose)
     if output is not None:
         _write(answer, output)
+    if sarif is not None:
+        from holdfast.report.sarif import encode
+
+        write_report(sarif, encode([(answer.file, answer)]))
     sys.exit(answer.exit_code)
 
 
