@@ -121,11 +121,11 @@ Watcher watcher_for(nb::object report) {
 }
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
-                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             nb::object report) {
+                             bool partial_order, std::uint64_t most_states, double most_seconds,
+                             std::size_t most_bytes, nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{order, subsumption, {most_states, most_seconds, most_bytes}};
+    SearchOptions const options{order, subsumption, partial_order, {most_states, most_seconds, most_bytes}};
     return explore(program, model, options, watcher);
 }
 
@@ -295,7 +295,7 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
-          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+          "partial_order"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

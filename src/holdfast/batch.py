@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.tso import persist
-from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
+from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.program import Program
@@ -41,7 +41,7 @@ class Job:
     question: Question
     limits: Limits
     order: str = "auto"
-    subsumption: bool = True
+    tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     reading: Reading = BY_ENDING
 
@@ -186,7 +186,7 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> RobustnessAn
         criterion=job.question.criterion,
         limits=job.limits,
         order=job.order,
-        subsumption=job.subsumption,
+        tactics=job.tactics,
         watcher=watcher,
     )
 

@@ -222,6 +222,7 @@ def explore(
     model: Model,
     order: Order,
     subsumption: bool,
+    partial_order: bool,
     most_states: int,
     most_seconds: float,
     most_bytes: int,

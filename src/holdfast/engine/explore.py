@@ -50,6 +50,22 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Tactics:
+    """How to search; none of it changes a verdict. `docs/engine.md` says why.
+
+    Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
+    threads are stepped in every state.
+    """
+
+    subsumption: bool = True
+    partial_order: bool = True
+
+
+REDUCED = Tactics()
+EVERY_STATE = Tactics(subsumption=False, partial_order=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     states: int
     transitions: int
@@ -71,13 +87,21 @@ def explore(
     order: str = "breadth-first",
     watcher: Watcher | None = None,
     *,
-    subsumption: bool = True,
+    tactics: Tactics = REDUCED,
 ) -> _native.Result:
-    """Search all states of `program` under sequential consistency with the monitor of `model`."""
+    """Search all states of `program` under sequential consistency with the monitor of `model`.
+
+    With partial-order reduction, runs are not shortest even breadth first.
+    """
     code = lower(program, monitored=model != "sc")
     with _as_input_errors(program):
         return _native.explore(
-            code, MONITORS[model], SEARCH_ORDERS[order], subsumption, **_bounds(limits, watcher)
+            code,
+            MONITORS[model],
+            SEARCH_ORDERS[order],
+            tactics.subsumption,
+            tactics.partial_order,
+            **_bounds(limits, watcher),
         )
 
 
