@@ -11,6 +11,7 @@
 #include "engine/explorer.hpp"
 #include "engine/persistent_sets.hpp"
 #include "engine/store.hpp"
+#include "engine/symmetry.hpp"
 
 namespace holdfast {
 
@@ -36,9 +37,11 @@ struct Findings {
 template <class Monitor>
 class Expansion {
   public:
-    Expansion(Machine<Monitor> const& machine, std::optional<PersistentSets> reduction)
+    Expansion(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry,
+              std::optional<PersistentSets> reduction)
         : program_(machine.program()),
           machine_(machine),
+          symmetry_(symmetry),
           reduction_(std::move(reduction)),
           current_(machine.words()),
           successors_(machine.words()),
@@ -99,7 +102,9 @@ class Expansion {
         return forwards;
     }
 
+    // Of the next successor that has none, as number `choice` of its step.
     void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
+        symmetry_.sort(successors_[origins_.size()], [](std::uint32_t, std::uint32_t) {});
         origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
     }
 
@@ -181,6 +186,7 @@ class Expansion {
 
     Program const& program_;
     Machine<Monitor> const& machine_;
+    Symmetry<Monitor> const& symmetry_;
     std::optional<PersistentSets> reduction_;
     std::vector<Word> current_;
     StateList successors_;

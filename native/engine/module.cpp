@@ -3,6 +3,7 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "engine/explorer.hpp"
@@ -86,6 +87,19 @@ class ProgramBuilder {
             for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
         }
         program_.threads.back().code.push_back(std::move(i));
+    }
+
+    void add_exchange(
+        std::uint32_t first, std::uint32_t second, std::vector<std::pair<std::uint32_t, std::uint32_t>> cells,
+        std::vector<std::tuple<Value, Value, std::vector<std::uint32_t>,
+                               std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>>> const&
+            values) {
+        Exchange e{first, second, std::move(cells), {}};
+        for (auto const& [v, w, in_cells, in_registers] : values) {
+            auto& added = e.values.emplace_back(v, w, in_cells, std::vector<Exchange::RegisterAt>());
+            for (auto const& [t, pc, reg] : in_registers) added.registers.push_back({t, pc, reg});
+        }
+        program_.exchanges.push_back(std::move(e));
     }
 
     Program finish() {
@@ -210,6 +224,7 @@ void bind_program(nb::module_& m) {
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
              "acquire"_a = false, "release"_a = false, "non_atomic"_a = false)
+        .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }
 

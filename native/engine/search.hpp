@@ -43,11 +43,12 @@ class Explorer {
              Limits const& limits, Watcher const& watcher, ForVisitor const&... for_visitor)
         : program_(program),
           machine_(program),
+          symmetry_(machine_),
           limits_(limits),
           watcher_(watcher),
           frontier_(order),
           store_(machine_.words(), machine_.key_words(), limits.bytes),
-          expansion_(machine_, std::move(reduction)),
+          expansion_(machine_, symmetry_, std::move(reduction)),
           visitor_(program, machine_, for_visitor...) {}
 
     Visitor& visitor() { return visitor_; }
@@ -78,12 +79,14 @@ class Explorer {
         result_.states = states();
         result_.peak_bytes = store_.memory().peak() + frontier_.bytes() + visitor_.peak_bytes();
         result_.seconds = since(start_);
-        describe(expansion_.findings(), machine_, [&](StateNumber n) { return store_.origin(n); }, result_);
+        describe(
+            expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
+            result_);
         return std::move(result_);
     }
 
     std::vector<Event> run_to(StateNumber n) const {
-        return Replay(machine_, n, [&](StateNumber m) { return store_.origin(m); }).run();
+        return Replay(machine_, symmetry_, n, [&](StateNumber m) { return store_.origin(m); }).run();
     }
 
     std::vector<PlainState> plain_states() const {
@@ -175,6 +178,7 @@ class Explorer {
 
     Program const& program_;
     Machine<Monitor> machine_;
+    Symmetry<Monitor> symmetry_;
     Limits const& limits_;
     Watcher const& watcher_;
     Frontier frontier_;

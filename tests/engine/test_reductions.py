@@ -3,16 +3,20 @@
 import random
 from dataclasses import replace
 from itertools import product
+from math import comb
 from pathlib import Path
 
 import pytest
 
 from engine.against_definitions import check_against_definitions
+from engine.alike import program_with_copies
 from holdfast.analyses.robustness import robust
 from holdfast.engine._native import Model, Order, Outcome
 from holdfast.engine._native import explore as native_explore
+from holdfast.engine.critical import stale_classes
 from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from holdfast.engine.lower import lower
+from holdfast.engine.symmetry import exchanges
 from holdfast.formats import load
 from holdfast.formats.tpl import read, write
 from strategies import random_program
@@ -20,7 +24,7 @@ from strategies import random_program
 BATCH = 250
 ORDERS = ["auto", "breadth-first", "depth-first", "largest-first"]
 MODELS = ["ra", "rc20"]
-REDUCTIONS = ["subsumption", "partial_order"]
+REDUCTIONS = ["subsumption", "partial_order", "symmetry"]
 COMBINATIONS = [
     Tactics(**dict(zip(REDUCTIONS, chosen, strict=True)))
     for chosen in product([True, False], repeat=len(REDUCTIONS))
@@ -47,13 +51,17 @@ def unreduced(program, model):
     )
 
 
+def looping_program(seed, model):
+    """Every third has threads that are alike."""
+    draw = program_with_copies if seed % 3 == 0 else random_program
+    return draw(random.Random(seed), loop_free=False, modes=model == "rc20" and seed % 2 == 0)
+
+
 def check_findings(seeds, model):
     """Looping programs, in all combinations of reductions; the order changes from program to program."""
     seen = set()
     for seed in seeds:
-        program = random_program(
-            random.Random(seed), loop_free=False, modes=model == "rc20" and seed % 2 == 0
-        )
+        program = looping_program(seed, model)
         expected = unreduced(program, model)
         seen.add(expected)
         order = ORDERS[1 + seed % 3]
@@ -89,7 +97,8 @@ def test_verdicts_are_the_same_in_every_order(order):
 @pytest.mark.parametrize("model", MODELS)
 def test_witnesses_replay_in_every_order(order, model):
     for seed in range(BATCH):
-        program = random_program(random.Random(seed), modes=model == "rc20")
+        draw = program_with_copies if seed % 3 == 0 else random_program
+        program = draw(random.Random(seed), loop_free=True, modes=model == "rc20")
         for tactics in (REDUCED, replace(REDUCED, subsumption=False)):
             check_against_definitions(program, model, order, tactics)
 
@@ -138,11 +147,13 @@ def test_subsumption_saves_states():
 
 
 def test_threads_that_share_nothing_are_not_interleaved():
-    """Each of three threads goes through seven states: one after the other instead of in all combinations."""
+    """Each of three threads goes through seven states: one after the other instead of in all combinations.
+    Symmetry alone leaves the combinations in which they are sorted."""
     threads = "".join(f"fn t{i} {{ local r; {f'x{i}.store(1); r = x{i}.load();' * 3} }}" for i in range(3))
     program = read(f"global x0, x1, x2; {threads}")
-    assert states(program, partial_order=False) == 7**3
-    assert states(program) == 3 * 6 + 1
+    assert states(program, partial_order=False, symmetry=False) == 7**3
+    assert states(program, symmetry=False) == 3 * 6 + 1
+    assert states(program, partial_order=False) == comb(7 + 2, 3)
 
 
 def test_a_spinning_thread_does_not_keep_others_from_their_violation():
@@ -156,6 +167,66 @@ def test_a_spinning_thread_does_not_keep_others_from_their_violation():
         """
     )
     assert robust(program, order="depth-first").verdict == "not-robust"
+
+
+LOCK = """
+    max_value 2;
+    global mutex;
+    na owner;
+    fn worker[3] {{
+        local r;
+        while (1) {{
+            lock(mutex);
+            owner.nastore({value});
+            r = owner.naload();
+            assert(r == {value});
+            unlock(mutex);
+        }}
+    }}
+"""
+
+
+@pytest.mark.parametrize("value", ["1", "tid"])
+def test_equal_threads_can_be_exchanged(value):
+    """Also when each writes its own number, as long as numbers are only compared."""
+    program = read(LOCK.format(value=value))
+    assert [(e.first, e.second) for e in exchanges(program, stale_classes(program))] == [(0, 1), (1, 2)]
+    assert states(program) * 2 < states(program, symmetry=False)
+
+
+@pytest.mark.parametrize("value", ["tid * 1", "0 + tid"])
+def test_threads_that_compute_with_their_numbers_cannot_be_exchanged(value):
+    program = read(LOCK.format(value=value))
+    assert exchanges(program, stale_classes(program)) == []
+
+
+def test_own_locations_change_places_with_their_threads():
+    program = load(FIGURE_7[0].parent / "peterson-ra.tpl")
+    (exchange,) = exchanges(program, stale_classes(program))
+    flags = tuple(program.cells.index(name) for name in ("flag0", "flag1"))
+    assert exchange.cells == (flags,)
+    turn = program.cells.index("turn")
+    assert [(v.first, v.second) for v in exchange.values if turn in v.cells] == [(0, 1)]
+
+
+def test_a_third_thread_that_treats_two_differently_keeps_them_apart():
+    program = read(
+        """
+        global x, y;
+        fn t1 { x.store(1); }
+        fn t2 { y.store(1); }
+        fn t3 { local r; wait(x, 1); r = y.load(); }
+        """
+    )
+    assert exchanges(program, stale_classes(program)) == []
+
+
+def test_copies_are_mostly_found():
+    found = 0
+    for seed in range(BATCH):
+        program = program_with_copies(random.Random(seed), loop_free=False, modes=False)
+        found += bool(exchanges(program, stale_classes(program)))
+    assert found > BATCH * 0.5
 
 
 def test_dead_registers_do_not_tell_states_apart():

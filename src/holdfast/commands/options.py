@@ -53,7 +53,11 @@ def search_tactics(command: Command) -> Command:
     def tactics(**options: Any) -> Any:
         from holdfast.engine.explore import Tactics
 
-        return Tactics(subsumption=not options["no_subsumption"], partial_order=not options["no_por"])
+        return Tactics(
+            subsumption=not options["no_subsumption"],
+            partial_order=not options["no_por"],
+            symmetry=not options["no_symmetry"],
+        )
 
     return collected(
         command,
@@ -64,6 +68,9 @@ def search_tactics(command: Command) -> Command:
         ),
         no_por=click.option(
             "--no-por", is_flag=True, help="Step all threads in every state: no partial-order reduction."
+        ),
+        no_symmetry=click.option(
+            "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
         ),
     )
 

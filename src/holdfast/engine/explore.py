@@ -54,15 +54,17 @@ class Tactics:
     """How to search; none of it changes a verdict. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
-    threads are stepped in every state.
+    threads are stepped in every state; without `symmetry` states in which equal threads have changed places
+    are told apart.
     """
 
     subsumption: bool = True
     partial_order: bool = True
+    symmetry: bool = True
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False)
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def explore(
 
     With partial-order reduction, runs are not shortest even breadth first.
     """
-    code = lower(program, monitored=model != "sc")
+    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry)
     with _as_input_errors(program):
         return _native.explore(
             code,

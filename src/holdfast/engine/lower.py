@@ -11,6 +11,7 @@ from holdfast.engine import _native
 from holdfast.engine._native import ExpressionOp, Op
 from holdfast.engine.critical import StaleClasses, stale_classes
 from holdfast.engine.liveness import live_registers
+from holdfast.engine.symmetry import exchanges
 from holdfast.engine.values import expression_range
 from holdfast.errors import InputError
 from holdfast.program import (
@@ -75,12 +76,18 @@ _Steps = list[tuple[ExpressionOp, int]]
 
 
 def lower(
-    program: Program, *, monitored: bool, keep_registers: bool = False, store_buffers: bool = False
+    program: Program,
+    *,
+    monitored: bool,
+    keep_registers: bool = False,
+    store_buffers: bool = False,
+    symmetry: bool = False,
 ) -> _native.Program:
     """The bytecode of `program`; without monitor no stale values need to be told apart.
 
     Registers that can matter no more are forgotten, unless `keep_registers` is set. With `store_buffers`, SC
-    fences do nothing but drain the buffer of their thread.
+    fences do nothing but drain the buffer of their thread. With `symmetry`, it is told which threads can be
+    exchanged; registers must be forgotten for that.
     """
     builder = _native.ProgramBuilder(program.max_value, program.wraps)
     classes = stale_classes(program) if monitored else {}
@@ -99,6 +106,13 @@ def lower(
     for thread in program.threads:
         _ThreadLowering(program, builder, thread, store_buffers=store_buffers).run(
             keep_registers=keep_registers
+        )
+    for exchange in exchanges(program, classes) if symmetry else []:
+        builder.add_exchange(
+            exchange.first,
+            exchange.second,
+            exchange.cells,
+            [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
         )
     try:
         return builder.finish()
