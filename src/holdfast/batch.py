@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.safety import Engine, certify, races, verify
 from holdfast.analyses.tso import persist
-from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
+from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.formats.properties import both, given_property, stated_property
@@ -74,7 +74,7 @@ class Job:
     question: Question
     limits: Limits
     order: str = "auto"
-    subsumption: bool = True
+    tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     safety: Safety = _PLAIN
     reading: Reading = BY_ENDING
@@ -236,7 +236,7 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
         criterion=job.question.criterion,
         limits=job.limits,
         order=job.order,
-        subsumption=job.subsumption,
+        tactics=job.tactics,
         watcher=watcher,
     )
 

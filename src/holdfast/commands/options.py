@@ -83,6 +83,34 @@ def property_options(command: Command) -> Command:
     )
 
 
+def search_tactics(command: Command) -> Command:
+    """Adds the options that switch reductions off, which reach the command as one `tactics`."""
+
+    def tactics(**options: Any) -> Any:
+        from holdfast.engine.explore import Tactics
+
+        return Tactics(
+            subsumption=not options["no_subsumption"],
+            partial_order=not options["no_por"],
+            symmetry=not options["no_symmetry"],
+        )
+
+    return collected(
+        command,
+        "tactics",
+        tactics,
+        no_subsumption=click.option(
+            "--no-subsumption", is_flag=True, help="Keep every monitor, not only the largest ones."
+        ),
+        no_por=click.option(
+            "--no-por", is_flag=True, help="Step all threads in every state: no partial-order reduction."
+        ),
+        no_symmetry=click.option(
+            "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
+        ),
+    )
+
+
 def search_limits(command: Command) -> Command:
     """Adds how many processes to use, `jobs`, and the limits, which reach the command as one `limits`."""
 
