@@ -13,7 +13,7 @@ fences other than SC fences.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from holdfast.verdicts import Event
 
@@ -22,7 +22,7 @@ _Key = tuple[str, int | str]
 _Clock = dict[_Key, int]
 
 
-def _join(into: _Clock, other: _Clock) -> None:
+def _join(into: _Clock, other: Mapping[_Key, int]) -> None:
     for key, number in other.items():
         if into.get(key, 0) < number:
             into[key] = number
@@ -46,6 +46,14 @@ class Knowledge:
     def newest_known_write(self, thread: int, cell: str) -> int:
         """The place in modification order, 0 for the initial write, of what the thread must not overlook."""
         return self._current[thread].get(("cell", cell), 0)
+
+    def newest_message(self, cell: str) -> Mapping[_Key, int]:
+        """What the newest write to the cell tells those that acquire it."""
+        return self._message[cell]
+
+    def learn(self, thread: int, message: Mapping[_Key, int]) -> None:
+        """Acquire the message of a write that need not be the newest."""
+        _join(self._current[thread], message)
 
     def happened(self, thread: int) -> dict[int, int]:
         """How many events of each thread happen before the thread's next event."""

@@ -1,0 +1,243 @@
+"""An answer as a web page: one file, no network, with a graph to point at and a run to step through.
+
+`page` is the whole file, `fragment` the part about the answer, which the playground shows too. Everything but
+stepping works without scripts. Sentences come from `explain` and `advice`, the picture from `svg`, the frames
+from `playback`; the scripts and the style sheet are in `assets`. All text of the user's file is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+import msgspec
+
+from holdfast.analyses.repair_answer import FixAnswer
+from holdfast.memory_models import MODELS
+from holdfast.program import Program
+from holdfast.report import cycle, explain, repair_text, rules, svg
+from holdfast.report.advice import advice
+from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
+from holdfast.report.playback import Playback, playback
+from holdfast.report.printable import printable
+from holdfast.report.roles import AnyWitness, buffered, roles
+from holdfast.report.text import stats_line
+from holdfast.verdicts import Answer, Event, Run, Unknown
+
+GRAPH = "hf-graph"  # the prefix of the picture
+ASSETS = Path(__file__).parent / "assets"
+
+_KINDS = {True: "good", False: "bad", None: "open"}
+
+
+def page(answer: Answer, program: Program | None = None) -> str:
+    """The whole file. With the program there are its text and the registers of its threads."""
+    style, script = style_sheet(), _asset("report.js").replace("export function", "function")
+    script += "\nfor (const report of document.querySelectorAll('.hf-report')) activate(report);\n"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
+    title = f"{printable(answer.file)}: {verdict(answer)} under {printable(answer.model)}"
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            '<body class="hf-page">',
+            fragment(answer, program),
+            f'<script type="module">{script}</script>',
+            "</body>",
+            "</html>\n",
+        ]
+    )
+
+
+def fragment(answer: Answer, program: Program | None = None, *, with_source: bool = True) -> str:
+    """The answer, to stand in a page that has `style_sheet` and calls `activate` of `report.js` on it."""
+    return "\n".join(['<article class="hf-report">', *_parts(answer, program, with_source), "</article>"])
+
+
+@cache
+def style_sheet() -> str:
+    return _asset("report.css") + svg.style(GRAPH)
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
+    model = MODELS.get(answer.model, answer.model)
+    yield (
+        f'<header><span class="hf-verdict hf-{_KINDS[answer.holds]}">{escape(verdict(answer))}</span> '
+        f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
+    )
+    if isinstance(answer, Unknown):
+        yield _paragraph(f"Not decided: {printable(answer.why)}.")
+    if isinstance(answer, FixAnswer):
+        yield from _repair(answer)
+    findings = list(_findings(answer, program))
+    listing = _source(program, answer) if with_source and program is not None else ""
+    if findings:
+        yield from _with_listing(findings, listing)
+    elif answer.holds:
+        yield _paragraph(explain.explain_search(answer))
+    yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
+    if not findings:
+        yield listing
+    yield f'<footer class="hf-stats">{escape(stats_line(answer.stats))}</footer>'
+
+
+def _with_listing(findings: Sequence[str], listing: str) -> Iterator[str]:
+    """The source stays beside the findings, however long these are."""
+    if not listing:
+        yield from findings
+        return
+    yield f'<div class="hf-columns">{listing}<div class="hf-findings">'
+    yield from findings
+    yield "</div></div>"
+
+
+def _findings(answer: Answer, program: Program | None) -> Iterator[str]:
+    if answer.witness is not None:
+        yield _finding("", _witness(answer.witness), playback(answer.witness, answer.model, program))
+    if answer.race is not None:
+        race = answer.race
+        marks = dict.fromkeys((race.first, race.second), "access")
+        story = [_paragraph(explain.explain_race(race)), _run(race.run, marks)]
+        yield _finding("Data race", story, playback(race.run, answer.model, program))
+    if answer.assertion is not None:
+        failure = answer.assertion
+        story = [_paragraph(explain.explain_assertion(failure)), _run(failure.run, {})]
+        yield _finding("The program goes wrong", story, playback(failure.run, answer.model, program))
+
+
+def _finding(title: str, story: Iterable[str], played: Playback) -> str:
+    heading = f"<h2>{escape(title)}</h2>" if title else ""
+    # What means something in HTML is spelled out, so no text of the program ends the element.
+    data = re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", msgspec.json.encode(played).decode())
+    frames = f'<script type="application/json" class="hf-playback">{data}</script>'
+    return "\n".join(['<section class="hf-finding">', heading, *story, frames, "</section>"])
+
+
+def _witness(witness: AnyWitness) -> Iterator[str]:
+    yield _paragraph(explain.claim(witness), "hf-claim")
+    yield from (_paragraph(sentence, "hf-advice") for sentence in advice(witness))
+    picture = svg.graph(witness, GRAPH, lambda arrow: rules.explain_arrow(witness, arrow))
+    hint = "Point at an arrow to read what it means and which rule put it there."
+    yield f'<figure class="hf-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
+    run = Run(threads=witness.threads, events=witness.events)
+    yield _run(run, roles(witness), buffered(witness))
+    steps = "".join(
+        f'<li data-source="{edge.source}" data-target="{edge.target}">'
+        f"{_prose(explain.explain_edge(witness, edge))}</li>"
+        for edge in cycle.told(witness)
+    )
+    end = _prose(explain.explain_cycle(witness).rpartition(". ")[2])
+    why = "<summary>Why no interleaving of the threads does this</summary>"
+    yield f'<details class="hf-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
+
+
+def _run(run: Run, marks: Mapping[int, str], delayed: Sequence[int] = ()) -> str:
+    """One row for each frame but the first, one column for each thread that does anything."""
+    accesses = [event for event in run.events if event.thread is not None]
+    threads = sorted({event.thread for event in accesses if event.thread is not None})
+    names = {event.thread: thread_name(run.threads, event) for event in accesses}
+    heads = "".join(f"<th>{escape(names[thread])}</th>" for thread in threads)
+    rows = [
+        _row(step, event, marks, event.line, _in_column(event, threads, _access(event, event.id in delayed)))
+        for step, event in enumerate(accesses, start=1)
+    ]
+    for step, write in enumerate(delayed, start=len(accesses) + 1):
+        event = run.events[write]
+        rows.append(_row(step, event, marks, 0, _in_column(event, threads, escape(arrival(event)))))
+    return f'<table class="hf-run"><tr><th>line</th>{heads}</tr>{"".join(rows)}</table>'
+
+
+def _access(event: Event, waits: bool) -> str:
+    return f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
+
+
+def _in_column(event: Event, threads: Sequence[int], what: str) -> str:
+    return "".join(f"<td>{what if thread == event.thread else ''}</td>" for thread in threads)
+
+
+def _row(step: int, event: Event, marks: Mapping[int, str], line: int, cells: str) -> str:
+    part = f' class="hf-{marks[event.id]}"' if event.id in marks else ""
+    return f'<tr data-step="{step}"{part}><td class="hf-line">{line or ""}</td>{cells}</tr>'
+
+
+def _source(program: Program, answer: Answer) -> str:
+    """The text of the program, each line that takes part in a finding with the threads that run it."""
+    if program.source is None:
+        return ""
+    parts: dict[int, str] = {}
+    runners: dict[int, dict[str, None]] = {}
+    for run, marks in _told(answer):
+        for event in run.events:
+            if event.line and event.thread is not None:
+                runners.setdefault(event.line, {})[thread_name(run.threads, event)] = None
+                if event.id in marks:
+                    parts[event.line] = marks[event.id]
+    rows = []
+    for number, line in enumerate(program.source.rstrip().split("\n"), start=1):
+        tags = "".join(f"<i>{escape(name)}</i>" for name in runners.get(number, ()))
+        part = f' class="hf-{parts[number]}"' if number in parts else ' class="hf-runs"' if tags else ""
+        text = escape("".join(map(printable, line.expandtabs(4).rstrip())))
+        rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
+    return f'<div class="hf-listing"><table class="hf-source">{"".join(rows)}</table></div>'
+
+
+def _told(answer: Answer) -> Iterator[tuple[Run, Mapping[int, str]]]:
+    """The runs that the answer tells, the one that matters most last, and which events are marked in them."""
+    if answer.assertion is not None:
+        yield answer.assertion.run, {}
+    if answer.race is not None:
+        yield answer.race.run, dict.fromkeys((answer.race.first, answer.race.second), "access")
+    if answer.witness is not None:
+        yield Run(threads=answer.witness.threads, events=answer.witness.events), roles(answer.witness)
+
+
+def _repair(answer: FixAnswer) -> Iterator[str]:
+    if answer.edits == ():
+        yield _paragraph("Nothing needs to be changed.")
+    elif answer.edits:
+        places = "1 place" if len(answer.edits) == 1 else f"{len(answer.edits)} places"
+        yield _paragraph(f"This repair changes {places} and costs {answer.cost:g}.")
+    yield from map(_paragraph, repair_text.said(answer))
+    if answer.diff:
+        lines = "".join(_diff_line(line) for line in answer.diff.splitlines())
+        yield f'<pre class="hf-diff">{lines}</pre>'
+
+
+def _diff_line(line: str) -> str:
+    kind = {"+": "ins", "-": "del"}.get(line[:1], "span")
+    return f"<{kind}>{escape(printable(line.expandtabs(4)))}</{kind}>\n"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
+
+
+def _paragraph(sentence: str, kind: str = "") -> str:
+    of_kind = f' class="{kind}"' if kind else ""
+    return f"<p{of_kind}>{_prose(sentence)}</p>"
+
+
+def _prose(sentence: str) -> str:
+    """The sentence, what stands between backquotes set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(sentence))

@@ -1,0 +1,183 @@
+"""A run as frames to step through: what is in memory and in the registers, and what each thread can see.
+
+The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
+its store buffer in the end. A frame tells what has changed since the one before, so a long run stays small.
+
+Under release/acquire and C++20 atomics a thread can still see a write unless it knows of a newer one to the
+same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory. Elsewhere everyone
+sees memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from holdfast.analyses.happens_before import Knowledge
+from holdfast.program import Program
+from holdfast.report.labels import arrival, outcome, source
+from holdfast.report.printable import printable
+from holdfast.report.registers import Standing, standings
+from holdfast.report.roles import AnyWitness, Role, buffered, roles
+from holdfast.verdicts import Event, Run, TsoWitness, Witness
+
+LONGEST = 2000  # accesses; what is longer is not played
+
+# By thread, by location: the values that the thread can still read there, the newest last.
+Views = dict[int, dict[str, list[int]]]
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What happens, and what is different after it. `event` is None at the start."""
+
+    event: int | None = None
+    thread: int | None = None
+    line: int = 0
+    says: str = ""
+    role: str = ""
+    memory: dict[str, int] = {}
+    stands: dict[int, Standing] = {}
+    sees: Views = {}
+    buffers: dict[int, list[str]] = {}
+
+
+class Playback(msgspec.Struct, frozen=True):
+    """`weak` says what a thread sees apart from memory: "views", "buffers" or nothing."""
+
+    threads: tuple[str, ...]
+    weak: str
+    frames: tuple[Frame, ...]
+
+
+def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
+    """The frames of a run; without the program there are no registers."""
+    places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
+    weak = {Witness: "views", TsoWitness: "buffers", Run: ""}[type(shown)]
+    accesses = sum(event.thread is not None for event in shown.events)
+    frames = tuple(_frames(shown, places)) if accesses <= LONGEST else ()
+    return Playback(tuple(map(printable, shown.threads)), weak, frames)
+
+
+def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[Frame]:
+    parts = {} if isinstance(shown, Run) else roles(shown)
+    late = () if isinstance(shown, Run) else buffered(shown)
+    initial = [event for event in shown.events if event.thread is None]
+    views = _Views(shown, initial) if isinstance(shown, Witness) else None
+    yield Frame(
+        memory={printable(event.cell): event.written or 0 for event in initial if event.cell != "fence"},
+        stands={thread: own[0] for thread, own in enumerate(places) if own},
+    )
+    done = [0] * len(shown.threads)
+    waiting: list[Event] = []
+    for event in shown.events[len(initial) :]:
+        thread = _thread(event)
+        done[thread] += 1
+        waits = event.id in late
+        if waits:
+            waiting.append(event)
+        yield Frame(
+            event=event.id,
+            thread=thread,
+            line=event.line,
+            says=f"{source(event)} {outcome(event, buffered=waits)}".rstrip(),
+            role=_role(parts, event),
+            memory={} if waits or not _is_newest(shown, event) else _stored(event),
+            stands={thread: places[thread][done[thread]]} if places[thread] else {},
+            sees=views.after(event) if views is not None else {},
+            buffers=_buffer(waiting) if waits else {},
+        )
+    for write in list(waiting):
+        waiting.remove(write)
+        yield Frame(
+            event=write.id,
+            thread=write.thread,
+            says=arrival(write),
+            role=_role(parts, write),
+            memory=_stored(write),
+            buffers=_buffer(waiting) or {_thread(write): []},
+        )
+
+
+def _role(parts: dict[int, Role], event: Event) -> str:
+    return parts.get(event.id, "")
+
+
+def _thread(event: Event) -> int:
+    assert event.thread is not None
+    return event.thread
+
+
+def _stored(event: Event) -> dict[str, int]:
+    if event.written is None or event.kind == "F":
+        return {}
+    return {printable(event.cell): event.written}
+
+
+def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
+    """The last write of a witness is placed before the newest one, so it does not change what that stored."""
+    return not (isinstance(shown, Witness) and event is shown.access)
+
+
+def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:
+    """The writes of the one thread whose buffer is in use, the next to leave first."""
+    return {_thread(write): [f"{printable(w.cell)} = {w.written}" for w in waiting] for write in waiting[:1]}
+
+
+class _Views:
+    """What each thread can still read, event by event."""
+
+    def __init__(self, witness: Witness, initial: Sequence[Event]) -> None:
+        self._witness = witness
+        not_atomic = {event.cell for event in witness.events if event.mode == "na"}
+        self._writes = {e.cell: [e] for e in initial if e.cell not in not_atomic and e.cell != "fence"}
+        self._knowledge = Knowledge(self._writes)
+        self._knowledge.take(initial)
+        self._message = self._knowledge.newest_message(witness.access.cell)  # of the stale write
+        at_first = {printable(cell): _values(writes) for cell, writes in self._writes.items()}
+        self._told: Views = {thread: dict(at_first) for thread in range(len(witness.threads))}
+
+    def after(self, event: Event) -> Views:
+        """What is different after the event."""
+        views: Views = {}
+        for thread, seen in self._now(event).items():
+            told = self._told[thread]
+            new = {cell: values for cell, values in seen.items() if values != told[cell]}
+            told |= new
+            if new:
+                views[thread] = new
+        return views
+
+    def _now(self, event: Event) -> Views:
+        """What the thread of the event sees, and what the others see at the location that it writes."""
+        thread = _thread(event)
+        if event is self._witness.access:
+            return {thread: self._last(event)}
+        self._knowledge.take([event])
+        if event.id == self._witness.stale:
+            self._message = self._knowledge.newest_message(event.cell)
+        views: Views = {thread: {printable(cell): self._seen(thread, cell) for cell in self._writes}}
+        if event.written is not None and event.cell in self._writes:
+            self._writes[event.cell].append(event)
+            for reader in range(len(self._witness.threads)):
+                views.setdefault(reader, {})[printable(event.cell)] = self._seen(reader, event.cell)
+        return views
+
+    def _seen(self, thread: int, cell: str) -> list[int]:
+        return _values(self._writes[cell][self._knowledge.newest_known_write(thread, cell) :])
+
+    def _last(self, access: Event) -> dict[str, list[int]]:
+        """After the access that leaves SC: it learns what the old write told, and stands right behind it."""
+        thread, writes = _thread(access), self._writes[access.cell]
+        if access.read is not None and "acq" in access.mode.split(","):
+            self._knowledge.learn(thread, self._message)
+        stale = next(place for place, write in enumerate(writes) if write.id == self._witness.stale)
+        own = [access] if access.written is not None else [writes[stale]]
+        seen = {printable(cell): self._seen(thread, cell) for cell in self._writes}
+        return {**seen, printable(access.cell): _values([*own, *writes[stale + 1 :]])}
+
+
+def _values(writes: Sequence[Event]) -> list[int]:
+    """The values of the writes, each once, where it is newest."""
+    newest_first = dict.fromkeys(write.written or 0 for write in reversed(writes))
+    return list(newest_first)[::-1]
