@@ -14,6 +14,7 @@ from holdfast.commands.flags import flags
 from holdfast.commands.persist import persist
 from holdfast.commands.robust import robust
 from holdfast.commands.run import run
+from holdfast.commands.serve import serve
 from holdfast.commands.show import show
 
 
@@ -23,5 +24,5 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, persist, fix, show, bench, run, flags):
+for command in (robust, persist, fix, show, serve, bench, run, flags):
     main.add_command(command)

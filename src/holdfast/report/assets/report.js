@@ -30,7 +30,7 @@ function explainArrows(finding) {
   }
 }
 
-/** Put the buttons and the state of memory below the run, and let both follow the step. */
+/** Put the buttons and the state of memory above the picture and the run, which follow the step. */
 function addPlayer(report, finding, data) {
   const last = data.frames.length - 1;
   const buttons = ["«", "‹", "›", "»"].map((sign) => element("button", sign));
@@ -47,7 +47,7 @@ function addPlayer(report, finding, data) {
   controls.append(buttons[0], buttons[1], play, buttons[2], buttons[3], slider, place);
   const player = element("div", "", "hf-player");
   player.append(controls, state);
-  finding.querySelector(".hf-run").before(player);
+  (finding.querySelector(".hf-picture") ?? finding.querySelector(".hf-run")).before(player);
 
   let at = last;
   let timer = null;
