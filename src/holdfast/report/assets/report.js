@@ -16,7 +16,7 @@ function explainArrows(finding) {
   if (!picture) return;
   const caption = picture.querySelector("figcaption");
   const hint = caption.textContent;
-  const say = (part) => (caption.textContent = part ? part.querySelector("title").textContent : hint);
+  const say = (part) => caption.replaceChildren(...prose(part?.querySelector("title").textContent ?? hint));
   for (const edge of picture.querySelectorAll(".edge")) {
     for (const kind of ["mouseenter", "focus"]) edge.addEventListener(kind, () => say(edge));
     for (const kind of ["mouseleave", "blur"]) edge.addEventListener(kind, () => say(null));
@@ -170,6 +170,11 @@ function panel(title, values, before) {
   }
   box.append(element("h3", title), table);
   return box;
+}
+
+/** A sentence, what stands between backquotes set as code. */
+function prose(sentence) {
+  return sentence.split("`").map((part, i) => (i % 2 ? element("code", part) : part));
 }
 
 function element(tag, text = "", className = "") {
