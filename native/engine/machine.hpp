@@ -110,6 +110,11 @@ class Machine {
         }
         for (std::size_t n = 0; n < now.size(); ++n) out.push(now[n]);
     }
+    // The states in which t stands at its first access and nobody else has run.
+    void start_alone(std::uint32_t t, StateList& out, std::optional<Failure>& failure) const {
+        out.push(blank().data());
+        settle(out, t, 0, failure, nullptr);
+    }
     // The fences that t ran through before it stood where it stands in `state`, one of those above.
     FenceTrace fences_before_first_access(Word const* state, std::uint32_t t) const {
         StateList places(words_);

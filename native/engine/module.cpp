@@ -6,7 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine/explorer.hpp"
+#include "engine/module_sra.hpp"
 #include "engine/pivot.hpp"
+#include "engine/python_watcher.hpp"
 #include "engine/tso.hpp"
 
 namespace nb = nanobind;
@@ -100,25 +102,6 @@ class ProgramBuilder {
 
     Program program_;
 };
-
-// Lets Python see Ctrl-C, and the caller see the progress, while the search runs without the GIL.
-Watcher watcher_for(nb::object report) {
-    return [report = std::move(report)](Progress const& p) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) {
-            PyErr_Clear();
-            return true;
-        }
-        if (report.is_none()) return false;
-        try {
-            nb::object const stop = report(p.states, p.transitions, p.waiting, p.bytes, p.seconds);
-            return PyObject_IsTrue(stop.ptr()) == 1;
-        } catch (nb::python_error& error) {
-            if (error.matches(PyExc_KeyboardInterrupt)) return true;  // Ctrl-C while Python was at work
-            throw;
-        }
-    };
-}
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
                              std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
@@ -304,4 +287,5 @@ NB_MODULE(_native, m) {
           "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
+    bind_sra(m);
 }

@@ -16,23 +16,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.analyses.fix import fix
     from holdfast.analyses.robustness import robust
+    from holdfast.analyses.safety import races, verify
     from holdfast.analyses.tso import persist
     from holdfast.engine.explore import Limits
     from holdfast.errors import InputError
     from holdfast.formats import load
     from holdfast.program import Program, Thread
+    from holdfast.program.properties import Property
     from holdfast.verdicts import (
         Answer,
         Assertion,
+        BadState,
         Edge,
         Event,
         Fragile,
         NotRobust,
         Persistent,
+        Place,
         Race,
+        RaceFree,
+        Racy,
         Robust,
+        Safe,
+        SafetyWitness,
         TsoWitness,
         Unknown,
+        Unsafe,
         Witness,
     )
 
@@ -54,16 +63,27 @@ _HOME = {
     "Thread": "program",
     "TsoWitness": "verdicts",
     "Unknown": "verdicts",
+    "BadState": "verdicts",
+    "Place": "verdicts",
+    "RaceFree": "verdicts",
+    "Racy": "verdicts",
+    "Safe": "verdicts",
+    "SafetyWitness": "verdicts",
+    "Unsafe": "verdicts",
     "Witness": "verdicts",
     "fix": "analyses.fix",
     "load": "formats",
     "persist": "analyses.tso",
+    "Property": "program.properties",
+    "races": "analyses.safety",
     "robust": "analyses.robustness",
+    "verify": "analyses.safety",
 }
 
 __all__ = [
     "Answer",
     "Assertion",
+    "BadState",
     "Edge",
     "Event",
     "Fragile",
@@ -71,17 +91,26 @@ __all__ = [
     "Limits",
     "NotRobust",
     "Persistent",
+    "Place",
     "Program",
+    "Property",
     "Race",
+    "RaceFree",
+    "Racy",
     "Robust",
+    "Safe",
+    "SafetyWitness",
     "Thread",
     "TsoWitness",
     "Unknown",
+    "Unsafe",
     "Witness",
     "fix",
     "load",
     "persist",
+    "races",
     "robust",
+    "verify",
 ]
 
 

@@ -10,20 +10,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.analyses.robustness import robust
+from holdfast.analyses.safety import Engine, races, verify
 from holdfast.analyses.tso import persist
 from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
+from holdfast.formats.properties import both, given_property, stated_property
 from holdfast.program import Program
-from holdfast.verdicts import PersistenceAnswer, RobustnessAnswer, Stats, Unknown
+from holdfast.verdicts import (
+    PersistenceAnswer,
+    RobustnessAnswer,
+    SafetyAnswer,
+    Stats,
+    Unknown,
+    WriteRaceAnswer,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.synchronize import Event
 
 
+AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
+
+
 class Question(NamedTuple):
-    """What is asked: "robust" or "persist", against which model, by which criterion (`Answer.criterion`)."""
+    """What is asked: "robust", "persist", "verify" or "races", against which model, by which criterion
+    (`Answer.criterion`)."""
 
     name: str = "robust"
     model: str = "ra"
@@ -31,6 +44,25 @@ class Question(NamedTuple):
 
 
 PERSIST = Question("persist", "tso", "persistent")
+RACES = Question("races", "sra", "race-free")
+
+
+def safety(model: str) -> Question:
+    return Question("verify", model, "safe")
+
+
+class Safety(NamedTuple):
+    """What else to look for, as the options say it, and how, for "verify" and "races"."""
+
+    mutex: tuple[str, ...] = ()
+    error_labels: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    engine: Engine = "portfolio"
+    without: tuple[str, ...] = ()  # prunings
+    certificate: str | None = None  # the file to write it to
+
+
+_PLAIN = Safety()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +75,7 @@ class Job:
     order: str = "auto"
     subsumption: bool = True
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
+    safety: Safety = _PLAIN
     reading: Reading = BY_ENDING
 
 
@@ -51,11 +84,11 @@ class Outcome:
     """The answer about a file, or what is wrong with it."""
 
     file: str
-    answer: RobustnessAnswer | PersistenceAnswer | None = None
+    answer: AnyAnswer | None = None
     error: InputError | None = None
 
     @property
-    def required_answer(self) -> RobustnessAnswer | PersistenceAnswer:
+    def required_answer(self) -> AnyAnswer:
         assert self.answer is not None
         return self.answer
 
@@ -177,9 +210,22 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
         return Outcome(job.file, error=error)
 
 
-def _answer(job: Job, program: Program, watcher: Watcher | None) -> RobustnessAnswer | PersistenceAnswer:
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
     if job.question.name == "persist":
         return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
+    if job.question.name == "races":
+        return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
+    if job.question.name == "verify":
+        given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+        return verify(
+            program,
+            job.question.model,
+            wanted=both(stated_property(program), given),
+            engine=job.safety.engine,
+            limits=job.limits,
+            without=job.safety.without,
+            watcher=watcher,
+        )
     return robust(
         program,
         job.question.model,

@@ -16,6 +16,7 @@ from holdfast.commands.robust import robust
 from holdfast.commands.run import run
 from holdfast.commands.serve import serve
 from holdfast.commands.show import show
+from holdfast.commands.verify import races, verify
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,5 +25,5 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, persist, fix, show, serve, bench, run, flags):
+for command in (robust, persist, verify, races, fix, show, serve, bench, run, flags):
     main.add_command(command)

@@ -6,6 +6,7 @@ from __future__ import annotations
 MODELS = {
     "sc": "sequential consistency",
     "ra": "release/acquire",
+    "sra": "strong release/acquire",
     "rc20": "C++20 atomics",
     "tso": "total store order (x86)",
 }
@@ -16,3 +17,6 @@ ROBUSTNESS_MODELS = (*GRAPH_MODELS, "tso")
 
 # What can be asked about TSO: persistence, robustness, freedom from triangular races.
 TSO_CRITERIA = ("persistent", "robust", "trf")
+
+# Those under which safety can be asked.
+SAFETY_MODELS = ("sra", "ra", "sc")

@@ -1,10 +1,10 @@
 """The answers holdfast gives: frozen values with one JSON form.
 
-An answer is `Robust` or `NotRobust`, `Persistent` or `Fragile`, or `Unknown`, told apart by `verdict` in
-Python and in JSON alike. What a run shows is an execution graph of `Event`s; a `Witness` is such a graph with
-the cycle that sequential consistency forbids. Every face (terminal, JSON, SVG) prints these values and
-nothing else. `docs/json.md` documents the JSON form; `SCHEMA` grows by one when a field changes its meaning
-or goes away.
+An answer is `Robust` or `NotRobust`, `Persistent` or `Fragile`, `Safe` or `Unsafe`, `RaceFree` or `Racy`, or
+`Unknown`, told apart by `verdict` in Python and in JSON alike. What a run shows is an execution graph of
+`Event`s; a `Witness` is such a graph with the cycle that sequential consistency forbids. Every face
+(terminal, JSON, SVG) prints these values and nothing else. `docs/json.md` documents the JSON form; `SCHEMA`
+grows by one when a field changes its meaning or goes away.
 """
 
 from __future__ import annotations
@@ -112,6 +112,54 @@ class TsoWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", ta
         return witness_svg(self)
 
 
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a thread stands, with the values of registers that matter there."""
+
+    thread: int
+    line: int
+    column: int
+    text: str
+    label: str = ""
+    registers: dict[str, int] = {}
+
+
+class BadState(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong where a run ends: which threads stand where, and for a final state the memory."""
+
+    kind: Literal[
+        "assertion",
+        "division-by-zero",
+        "index-out-of-range",
+        "error-label",
+        "mutex",
+        "bad",
+        "final",
+        "write-race",
+    ]
+    places: tuple[Place, ...] = ()
+    memory: dict[str, int] = {}
+
+
+class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run-to-bad"):
+    """A run to a bad state, as an execution graph.
+
+    `events` are the initial writes, then the accesses in an order in which the model can do them: each write
+    comes last in the modification order of its cell. `edges` are as in `Witness`. `cycle` shows, as there,
+    that sequential consistency does not have the run; it is empty where it has.
+    """
+
+    threads: tuple[str, ...]
+    events: tuple[Event, ...]
+    edges: tuple[Edge, ...]
+    cycle: tuple[Edge, ...]
+    bad: BadState
+
+    def _repr_svg_(self) -> str:
+        from holdfast.report.notebook import witness_svg
+
+        return witness_svg(self)
+
+
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """Two accesses to one non-atomic cell, at least one a write, that nothing orders, and the run to them.
 
@@ -159,7 +207,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     """What every answer has. `exhaustive`: were `race` and `assertion` searched for to the end?
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
-    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO.
+    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO; "safe" for
+    safety and "race-free" for write/write races.
     """
 
     file: str
@@ -167,7 +216,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     model: str
     criterion: str = "robust"
     stats: Stats
-    witness: Witness | TsoWitness | None = None
+    witness: Witness | TsoWitness | SafetyWitness | None = None
     race: Race | None = None
     assertion: Assertion | None = None
     exhaustive: bool = True
@@ -225,11 +274,58 @@ class Fragile(Answer, frozen=True, kw_only=True, tag="fragile"):
         return False
 
 
+class Safe(Answer, frozen=True, kw_only=True, tag="safe"):
+    """No run reaches a bad state. `engine` gave the answer, for the reason `because`; `spent` says how many
+    seconds each engine ran. `basis` is the number of minimal states of the inductive invariant, where the
+    backward search found one."""
+
+    engine: str
+    because: str
+    spent: dict[str, float] = {}
+    basis: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class Unsafe(Answer, frozen=True, kw_only=True, tag="unsafe"):
+    """A run reaches a bad state: the witness. `engine`, `because` and `spent` are as in `Safe`."""
+
+    engine: str
+    because: str
+    spent: dict[str, float] = {}
+
+    @property
+    def holds(self) -> bool:
+        return False
+
+
+class RaceFree(Answer, frozen=True, kw_only=True, tag="race-free"):
+    """Any two writes to a cell are ordered by happens-before, in every run. `basis` is as in `Safe`."""
+
+    basis: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
+    """The last event of the witness is a write that another write to its cell is not ordered with."""
+
+    @property
+    def holds(self) -> bool:
+        return False
+
+
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
-    """Not decided within the limits; `why` says which limit, or that the user stopped the search."""
+    """Not decided within the limits; `why` says which limit, or that the user stopped the search. `spent`
+    says how many seconds each engine ran, where several took turns."""
 
     why: str
     interrupted: bool = False
+    spent: dict[str, float] = {}
 
     @property
     def holds(self) -> None:
@@ -238,3 +334,5 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
 
 RobustnessAnswer = Robust | NotRobust | Unknown
 PersistenceAnswer = Persistent | Fragile | Unknown
+SafetyAnswer = Safe | Unsafe | Unknown
+WriteRaceAnswer = RaceFree | Racy | Unknown

@@ -29,12 +29,9 @@ from typing import Literal, NamedTuple
 
 from holdfast.analyses.fence_places import AccessFlow, FencePlace, Side, loop_depths
 from holdfast.program import (
-    Branch,
     CellAccess,
-    Choose,
     Exchange,
     Fence,
-    Goto,
     Instruction,
     Load,
     Mode,
@@ -43,6 +40,7 @@ from holdfast.program import (
     Thread,
     Wait,
     access_modes,
+    moved,
 )
 
 Kind = Literal[
@@ -300,14 +298,3 @@ def _changed(thread: Thread, changes: Sequence[Change]) -> tuple[Thread, tuple[O
     labels = {label: starts[pc] for label, pc in thread.labels.items()}
     new_code = tuple(moved(instruction, starts) for instruction in code)
     return replace(thread, code=new_code, labels=labels), tuple(origins)
-
-
-def moved(instruction: Instruction, starts: Sequence[int]) -> Instruction:
-    """The instruction in code where the instruction at pc is now at starts[pc]."""
-    match instruction:
-        case Branch(_, target) | Goto(target):
-            return replace(instruction, target=starts[target])
-        case Choose(targets):
-            return replace(instruction, targets=tuple(starts[target] for target in targets))
-        case _:
-            return instruction

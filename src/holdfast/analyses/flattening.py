@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, product
 
-from holdfast.analyses.changes import moved
 from holdfast.analyses.fence_places import successors
 from holdfast.engine._native import is_safe_pivot
 from holdfast.engine.lower import lower
@@ -42,6 +41,7 @@ from holdfast.program import (
     ThreadId,
     access_modes,
     expressions_of,
+    moved,
     subexpressions,
 )
 

@@ -77,7 +77,7 @@ def explore(
     code = lower(program, monitored=model != "sc")
     with _as_input_errors(program):
         return _native.explore(
-            code, MONITORS[model], SEARCH_ORDERS[order], subsumption, **_bounds(limits, watcher)
+            code, MONITORS[model], SEARCH_ORDERS[order], subsumption, **bounds(limits, watcher)
         )
 
 
@@ -97,17 +97,18 @@ def explore_tso(
     """
     code = lower(program, monitored=False, store_buffers=True)
     with _as_input_errors(program):
-        return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **_bounds(limits, watcher))
+        return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **bounds(limits, watcher))
 
 
-class _Bounds(TypedDict):
+class Bounds(TypedDict):
     most_states: int
     most_seconds: float
     most_bytes: int
     report: Callable[[int, int, int, int, float], bool] | None
 
 
-def _bounds(limits: Limits, watcher: Watcher | None) -> _Bounds:
+def bounds(limits: Limits, watcher: Watcher | None) -> Bounds:
+    """The limits as a native search takes them."""
     memory_mb = memory_to_use_mb() if limits.memory_mb is None else limits.memory_mb
 
     def report(states: int, transitions: int, waiting: int, memory: int, seconds: float) -> bool:

@@ -7,6 +7,9 @@ about an instruction can be looked up in the `Program`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from holdfast.engine import _native
 from holdfast.engine._native import ExpressionOp, Op
 from holdfast.engine.critical import StaleClasses, stale_classes
@@ -75,12 +78,18 @@ _Steps = list[tuple[ExpressionOp, int]]
 
 
 def lower(
-    program: Program, *, monitored: bool, keep_registers: bool = False, store_buffers: bool = False
+    program: Program,
+    *,
+    monitored: bool,
+    keep_registers: bool = False,
+    kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    store_buffers: bool = False,
 ) -> _native.Program:
     """The bytecode of `program`; without monitor no stale values need to be told apart.
 
-    Registers that can matter no more are forgotten, unless `keep_registers` is set. With `store_buffers`, SC
-    fences do nothing but drain the buffer of their thread.
+    Registers that can matter no more are forgotten, unless `keep_registers` is set or they are among those
+    that `kept` names, by thread. With `store_buffers`, SC fences do nothing but drain the buffer of their
+    thread.
     """
     builder = _native.ProgramBuilder(program.max_value, program.wraps)
     classes = stale_classes(program) if monitored else {}
@@ -97,8 +106,9 @@ def lower(
             )
     builder.add_cell(0, True, [], False, [], False)
     for thread in program.threads:
+        everything = frozenset(thread.registers)
         _ThreadLowering(program, builder, thread, store_buffers=store_buffers).run(
-            keep_registers=keep_registers
+            everything if keep_registers else kept.get(thread.name, frozenset())
         )
     try:
         return builder.finish()
@@ -116,10 +126,8 @@ class _ThreadLowering:
         self._thread = thread
         self._register = {name: number for number, name in enumerate(thread.registers)}
 
-    def run(self, *, keep_registers: bool) -> None:
-        dead = [
-            [] if keep_registers else self._dead(live) for live in live_registers(self._thread, frozenset())
-        ]
+    def run(self, kept: frozenset[str]) -> None:
+        dead = [self._dead(live) for live in live_registers(self._thread, kept)]
         self._builder.add_thread(len(self._thread.registers), dead[-1])
         for instruction, dead_here in zip(self._thread.code, dead, strict=False):
             self._check_ranges(instruction)

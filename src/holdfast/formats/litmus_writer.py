@@ -31,7 +31,17 @@ from holdfast.formats.litmus_values import (
 )
 from holdfast.formats.tpl_spelling import Spelling
 from holdfast.program import CellAccess, Program, Thread
-from holdfast.program.conditions import Always, And, CellIs, Formula, Not, Or, RegisterIs, atoms
+from holdfast.program.conditions import (
+    Always,
+    And,
+    CellIs,
+    Formula,
+    Not,
+    Or,
+    RegisterIs,
+    StandsAt,
+    atoms,
+)
 
 _PROCESS = re.compile(r"P(0|[1-9][0-9]{0,8})")
 
@@ -127,6 +137,8 @@ class _Writer:
                 return f"{number}:{self._registers[thread][register]}{sign}{value}"
             case CellIs(cell, value, comparison):
                 return f"{self._locations[cell]}{'=' if comparison == '==' else '!='}{value}"
+            case StandsAt(thread, label):
+                raise AssertionError(f"a final condition asks whether {thread} stands at {label}")
             case Not(part):
                 return f"~({self._formula(part)})"
             case And(parts) | Or(parts) if parts:

@@ -41,6 +41,7 @@ from holdfast.program.instructions import (
     expressions_of,
     falls_through,
     jump_targets,
+    moved,
     registers_of,
 )
 from holdfast.program.program import (
@@ -101,6 +102,7 @@ __all__ = [
     "expressions_of",
     "falls_through",
     "jump_targets",
+    "moved",
     "numbered",
     "registers_of",
     "subexpressions",

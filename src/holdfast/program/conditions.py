@@ -58,8 +58,16 @@ class Or:
     parts: tuple[Formula, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StandsAt:
+    """The thread with that name stands at its label; not in final conditions."""
+
+    thread: str
+    label: str
+
+
 Atom = RegisterIs | CellIs
-Formula = Atom | Always | Not | And | Or
+Formula = Atom | StandsAt | Always | Not | And | Or
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +103,32 @@ def atoms(formula: Formula) -> Iterator[Atom]:
                 yield from atoms(part)
 
 
+def standings(formula: Formula) -> Iterator[StandsAt]:
+    """What `formula` says about where threads stand, from left to right."""
+    match formula:
+        case StandsAt():
+            yield formula
+        case Not(part):
+            yield from standings(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from standings(part)
+
+
+def threads_named(formula: Formula) -> set[str]:
+    """The threads that `formula` is about."""
+    registers = {atom.thread for atom in atoms(formula) if isinstance(atom, RegisterIs)}
+    return registers | {standing.thread for standing in standings(formula)}
+
+
 def _true(formula: Formula, registers: Registers, memory: Memory) -> bool:
     match formula:
         case RegisterIs(thread, register, value, comparison):
             return (registers[thread][register] == value) == (comparison == "==")
         case CellIs(cell, value, comparison):
             return (memory[cell] == value) == (comparison == "==")
+        case StandsAt(thread, label):
+            raise AssertionError(f"a final condition asks whether {thread} stands at {label}")
         case Always():
             return True
         case Not(part):

@@ -7,8 +7,8 @@ Every instruction carries its place in the source, which does not take part in e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from holdfast.program.expressions import Expression
@@ -237,3 +237,14 @@ def registers_of(instruction: Instruction) -> Iterator[str]:
             register is not None
         ):
             yield register
+
+
+def moved(instruction: Instruction, starts: Sequence[int]) -> Instruction:
+    """The instruction in code where the instruction at pc is now at starts[pc]."""
+    match instruction:
+        case Branch(_, target) | Goto(target):
+            return replace(instruction, target=starts[target])
+        case Choose(targets):
+            return replace(instruction, targets=tuple(starts[target] for target in targets))
+        case _:
+            return instruction

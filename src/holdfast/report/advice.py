@@ -13,13 +13,15 @@ from holdfast.report import store_buffers
 from holdfast.report.cycle import unrolled
 from holdfast.report.naming import statement, thread
 from holdfast.report.roles import AnyWitness
-from holdfast.verdicts import Event, TsoWitness, Witness
+from holdfast.verdicts import Event, SafetyWitness, TsoWitness, Witness
 
 
 def advice(witness: AnyWitness) -> list[str]:
     """Sentences, none if nothing useful can be said."""
     if isinstance(witness, TsoWitness):
         return [store_buffers.advice(witness)]
+    if isinstance(witness, SafetyWitness):
+        return []
     weak_reads = [
         _synchronise(witness.events[edge.source], witness.events[edge.target])
         for edge in witness.unordered

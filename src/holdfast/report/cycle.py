@@ -8,7 +8,7 @@ from the write that goes unseen, and ends with the access that does not see it.
 from __future__ import annotations
 
 from holdfast.report.roles import AnyWitness, closing, roles
-from holdfast.verdicts import Edge
+from holdfast.verdicts import Edge, SafetyWitness
 
 
 def told(witness: AnyWitness) -> tuple[Edge, ...]:
@@ -34,6 +34,9 @@ def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:
 def key_events(witness: AnyWitness) -> set[int]:
     """What the story is about: the ends of its steps, and the events with a role."""
     ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
+    if isinstance(witness, SafetyWitness):  # and where each thread stands at the end
+        last = {event.thread: event.id for event in witness.events if event.thread is not None}
+        ends |= set(last.values())
     return ends | roles(witness).keys()
 
 

@@ -9,12 +9,26 @@ from __future__ import annotations
 
 import re
 
-from holdfast.report import cycle, store_buffers
+from holdfast.report import bad_state, cycle, store_buffers
 from holdfast.report.labels import is_wait, source
 from holdfast.report.naming import at, named, of_thread, quoted, statement, thread
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness
-from holdfast.verdicts import Answer, Assertion, Edge, Event, Persistent, Race, TsoWitness, Witness
+from holdfast.verdicts import (
+    Answer,
+    Assertion,
+    Edge,
+    Event,
+    Persistent,
+    Race,
+    RaceFree,
+    Racy,
+    Safe,
+    SafetyWitness,
+    TsoWitness,
+    Unsafe,
+    Witness,
+)
 
 _CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
@@ -28,6 +42,8 @@ def claim(witness: AnyWitness) -> str:
     """What the access that leaves sequential consistency can do, or what a store buffer does."""
     if isinstance(witness, TsoWitness):
         return store_buffers.claim(witness)
+    if isinstance(witness, SafetyWitness):
+        return f"{bad_state.claim(witness)} {bad_state.why_weak(witness)}"
     if witness.access.kind == "W":
         return _claim_of_write(witness)
     part = "update" if witness.access.kind == "RMW" else "read"
@@ -40,6 +56,8 @@ def claim(witness: AnyWitness) -> str:
 def explain_cycle(witness: AnyWitness) -> str:
     """The cycle, one sentence for each step, from the write that goes unseen back to it."""
     steps = cycle.told(witness)
+    if not steps:
+        return ""
     first = witness.events[steps[0].source]
     path = " ".join(explain_edge(witness, edge) for edge in steps)
     end = f"So {quoted(source(first))} would have to come before itself."
@@ -97,6 +115,11 @@ def explain_assertion(assertion: Assertion) -> str:
 
 def explain_search(answer: Answer) -> str:
     """How far an answer in which neither a race nor a failing assertion was found has looked for them."""
+    if isinstance(answer, Safe | Unsafe):
+        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in answer.spent.items())
+        return f"Answered by {answer.engine}: {answer.because}. Time: {spent}."
+    if isinstance(answer, RaceFree | Racy):
+        return ""
     if answer.exhaustive:
         return "No data race, no failing assertion."
     if isinstance(answer, Persistent) and answer.flattened is not None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from holdfast.verdicts import TsoWitness, Witness
+from holdfast.verdicts import SafetyWitness, TsoWitness, Witness
 
-AnyWitness = Witness | TsoWitness
+AnyWitness = Witness | TsoWitness | SafetyWitness
 Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing"]
 
 
@@ -18,6 +18,8 @@ def roles(witness: AnyWitness) -> dict[int, Role]:
     """The events that the witness is about; one that plays two parts has the more telling one."""
     if isinstance(witness, TsoWitness):
         return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
+    if isinstance(witness, SafetyWitness):
+        return dict.fromkeys(stale_reads(witness), "access")
     return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
 
 
@@ -26,6 +28,13 @@ def buffered(witness: AnyWitness) -> tuple[int, ...]:
     return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
 
 
-def closing(witness: AnyWitness) -> int:
+def stale_reads(witness: SafetyWitness) -> list[int]:
+    """The reads of the cycle that see a value although it has been overwritten before them."""
+    return [e.source for e in witness.cycle if e.relation == "fr" and e.target < e.source]
+
+
+def closing(witness: AnyWitness) -> int | None:
     """The event out of which the last edge of the cycle leads, as it is told."""
+    if isinstance(witness, SafetyWitness):
+        return next(iter(stale_reads(witness)), None)
     return witness.other if isinstance(witness, TsoWitness) else witness.access.id

@@ -71,7 +71,8 @@ def _witness(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
     marks = {event: _MARKS[role] for event, role in roles(witness).items() if role in _MARKS}
     run = Run(threads=witness.threads, events=witness.events)
     yield run_text.render(page, run, marks=marks, shown=shown, delayed=buffered(witness))
-    yield "\n".join(_cycle(page, witness, file))
+    if witness.cycle:
+        yield "\n".join(_cycle(page, witness, file))
     for sentence in advice(witness):
         yield page.wrapped(sentence)
 
@@ -140,7 +141,9 @@ def _step_words(witness: AnyWitness, edge: Edge) -> str:
 
 def _footer(page: Page, answer: Answer) -> Iterator[str]:
     if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
-        yield page.wrapped(explain.explain_search(answer))
+        searched = explain.explain_search(answer)
+        if searched:
+            yield page.wrapped(searched)
     yield page.paint(page.wrapped(stats_line(answer.stats)), "dim")
 
 

@@ -1,0 +1,129 @@
+"""`holdfast verify` and `holdfast races`: can the programs go wrong under causal consistency?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.console import EXIT_CODES
+from holdfast.commands.options import Command, input_options, search_limits
+from holdfast.memory_models import SAFETY_MODELS
+
+if TYPE_CHECKING:
+    from holdfast.engine.explore import Limits
+    from holdfast.formats import Reading
+
+_PRUNINGS = ("sources", "pairs", "joint", "subsumption")
+
+
+def _without(command: Command) -> Command:
+    option: Any = click.option(
+        "--without",
+        multiple=True,
+        type=click.Choice(_PRUNINGS),
+        help="Switch off a pruning of the backward search, to see its worth.",
+    )
+    return option(command)  # type: ignore[no-any-return]
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--model",
+    type=click.Choice(SAFETY_MODELS),
+    default="sra",
+    show_default=True,
+    help="Strong release/acquire (causal consistency), release/acquire, or sequential consistency.",
+)
+@click.option(
+    "--mutex", multiple=True, metavar="LABELS", help="No two threads at once at labels of this list (a,b,…)."
+)
+@click.option(
+    "--error-label", "error_labels", multiple=True, metavar="LABEL", help="No thread at this label."
+)
+@click.option(
+    "--bad", multiple=True, metavar="FORMULA", help="No state with this formula: 'p0@cs && p1.r == 2'."
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["portfolio", "backward", "forward"]),
+    default="portfolio",
+    show_default=True,
+    help="Backward decides, forward finds bugs; the portfolio lets them take turns.",
+)
+@_without
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False),
+    help="Write the inductive invariant that proves the program safe (one file only; see check-certificate).",
+)
+@printing_options
+@search_limits
+@input_options
+def verify(
+    *,
+    files: tuple[str, ...],
+    model: str,
+    mutex: tuple[str, ...],
+    error_labels: tuple[str, ...],
+    bad: tuple[str, ...],
+    engine: Any,
+    without: tuple[str, ...],
+    certificate: str | None,
+    printing: Printing,
+    jobs: int | None,
+    limits: Limits,
+    reading: Reading,
+) -> NoReturn:
+    """Can the programs go wrong under causal consistency?
+
+    A program is unsafe if some run fails an assertion, ends in a state that its final condition looks for, or
+    does what --mutex, --error-label or --bad forbid; comments such as `// mutex: cs` in the file say the
+    same. The answer is exact, also for programs with loops, and comes with the run or with who proved it.
+    Directories stand for the programs in them.
+    """
+    from holdfast.batch import Job, Safety, safety
+
+    if certificate is not None and (model != "sra" or len(files) != 1):
+        raise click.UsageError("--certificate takes exactly one program and --model sra")
+    how = Safety(mutex, error_labels, bad, engine, without, certificate)
+
+    def job(path: str) -> Job:
+        return Job(path, safety(model), limits, reading=reading, safety=how)
+
+    answer_files(files, job, jobs, printing)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--model", type=click.Choice(["sra"]), default="sra", show_default=True, help="The memory model."
+)
+@_without
+@printing_options
+@search_limits
+@input_options
+def races(
+    *,
+    files: tuple[str, ...],
+    model: str,
+    without: tuple[str, ...],
+    printing: Printing,
+    jobs: int | None,
+    limits: Limits,
+    reading: Reading,
+) -> NoReturn:
+    """Do two writes to a location ever race?
+
+    A program is race-free if in every run under strong release/acquire any two writes to a location are
+    ordered by happens-before. Then RA and SRA reach the same states, and `verify --model ra` answers from
+    SRA. Directories stand for the programs in them.
+    """
+    from holdfast.batch import RACES, Job, Safety
+
+    def job(path: str) -> Job:
+        return Job(path, RACES, limits, reading=reading, safety=Safety(without=without))
+
+    answer_files(files, job, jobs, printing)
