@@ -21,6 +21,12 @@ SB = """global x, y;
 fn left { local r; x.store(1); r = y.load(); }
 fn right { local r; y.store(1); r = x.load(); }
 """
+# Weak memory lets both threads in; interleaving does not.
+BOTH_IN = """// mutex: cs
+global x, y, z;
+fn left { local r; x.store(1); r = y.load(); if (r == 0) { cs: z.store(1); } }
+fn right { local r; y.store(1); r = x.load(); if (r == 0) { cs: z.store(2); } }
+"""
 # Decided by nobody: 256 to the power of 8 states.
 ENDLESS = "".join(
     ["global a, b, c, d, e, f, g, h;", *(f"fn t{x} {{ while (1) {{ FADD({x}, 1); }} }}" for x in "abcdefgh")]

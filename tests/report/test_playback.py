@@ -12,7 +12,7 @@ from holdfast.models.robustness import MODELS
 from holdfast.models.threads import NO_CELL, Label
 from holdfast.program import Mode
 from holdfast.report.playback import LONGEST, playback
-from holdfast.verdicts import Run
+from holdfast.verdicts import BadState, Edge, Run, SafetyWitness
 from strategies import random_program
 
 from .witnesses import ANSWERS, SB, TSO_SEVERAL, Step, events
@@ -121,6 +121,48 @@ def test_a_thread_sees_what_the_definition_lets_it_read(model):
             for (thread, cell), values in seen.items():
                 assert set(values) == readable(program, model, graph, thread, cell), (seed, step)
     assert witnesses > 20
+
+
+def test_reads_of_old_values_anywhere_in_a_run_to_a_bad_state():
+    """Message passing through `f`: who reads the old `f` learns nothing, who reads the new one learns `d`."""
+    initial = {"d": 0, "f": 0}
+    steps = [
+        Step(0, "W d=1", 1, mode="rel"),
+        Step(0, "W f=1", 2, mode="rel"),
+        Step(1, "R f=0", 3, mode="acq"),
+        Step(2, "R f=1", 4, mode="acq"),
+        Step(1, "R d=0", 5, mode="acq"),
+    ]
+    rf = [(1, 4), (3, 5), (0, 6)]
+    witness = SafetyWitness(
+        threads=("writer", "early", "late"),
+        events=events(initial, steps),
+        edges=tuple(Edge(source, target, "rf") for source, target in rf),
+        cycle=(),
+        bad=BadState(kind="bad"),
+    )
+    played = playback(witness, "sra", None)
+    assert played.weak == "views"
+    sees = folded(played, len(steps), "sees")
+    assert sees[0] == {"d": [1], "f": [1]}
+    assert sees[1] == {"d": [0, 1], "f": [0, 1]}
+    assert sees[2] == {"d": [1], "f": [1]}
+    assert playback(witness, "sc", None).weak == ""
+
+
+def test_a_run_to_a_bad_state_is_seen_as_the_same_run_against_robustness():
+    compared = 0
+    for seed in range(60):
+        program = random_program(random.Random(seed), most_accesses=4)
+        witness = holdfast.robust(program).witness
+        if witness is None or witness.access.kind != "R":
+            continue
+        compared += 1
+        parts = {name: getattr(witness, name) for name in ("threads", "events", "edges", "cycle")}
+        same = SafetyWitness(**parts, bad=BadState(kind="bad"))
+        sees = [[frame.sees for frame in playback(w, "ra", program).frames] for w in (witness, same)]
+        assert sees[0] == sees[1], seed
+    assert compared > 5
 
 
 @pytest.mark.parametrize("model", ["ra", "rc20", "tso"])

@@ -13,7 +13,9 @@ runs as long as its connection is open; to close that is to cancel the search.
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -23,6 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from holdfast.errors import InputError
 from holdfast.formats import FORMATS
 from holdfast.formats.tpl_parser import KEYWORDS
 from holdfast.playground import search
@@ -42,6 +45,7 @@ _SPARE_SECONDS = 30  # to take an answer, beside the time of the search
 
 def application(hosts: Collection[str], allowed: Allowed) -> ASGIApp:
     """The playground, known by these hosts (with their ports)."""
+    _build_parsers()
     playground = _Playground(allowed)
     routes = [
         Route("/", playground.page),
@@ -137,6 +141,13 @@ def _decoded(request: Request, body: bytes) -> search.Request:
     if wanted.format not in [known.name for known in FORMATS]:
         raise _RefusedError(400, "there is no such format")
     return wanted
+
+
+def _build_parsers() -> None:
+    """Have the tables of all parsers built and kept; searches read them, but must not write them."""
+    for known in FORMATS:
+        with suppress(InputError):
+            importlib.import_module(known.module).read("?", "program")
 
 
 def _files() -> dict[str, bytes]:

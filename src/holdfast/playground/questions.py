@@ -9,10 +9,12 @@ from holdfast.analyses.fix import fix
 from holdfast.analyses.repair_answer import FixAnswer
 from holdfast.analyses.repair_checks import FixWatcher
 from holdfast.analyses.robustness import robust
+from holdfast.analyses.safety import races, verify
 from holdfast.analyses.tso import persist
 from holdfast.engine.explore import Limits, Watcher
+from holdfast.formats.properties import stated_property
 from holdfast.program import Program
-from holdfast.verdicts import Answer
+from holdfast.verdicts import Answer, SafetyAnswer
 
 
 class Ask(Protocol):
@@ -32,6 +34,11 @@ class Question(NamedTuple):
     repair: Repair | None = None
 
 
+def _safe(program: Program, model: str, *, limits: Limits, watcher: Watcher) -> SafetyAnswer:
+    """With what the comments of the program forbid."""
+    return verify(program, model, wanted=stated_property(program), limits=limits, watcher=watcher)
+
+
 QUESTIONS = (
     Question(
         "robust-ra", "Robust under release/acquire?", partial(robust, model="ra"), partial(fix, model="ra")
@@ -46,5 +53,9 @@ QUESTIONS = (
         partial(fix, model="tso", criterion="robust"),
     ),
     Question("persist", "Persistent on x86 (TSO)?", persist, partial(fix, model="tso")),
+    Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
+    Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
+    Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
+    Question("races", "Free of write/write races?", races),
 )
 QUESTION_NAMED = {question.name: question for question in QUESTIONS}

@@ -94,8 +94,9 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     listing = _source(program, answer) if with_source and program is not None else ""
     if findings:
         yield from _with_listing(findings, listing)
-    elif answer.holds:
-        yield _paragraph(explain.explain_search(answer))
+    searched = "" if isinstance(answer, Unknown) else explain.explain_search(answer)
+    if searched and answer.race is None and answer.assertion is None:
+        yield _paragraph(searched)
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
     if not findings:
         yield listing
@@ -142,6 +143,11 @@ def _witness(witness: AnyWitness) -> Iterator[str]:
     yield f'<figure class="hf-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
     run = Run(threads=witness.threads, events=witness.events)
     yield _run(run, roles(witness), buffered(witness))
+    if witness.cycle:
+        yield _circle(witness)
+
+
+def _circle(witness: AnyWitness) -> str:
     steps = "".join(
         f'<li data-source="{edge.source}" data-target="{edge.target}">'
         f"{_prose(explain.explain_edge(witness, edge))}</li>"
@@ -149,7 +155,7 @@ def _witness(witness: AnyWitness) -> Iterator[str]:
     )
     end = _prose(explain.explain_cycle(witness).rpartition(". ")[2])
     why = "<summary>Why no interleaving of the threads does this</summary>"
-    yield f'<details class="hf-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
+    return f'<details class="hf-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
 
 
 def _run(run: Run, marks: Mapping[int, str], delayed: Sequence[int] = ()) -> str:

@@ -3,9 +3,9 @@
 The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
 its store buffer in the end. A frame tells what has changed since the one before, so a long run stays small.
 
-Under release/acquire and C++20 atomics a thread can still see a write unless it knows of a newer one to the
-same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory. Elsewhere everyone
-sees memory.
+Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
+newer one to the same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory.
+Elsewhere everyone sees memory.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from holdfast.report.labels import arrival, outcome, source
 from holdfast.report.printable import printable
 from holdfast.report.registers import Standing, standings
 from holdfast.report.roles import AnyWitness, Role, buffered, roles
-from holdfast.verdicts import Event, Run, TsoWitness, Witness
+from holdfast.verdicts import Event, Run, SafetyWitness, TsoWitness, Witness
 
 LONGEST = 2000  # accesses; what is longer is not played
+
+_WEAK = {Witness: "views", SafetyWitness: "views", TsoWitness: "buffers", Run: ""}
 
 # By thread, by location: the values that the thread can still read there, the newest last.
 Views = dict[int, dict[str, list[int]]]
@@ -53,7 +55,7 @@ class Playback(msgspec.Struct, frozen=True):
 def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
     """The frames of a run; without the program there are no registers."""
     places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
-    weak = {Witness: "views", TsoWitness: "buffers", Run: ""}[type(shown)]
+    weak = _WEAK[type(shown)] if model != "sc" else ""
     accesses = sum(event.thread is not None for event in shown.events)
     frames = tuple(_frames(shown, places)) if accesses <= LONGEST else ()
     return Playback(tuple(map(printable, shown.threads)), weak, frames)
@@ -63,7 +65,7 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[F
     parts = {} if isinstance(shown, Run) else roles(shown)
     late = () if isinstance(shown, Run) else buffered(shown)
     initial = [event for event in shown.events if event.thread is None]
-    views = _Views(shown, initial) if isinstance(shown, Witness) else None
+    views = _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
     yield Frame(
         memory={printable(event.cell): event.written or 0 for event in initial if event.cell != "fence"},
         stands={thread: own[0] for thread, own in enumerate(places) if own},
@@ -125,17 +127,20 @@ def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:
 
 
 class _Views:
-    """What each thread can still read, event by event."""
+    """What each thread can still read, event by event. Modification order is the order of the run, but for
+    the last event of a `Witness`, which stands right after the stale write."""
 
-    def __init__(self, witness: Witness, initial: Sequence[Event]) -> None:
-        self._witness = witness
+    def __init__(self, witness: Witness | SafetyWitness, initial: Sequence[Event]) -> None:
+        self._threads = range(len(witness.threads))
+        self._stale = (witness.access.id, witness.stale) if isinstance(witness, Witness) else None
+        self._source = {edge.target: edge.source for edge in witness.edges if edge.relation == "rf"}
         not_atomic = {event.cell for event in witness.events if event.mode == "na"}
         self._writes = {e.cell: [e] for e in initial if e.cell not in not_atomic and e.cell != "fence"}
         self._knowledge = Knowledge(self._writes)
         self._knowledge.take(initial)
-        self._message = self._knowledge.newest_message(witness.access.cell)  # of the stale write
+        self._messages = {event.id: self._knowledge.newest_message(event.cell) for event in initial}
         at_first = {printable(cell): _values(writes) for cell, writes in self._writes.items()}
-        self._told: Views = {thread: dict(at_first) for thread in range(len(witness.threads))}
+        self._told: Views = {thread: dict(at_first) for thread in self._threads}
 
     def after(self, event: Event) -> Views:
         """What is different after the event."""
@@ -151,30 +156,44 @@ class _Views:
     def _now(self, event: Event) -> Views:
         """What the thread of the event sees, and what the others see at the location that it writes."""
         thread = _thread(event)
-        if event is self._witness.access:
-            return {thread: self._last(event)}
-        self._knowledge.take([event])
-        if event.id == self._witness.stale:
-            self._message = self._knowledge.newest_message(event.cell)
-        views: Views = {thread: {printable(cell): self._seen(thread, cell) for cell in self._writes}}
-        if event.written is not None and event.cell in self._writes:
-            self._writes[event.cell].append(event)
-            for reader in range(len(self._witness.threads)):
-                views.setdefault(reader, {})[printable(event.cell)] = self._seen(reader, event.cell)
+        tracked = event.cell in self._writes
+        if self._stale is not None and event.id == self._stale[0]:
+            return {thread: self._after_stale(event, self._stale[1])}
+        if event.kind == "R" and tracked:
+            self._read(event, self._source[event.id])
+        else:
+            self._knowledge.take([event])
+        if event.written is None or not tracked:
+            return {thread: self._seen_everywhere(thread)}
+        self._writes[event.cell].append(event)
+        self._messages[event.id] = self._knowledge.newest_message(event.cell)
+        cell = event.cell
+        views: Views = {reader: {printable(cell): self._seen(reader, cell)} for reader in self._threads}
+        views[thread] = self._seen_everywhere(thread)
         return views
+
+    def _read(self, event: Event, write: int) -> None:
+        self._knowledge.take_read(event, self._place(event.cell, write), self._messages[write])
+
+    def _place(self, cell: str, write: int) -> int:
+        return next(place for place, one in enumerate(self._writes[cell]) if one.id == write)
 
     def _seen(self, thread: int, cell: str) -> list[int]:
         return _values(self._writes[cell][self._knowledge.newest_known_write(thread, cell) :])
 
-    def _last(self, access: Event) -> dict[str, list[int]]:
-        """After the access that leaves SC: it learns what the old write told, and stands right behind it."""
-        thread, writes = _thread(access), self._writes[access.cell]
-        if access.read is not None and "acq" in access.mode.split(","):
-            self._knowledge.learn(thread, self._message)
-        stale = next(place for place, write in enumerate(writes) if write.id == self._witness.stale)
-        own = [access] if access.written is not None else [writes[stale]]
-        seen = {printable(cell): self._seen(thread, cell) for cell in self._writes}
-        return {**seen, printable(access.cell): _values([*own, *writes[stale + 1 :]])}
+    def _seen_everywhere(self, thread: int) -> dict[str, list[int]]:
+        return {printable(cell): self._seen(thread, cell) for cell in self._writes}
+
+    def _after_stale(self, access: Event, stale: int) -> dict[str, list[int]]:
+        """It learns what the stale write told if it reads it, and sees its own write if it writes."""
+        thread = _thread(access)
+        if access.read is not None:
+            self._read(access, stale)
+        seen = self._seen_everywhere(thread)
+        if access.written is not None:
+            newer = self._writes[access.cell][self._place(access.cell, stale) + 1 :]
+            seen[printable(access.cell)] = _values([access, *newer])
+        return seen
 
 
 def _values(writes: Sequence[Event]) -> list[int]:

@@ -11,7 +11,7 @@ from holdfast.report import explain
 from holdfast.report.layout import Arrow, Gap
 from holdfast.report.naming import named, thread
 from holdfast.report.roles import AnyWitness
-from holdfast.verdicts import Edge, TsoWitness
+from holdfast.verdicts import Edge, SafetyWitness, TsoWitness
 
 RELATIONS = {
     "po": "program order",
@@ -62,6 +62,8 @@ def _kept(witness: AnyWitness, edge: Edge) -> list[str]:
         if edge == Edge(witness.write, witness.read, "po"):
             owner = thread(witness.threads, witness.events[witness.write])
             return [f"The store buffer of {owner} does not keep this order: here a fence is missing."]
+        return []
+    if isinstance(witness, SafetyWitness):
         return []
     if edge in witness.unordered:
         return [_UNORDERED]

@@ -104,7 +104,8 @@ def graph(witness: AnyWitness, prefix: str, notes: Callable[[Arrow], str]) -> st
     tooltip.
     """
     plan = layout.arrange(witness, full=False, top=20)
-    return _picture(witness, plan, prefix, [], [], name=_NAME, notes=notes)
+    name = _NAME if witness.cycle else "A run to a bad state"
+    return _picture(witness, plan, prefix, [], [], name=name, notes=notes)
 
 
 def style(prefix: str) -> str:
@@ -323,7 +324,9 @@ def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str
     used = {relation for arrow in plan.arrows for relation in arrow.relations}
     relations = [(r, f"{r}: {words}") for r, words in _LEGEND.items() if r in used]
     played = [(part, words) for part, words in _PARTS.items() if part in parts_played]
-    caption = " ".join(["Read downwards.", *([_LATE] if "delayed" in parts_played else []), _CAPTION])
+    late = [_LATE] if "delayed" in parts_played else []
+    circle = [_CAPTION] if any(arrow.on_cycle for arrow in plan.arrows) else []
+    caption = " ".join(["Read downwards.", *late, *circle])
     parts = []
     y = plan.height + 8
     for group in (relations, played):
