@@ -153,7 +153,7 @@ def _circle(witness: AnyWitness) -> str:
         f"{_prose(explain.explain_edge(witness, edge))}</li>"
         for edge in cycle.told(witness)
     )
-    end = _prose(explain.explain_cycle(witness).rpartition(". ")[2])
+    end = "So the first of them would have to come before itself."
     why = "<summary>Why no interleaving of the threads does this</summary>"
     return f'<details class="hf-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
 

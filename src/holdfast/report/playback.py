@@ -19,7 +19,7 @@ from holdfast.program import Program
 from holdfast.report.labels import arrival, outcome, source
 from holdfast.report.printable import printable
 from holdfast.report.registers import Standing, standings
-from holdfast.report.roles import AnyWitness, Role, buffered, roles
+from holdfast.report.roles import AnyWitness, buffered
 from holdfast.verdicts import Event, Run, SafetyWitness, TsoWitness, Witness
 
 LONGEST = 2000  # accesses; what is longer is not played
@@ -27,18 +27,20 @@ LONGEST = 2000  # accesses; what is longer is not played
 _WEAK = {Witness: "views", SafetyWitness: "views", TsoWitness: "buffers", Run: ""}
 
 # By thread, by location: the values that the thread can still read there, the newest last.
-Views = dict[int, dict[str, list[int]]]
+Views = dict[int, dict[str, list[str]]]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What happens, and what is different after it. `event` is None at the start."""
+    """What happens, and what is different after it. `event` is None at the start.
+
+    Values are texts, since scripts have no exact numbers as large as those of programs can be.
+    """
 
     event: int | None = None
     thread: int | None = None
     line: int = 0
     says: str = ""
-    role: str = ""
-    memory: dict[str, int] = {}
+    memory: dict[str, str] = {}
     stands: dict[int, Standing] = {}
     sees: Views = {}
     buffers: dict[int, list[str]] = {}
@@ -62,12 +64,11 @@ def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Pl
 
 
 def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[Frame]:
-    parts = {} if isinstance(shown, Run) else roles(shown)
     late = () if isinstance(shown, Run) else buffered(shown)
     initial = [event for event in shown.events if event.thread is None]
     views = _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
     yield Frame(
-        memory={printable(event.cell): event.written or 0 for event in initial if event.cell != "fence"},
+        memory={cell: value for event in initial if event.cell != "fence" for cell, value in _stored(event)},
         stands={thread: own[0] for thread, own in enumerate(places) if own},
     )
     done = [0] * len(shown.threads)
@@ -83,8 +84,7 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[F
             thread=thread,
             line=event.line,
             says=f"{source(event)} {outcome(event, buffered=waits)}".rstrip(),
-            role=_role(parts, event),
-            memory={} if waits or not _is_newest(shown, event) else _stored(event),
+            memory={} if waits or not _is_newest(shown, event) else dict(_stored(event)),
             stands={thread: places[thread][done[thread]]} if places[thread] else {},
             sees=views.after(event) if views is not None else {},
             buffers=_buffer(waiting) if waits else {},
@@ -95,14 +95,9 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[F
             event=write.id,
             thread=write.thread,
             says=arrival(write),
-            role=_role(parts, write),
-            memory=_stored(write),
+            memory=dict(_stored(write)),
             buffers=_buffer(waiting) or {_thread(write): []},
         )
-
-
-def _role(parts: dict[int, Role], event: Event) -> str:
-    return parts.get(event.id, "")
 
 
 def _thread(event: Event) -> int:
@@ -110,10 +105,9 @@ def _thread(event: Event) -> int:
     return event.thread
 
 
-def _stored(event: Event) -> dict[str, int]:
-    if event.written is None or event.kind == "F":
-        return {}
-    return {printable(event.cell): event.written}
+def _stored(event: Event) -> Iterator[tuple[str, str]]:
+    if event.written is not None and event.kind != "F":
+        yield printable(event.cell), str(event.written)
 
 
 def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
@@ -178,13 +172,13 @@ class _Views:
     def _place(self, cell: str, write: int) -> int:
         return next(place for place, one in enumerate(self._writes[cell]) if one.id == write)
 
-    def _seen(self, thread: int, cell: str) -> list[int]:
+    def _seen(self, thread: int, cell: str) -> list[str]:
         return _values(self._writes[cell][self._knowledge.newest_known_write(thread, cell) :])
 
-    def _seen_everywhere(self, thread: int) -> dict[str, list[int]]:
+    def _seen_everywhere(self, thread: int) -> dict[str, list[str]]:
         return {printable(cell): self._seen(thread, cell) for cell in self._writes}
 
-    def _after_stale(self, access: Event, stale: int) -> dict[str, list[int]]:
+    def _after_stale(self, access: Event, stale: int) -> dict[str, list[str]]:
         """It learns what the stale write told if it reads it, and sees its own write if it writes."""
         thread = _thread(access)
         if access.read is not None:
@@ -196,7 +190,7 @@ class _Views:
         return seen
 
 
-def _values(writes: Sequence[Event]) -> list[int]:
+def _values(writes: Sequence[Event]) -> list[str]:
     """The values of the writes, each once, where it is newest."""
-    newest_first = dict.fromkeys(write.written or 0 for write in reversed(writes))
+    newest_first = dict.fromkeys(str(write.written) for write in reversed(writes))
     return list(newest_first)[::-1]

@@ -23,7 +23,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Where a thread stands before its next access: the line of that, 0 at the end, and its registers."""
 
     line: int
-    registers: dict[str, int]
+    registers: dict[str, str]
 
 
 def standings(program: Program, model: str, events: Sequence[Event]) -> list[list[Standing]]:
@@ -89,4 +89,4 @@ def _shown(program: Program, label: Label) -> tuple[str, int | None, int | None]
 def _standing(lts: ThreadLts, state: ThreadState) -> Standing:
     line = lts.code[state.pc].at.line if 0 <= state.pc < lts.end else 0
     names = map(printable, lts.thread.registers)
-    return Standing(line, dict(zip(names, state.registers, strict=True)))
+    return Standing(line, dict(zip(names, map(str, state.registers), strict=True)))

@@ -21,7 +21,12 @@ import {
 import { tags } from "/vendor/lezer-highlight.js";
 import { language } from "/assets/languages.js";
 
-const nonce = EditorView.cspNonce.of(document.body.dataset.nonce);
+// What every editor of the page has.
+const common = [
+  EditorView.cspNonce.of(document.body.dataset.nonce),
+  EditorView.darkTheme.of(matchMedia("(prefers-color-scheme: dark)").matches),
+  lineNumbers(),
+];
 
 const colours = syntaxHighlighting(
   HighlightStyle.define([
@@ -65,8 +70,7 @@ export function makeEditor(parent, keywords, events) {
     parent,
     state: EditorState.create({
       extensions: [
-        nonce,
-        lineNumbers(),
+        common,
         history(),
         drawSelection(),
         bracketMatching(),
@@ -110,7 +114,7 @@ function diagnostic(doc, mistake) {
 }
 
 export function showDifference(parent, before, after, format) {
-  const extensions = [nonce, lineNumbers(), EditorState.readOnly.of(true), coloured(format), colours];
+  const extensions = [common, EditorState.readOnly.of(true), coloured(format), colours];
   const side = (doc) => ({ doc, extensions });
   new MergeView({ a: side(before), b: side(after), parent, collapseUnchanged: { margin: 3 } });
 }

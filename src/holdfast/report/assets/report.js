@@ -165,7 +165,7 @@ function panel(title, values, before) {
   for (const [name, value] of Object.entries(values)) {
     const changed = name in before && before[name] !== value;
     const row = element("tr", "", changed ? "hf-changed" : "");
-    row.append(element("td", name), element("td", String(value)));
+    row.append(element("td", name), element("td", value));
     table.append(row);
   }
   box.append(element("h3", title), table);
