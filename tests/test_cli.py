@@ -231,3 +231,42 @@ def test_ctrl_c_during_a_batch_leaves_undecided_answers(program):
     answers = [json.loads(line) for line in out.splitlines()]
     assert [a["verdict"] for a in answers] == ["unknown"] * 4
     assert all(a["interrupted"] for a in answers)
+
+
+class TestForBuildServers:
+    def test_a_baseline_leaves_what_is_new(self, program, tmp_path):
+        old, new = program(SB, "old.tpl"), program(RACY, "new.tpl")
+        baseline = tmp_path / "baseline.json"
+        baseline.write_text(holdfast("robust", "--json", old).output)
+        known = holdfast("robust", "--baseline", baseline, old)
+        assert known.exit_code == 0
+        assert "1 finding is in the baseline and not shown" in known.output
+        both = holdfast("robust", "--baseline", baseline, old, new)
+        assert both.exit_code == 1
+        whole = holdfast("robust", "--json", "--baseline", baseline, old)
+        assert json.loads(whole.output)["witness"] is not None
+
+    def test_a_wrong_baseline_is_2_before_anything_is_asked(self, program, tmp_path):
+        result = holdfast("robust", "--baseline", tmp_path / "none.json", program(ENDLESS))
+        assert result.exit_code == 2
+        assert "cannot read the baseline" in result.output
+
+    @pytest.mark.parametrize("command", ["robust", "persist", "fix"])
+    def test_findings_as_sarif(self, program, tmp_path, command):
+        path = tmp_path / "out.sarif"
+        holdfast(command, program(SB), "--sarif", path)
+        (run,) = json.loads(path.read_bytes())["runs"]
+        assert len(run["results"]) == 1
+
+    def test_answers_as_junit(self, program, tmp_path):
+        path = tmp_path / "out.xml"
+        holdfast(
+            "robust", program(SB, "a.tpl"), program(MP, "b.tpl"), program("no", "c.tpl"), "--junit", path
+        )
+        assert 'tests="3" failures="1" errors="1"' in path.read_text()
+
+    @pytest.mark.parametrize("option", ["--sarif", "--junit"])
+    def test_a_report_that_cannot_be_written_is_2(self, program, tmp_path, option):
+        result = holdfast("robust", program(MP), option, tmp_path / "none" / "out")
+        assert result.exit_code == 2
+        assert "cannot write the findings" in result.output

@@ -15,24 +15,17 @@
 #include <vector>
 
 #include "engine/option_lists.hpp"
+#include "engine/possible.hpp"
 #include "engine/safety.hpp"
 #include "engine/sources.hpp"
 #include "engine/thread_graph.hpp"
 
 namespace holdfast {
 
-// What keeps the search small; none of it changes the answer.
-struct Prunings {
-    bool sources = true;      // options that nobody can have written yet (sources.hpp: written, last)
-    bool pairs = true;        // lists that read-coherence forbids (sources.hpp: after)
-    bool joint = true;        // places that the threads cannot reach together
-    bool subsumption = true;  // states above another; without it only equal states are merged
-};
-
 struct BackwardStats {
-    std::uint64_t transitions = 0;   // predecessors looked at
-    std::uint64_t states = 0;  // of them kept, at least for a time
-    std::uint64_t basis = 0;   // minimal states now
+    std::uint64_t transitions = 0;  // predecessors looked at
+    std::uint64_t states = 0;       // of them kept, at least for a time
+    std::uint64_t basis = 0;        // minimal states now
     std::uint64_t waiting = 0;
     std::uint64_t impossible = 0;  // predecessors left out by a pruning
     std::uint64_t covered = 0;     // predecessors above a known state

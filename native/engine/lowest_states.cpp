@@ -29,7 +29,7 @@ bool all_at_most(std::uint8_t const* a, std::uint8_t const* b, std::size_t count
 bool LowestStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32_t thread) {
     table_.reserve_one();
     auto const hash = hash_of(key);
-    auto first = find_first(key, hash);
+    auto const first = find_first(key, hash);
     auto const number = static_cast<StateNumber>(size());
     if (first != no_state) {
         if (is_above_any(first, numbers)) return false;
@@ -38,8 +38,9 @@ bool LowestStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32
     bool const is_first = first == no_state;
     auto const* const data = save(is_first ? key : Bytes{}, numbers);
     auto const next = is_first ? no_state : record(first).next;
-    new (records_.append()) Record{
-        data, parent, is_first ? number : first, next, thread, 1, static_cast<std::uint32_t>(key.size())};
+    auto const key_size = static_cast<std::uint32_t>(key.size());
+    new (records_.append())
+        Record{data, parent, is_first ? number : first, next, key_size & 0x7fffff, 1, thread & 0xff};
     if (is_first) {
         table_.add(hash, number);
     } else {

@@ -38,9 +38,9 @@ class LowestStates {
         std::uint8_t const* data;  // the key, only of the first one with this key, and the numbers
         StateNumber parent;
         StateNumber first, next;  // with the same key; the first one stays in the list
-        std::uint32_t thread : 8;
-        std::uint32_t lowest : 1;
         std::uint32_t key_size : 23;
+        std::uint32_t lowest : 1;
+        std::uint32_t thread : 8;
     };
     static_assert(sizeof(Record) % sizeof(Word) == 0);
 

@@ -41,12 +41,33 @@ inline bool is_subsequence(OptionList a, OptionList b) {
     return n == a.size();
 }
 
-class ListPool {
+// The lists met, and what steps backwards make of them.
+class OptionLists {
   public:
+    explicit OptionLists(Sources const& sources) : sources_(sources) {}
+
     OptionList operator[](ListNumber n) const {
         return {options_.data() + places_[n].begin, places_[n].length};
     }
     ListNumber number(OptionList list);
+    ListNumber number(std::initializer_list<Option> list) {
+        return number(OptionList(list.begin(), list.size()));
+    }
+
+    bool is_on(Option option, std::uint32_t cell) const { return sources_[option.source()].cell == cell; }
+    std::size_t on_cell(ListNumber list, std::uint32_t cell) const;
+
+    // How many of the last options on the cell can be taken by a write, the source; and how many must be,
+    // since one of them asks for the last write.
+    std::size_t taken_at_most(ListNumber list, std::uint32_t cell, SourceNumber source) const;
+    std::size_t taken_at_least(ListNumber list, std::uint32_t cell) const;
+
+    // The list less its last `taken` options on the cell; S becomes R in those that are left.
+    ListNumber without(ListNumber list, std::uint32_t cell, std::size_t taken);
+    // What follows the first of the last `taken` options on the cell, less those on the cell.
+    ListNumber justification(ListNumber list, std::uint32_t cell, std::size_t taken);
+    ListNumber preceded(Option option, ListNumber list);
+
     std::size_t bytes() const {
         return options_.capacity() * sizeof(Option) + places_.capacity() * sizeof(Place) +
                slots_.capacity() * 4;
@@ -61,12 +82,17 @@ class ListPool {
 
     void grow();
 
+    Sources const& sources_;
+    std::vector<Option> scratch_;
     std::vector<Option> options_;
     std::vector<Place> places_;
     std::vector<std::uint32_t> slots_;  // list + 1 by hash, 0 where empty
 };
 
-// The potential of one thread. None at all stands for the empty list alone.
+// The potential of one thread. No list at all stands for the empty one.
 using Potential = std::vector<ListNumber>;
+
+// Drops lists that are subsequences of others, and the empty one.
+void keep_longest(Potential& potential, OptionLists const& lists);
 
 }  // namespace holdfast

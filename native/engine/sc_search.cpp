@@ -124,7 +124,7 @@ class ScSearch::Search {
             layout_.nodes[t].set(next_.data(), graph.edges[out[choice]].to);
             if (label.writes()) layout_.cells[label.cell].set(next_.data(), label.written);
             ++transitions_;
-            add({from, t, choice});
+            add({from, t & 0xff, choice & 0xffffff});
         }
     }
 

@@ -9,8 +9,6 @@
 namespace holdfast {
 namespace {
 
-constexpr std::uint32_t none = UINT32_MAX;
-
 // Where a thread can come from a state by reads and silent steps alone, and with which views: the lowest ones
 // for each node.
 class Reads {

@@ -11,6 +11,7 @@ from holdfast import __version__
 from holdfast.commands.bench import bench
 from holdfast.commands.fix import fix
 from holdfast.commands.flags import flags
+from holdfast.commands.lsp import lsp
 from holdfast.commands.persist import persist
 from holdfast.commands.robust import robust
 from holdfast.commands.run import run
@@ -25,5 +26,5 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, persist, verify, races, fix, show, serve, bench, run, flags):
+for command in (robust, persist, verify, races, fix, show, serve, bench, run, flags, lsp):
     main.add_command(command)

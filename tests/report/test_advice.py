@@ -1,9 +1,17 @@
-"""Where ordering is missing in a witness, and what would supply it."""
+"""Why a run is possible, and what would forbid it."""
 
+from pathlib import Path
+
+import pytest
+
+from holdfast.analyses.changes import Change, apply
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.tso import persist
+from holdfast.engine.explore import FENCE_CELL, Limits
+from holdfast.formats import load
 from holdfast.formats.tpl import read
-from holdfast.report.advice import advice
+from holdfast.program import Load, Store, Wait
+from holdfast.report.advice import advice, reason, repairs
 
 
 def advice_about(text, model):
@@ -23,12 +31,11 @@ fn t2 { local r;
 
 
 def test_store_buffering_wants_fences_in_both_threads():
-    gaps, fences = advice_about(STORE_BUFFERING, "ra")
-    assert gaps == "No happens-before orders line 4 and line 6; line 7 and line 3."
-    assert fences == (
-        "SC fences would forbid this run: in `t2` between `y.store(1)` (line 6) and `r = x.load()` (line 7); "
-        "and in `t1` between `x.store(1)` (line 3) and `r = y.load()` (line 4)."
-    )
+    assert advice_about(STORE_BUFFERING, "ra") == [
+        "To forbid this run, insert an SC fence (`fence;` in TPL, "
+        "`atomic_thread_fence(memory_order_seq_cst);` in C) in `t1` before `r = y.load()` (line 4) "
+        "and in `t2` before `r = x.load()` (line 7)."
+    ]
     fenced = STORE_BUFFERING.replace(".store(1);", ".store(1); fence;")
     assert robust(read(fenced), "ra").holds
 
@@ -37,23 +44,70 @@ def message_passing(store, load):
     return f"global d, f;\nfn w {{ d.store(1);\n{store}; }}\nfn r {{ local a;\n{load};\na = d.load(); }}"
 
 
-def test_a_relaxed_flag_is_named_on_the_side_that_is_too_weak():
-    both = advice_about(message_passing("f.store(1)", "a = f.load()"), "rc20")
-    assert both[1] == (
-        "The value passes from line 3 to line 5 without order: `f.store(1)` (line 3) is not release and "
-        "`a = f.load()` (line 5) is not acquire."
+@pytest.mark.parametrize(
+    ("store", "load", "said"),
+    [
+        (
+            "f.store(1)",
+            "a = f.load()",
+            "make `f.store(1)` (line 3) release and make `a = f.load()` (line 5) acquire",
+        ),
+        ("f.store(1, rel)", "a = f.load()", "make `a = f.load()` (line 5) acquire"),
+        ("f.store(1)", "a = f.load(acq)", "make `f.store(1)` (line 3) release"),
+    ],
+)
+def test_a_relaxed_flag_is_named_on_the_side_that_is_too_weak(store, load, said):
+    text = message_passing(store, load)
+    assert advice_about(text, "rc20") == [f"To forbid this run, {said}."]
+    witness = robust(read(text), "rc20").witness
+    assert reason(witness).endswith(", so that line 5 sees line 3 without what came before it")
+
+
+def test_readers_that_disagree_want_fences_between_their_loads():
+    witness = robust(load("examples/litmus/iriw.tpl"), "ra").witness
+    assert [(repair.after.line, repair.place.line) for repair in repairs(witness)] == [(13, 14), (19, 20)]
+
+
+@pytest.mark.parametrize("model", ["ra", "rc20", "tso"])
+@pytest.mark.parametrize("folder", ["litmus", "tutorial", "rc20"])
+def test_the_repairs_forbid_the_run_that_was_shown(folder, model):
+    """With the changes made, a search finds another run, or none."""
+    limits = Limits(states=100_000)
+    for file in sorted(Path("examples", folder).glob("*.tpl")):
+        program = load(file)
+        witness = robust(program, model, limits=limits).witness
+        if witness is not None:
+            changes = [change_of(program, repair) for repair in repairs(witness)]
+            assert changes, file
+            then = robust(apply(program, changes).program, model, limits=limits).witness
+            assert then is None or accesses(then) != accesses(witness), file
+
+
+def change_of(program, repair):
+    """The repair as `fix` would make it."""
+    thread = program.threads[repair.place.thread]
+    (pc,) = (
+        pc
+        for pc, i in enumerate(thread.code)
+        if (i.at.line, i.at.column) == (repair.place.line, repair.place.column)
     )
-    load_only = advice_about(message_passing("f.store(1, rel)", "a = f.load()"), "rc20")
-    assert load_only[1].endswith("order: `a = f.load()` (line 5) is not acquire.")
-    store_only = advice_about(message_passing("f.store(1)", "a = f.load(acq)"), "rc20")
-    assert store_only[1].endswith("order: `f.store(1)` (line 3) is not release.")
+    copies = tuple(n for n, other in enumerate(program.threads) if other.family == thread.family)
+    if repair.change == "fence":
+        return Change("sc-fence", copies, pc, "before")
+    kinds = {Load: "acquire-load", Wait: "acquire-load", Store: "release-store"}
+    return Change(kinds.get(type(thread.code[pc]), f"{repair.change}-rmw"), copies, pc)
+
+
+def accesses(witness):
+    events = [event for event in witness.events if event.thread is not None and event.cell != FENCE_CELL]
+    return [(event.thread, event.kind, event.cell, event.read, event.written) for event in events]
 
 
 def test_a_run_under_tso_takes_one_fence_in_the_thread_whose_write_waits():
     said = advice(persist(read(STORE_BUFFERING)).witness)
     assert said == [
-        "A fence, `fence;` in TPL and `mfence` on x86, would forbid this run: in `t1` between `x.store(1)` "
-        "(line 3) and `r = y.load()` (line 4)."
+        "To forbid this run, insert a fence (`fence;` in TPL, `mfence` on x86) in `t1` before "
+        "`r = y.load()` (line 4)."
     ]
     fenced = STORE_BUFFERING.replace("x.store(1);", "x.store(1); fence;")
     assert advice(persist(read(fenced)).witness) != said

@@ -35,8 +35,8 @@ from .witnesses import (
 def test_a_load_can_read_the_initial_value():
     assert claim(SB) == (
         "Thread `t2` can read the initial value 0 of `x` with `b = x.load()` (line 12), although `t1` has "
-        "set it to 1 (line 5). In every interleaving of this run that write comes before this read; the "
-        "memory model still lets the read miss it."
+        "set it to 1 (line 5), because nothing orders line 11 before line 12, nor line 5 before line 6. If "
+        "the threads took turns, one access at a time, it would find 1 there."
     )
 
 
@@ -46,33 +46,34 @@ def test_an_old_write_is_named_with_its_place():
 
 def test_a_store_can_come_before_a_newer_write():
     assert claim(TWO_PLUS_TWO_W) == (
-        "The write `x.store(2)` of thread `t2` (line 10) can still come before `x.store(1)` (t1, line 4) in "
-        "the order of the writes to `x`. In every interleaving of this run it comes later."
+        "Thread `t2` sets `x` to 2 with `x.store(2)` (line 10) after `t1` has set it to 1 (line 4), but the "
+        "two writes can take effect in the other order and leave the 1 of `t1`, because nothing orders line "
+        "9 before line 10, nor line 4 before line 5. If the threads took turns, one access at a time, `x` "
+        "would hold the 2 of `t2`."
     )
 
 
 def test_an_update_can_work_on_an_old_value():
     assert claim(STALE_RMW).startswith(
         "Thread `worker[1]` can apply `FADD(x, 1)` (line 11) to the initial value 0 of `x`, although "
-        "`worker[0]` has set it to 5 (line 5)."
+        "`worker[0]` has set it to 5 (line 5)"
     )
-    assert claim(STALE_RMW).endswith(
-        "comes before this update; the memory model still lets the update miss it."
-    )
+    assert claim(STALE_RMW).endswith("one access at a time, it would find 5 there.")
 
 
 def test_a_cas_can_fail_on_an_old_value():
     assert claim(FAILED_CAS).startswith(
         "In thread `t2`, `b = CAS(x, 0, 2)` (line 11) can fail on the old value 1 of `x` from `BCAS(x, 0, "
-        "1)` (t1, line 4), although `t1` has set it to 0 (line 5)."
+        "1)` (t1, line 4), although `t1` has set it to 0 (line 5)"
     )
 
 
 def test_a_wait_can_end_with_an_old_value_that_was_written_again():
     assert claim(STALE_WAIT).startswith(
         "Thread `t2` can leave `wait(x, 1)` (line 11) with the initial value 1 of `x`, although `t1` has set "
-        "it to 1 again (line 5)."
+        "it to 1 again (line 5)"
     )
+    assert claim(STALE_WAIT).endswith("it would find the newer 1 there.")
 
 
 def test_without_source_positions_no_line_is_named():

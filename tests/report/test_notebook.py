@@ -2,7 +2,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from holdfast.report.notebook import answer_html, witness_svg
+import holdfast
+from holdfast.formats.tpl import read
+from holdfast.report.notebook import answer_html, program_html, witness_svg
 
 from .witnesses import ANSWERS, HOSTILE, SB
 
@@ -25,3 +27,22 @@ def test_text_of_the_file_is_escaped():
 def test_a_witness_is_its_picture():
     assert witness_svg(SB).startswith("<svg")
     assert witness_svg(HOSTILE) != witness_svg(SB)
+
+
+def test_a_program_is_its_text_with_the_numbers_of_the_lines():
+    root = ElementTree.fromstring(program_html(read("// <b>\nglobal x;\nfn t { x.store(1); }\n")))
+    assert "".join(root.itertext()) == "1  // <b>\n2  global x;\n3  fn t { x.store(1); }"
+
+
+def test_a_program_without_a_text_is_written():
+    from holdfast.program import Cell, Constant, Location, Program, Store, Thread
+
+    threads = (Thread("t", (Store(Cell("x"), Constant(1)),)),)
+    assert "x.store(1);" in Program((Location("x"),), threads)._repr_html_()
+
+
+def test_a_repair_shows_its_places_and_its_diff():
+    html = holdfast.fix(holdfast.load("examples/tutorial/sb.tpl"))._repr_html_()
+    ElementTree.fromstring(html)
+    assert "<li>line 9: insert <code>fence;</code> before <code>r = y.load(acq)</code></li>" in html
+    assert "+    fence;" in html

@@ -87,13 +87,15 @@ def witness(threads: Iterable[str], initial: dict[str, int], steps: Iterable[Ste
     if access.kind in ("W", "RMW"):
         order[access.cell].insert(order[access.cell].index(stale) + 1, access.id)
     edges = _edges(run, order, read_from)
+    cycle = _shortest_cycle(edges, access.id)
     return Witness(
         threads=tuple(threads),
         events=run,
         stale=stale,
         latest=latest,
         edges=edges,
-        cycle=_shortest_cycle(edges, access.id),
+        cycle=cycle,
+        unordered=tuple(edge for edge in cycle if edge.relation in ("mo", "fr")),
     )
 
 

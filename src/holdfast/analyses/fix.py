@@ -190,4 +190,5 @@ class _Answers:
             "cost": self._prices.cost(sum(map(self._prices.price, changes))),
             "diff": text.diff,
             "repaired": text.text,
+            "in_place": text.in_place,
         }

@@ -40,7 +40,8 @@ class RepairAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
 
     `edits` is the repair, None if none is known; `cost` is what it costs. No repair costs less than
     `lower_bound`. `minima` are all repairs that cost as little, if they were asked for. `diff` and `repaired`
-    are the repair as a unified diff and as the text of the whole program. `proof` is what it took to check
+    are the repair as a unified diff and as the text of the whole program; `in_place` says whether that is the
+    user's own text with the edits made, or the program written anew. `proof` is what it took to check
     the repaired program once more in the end, `stats` what the search took; it tried `checks` sets of
     changes. Data races and failing assertions are those of the repaired program.
     """
@@ -52,6 +53,7 @@ class RepairAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
     checks: int = 0
     diff: str = ""
     repaired: str | None = None
+    in_place: bool = False
     proof: Stats | None = None
 
 

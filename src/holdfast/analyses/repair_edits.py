@@ -17,8 +17,11 @@ _ACTIONS: dict[str | None, Action] = {"before": "insert-before", None: "replace"
 
 
 class RepairedText(NamedTuple):
+    """The text of a repaired program; `in_place` if the diff is one of the user's own text."""
+
     text: str
     diff: str
+    in_place: bool
 
 
 def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tuple[Edit, ...]:
@@ -52,7 +55,8 @@ def repaired_text(program: Program, changes: Iterable[Change]) -> RepairedText:
             edit = edit._replace(instead=place.new)
         edits[place.old.at] = edit
     text = text_edits.changed_text(program, apply(program, changes).program, edits)
-    return RepairedText(text.after, "".join(_diff(program.file, text.before, text.after)))
+    diff = "".join(_diff(program.file, text.before, text.after))
+    return RepairedText(text.after, diff, text.in_place)
 
 
 class _Place(NamedTuple):

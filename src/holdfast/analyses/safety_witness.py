@@ -97,7 +97,7 @@ def _completed(program: Program, path: Path) -> _Run:
         op_sra.SketchedStep(
             step.thread,
             _label(step.label),
-            writer=op_sra.INITIAL_WRITER if step.writer == len(program.threads) else step.writer,
+            writer=_writer(program, step),
             leads=_stands(nodes[step.thread], step.to, live[step.thread]),
         )
         for step in path.steps
@@ -107,6 +107,13 @@ def _completed(program: Program, path: Path) -> _Run:
         raise AssertionError("the engine found a path that opSRA does not have")
     end, graph = op_sra.replay(program, steps, start)
     return _Run(program, steps, [step.pc for step in path.steps], start, end, graph)
+
+
+def _writer(program: Program, step: _native.RunStep) -> int | None:
+    """The thread that a value read comes from; an SC fence takes what it finds."""
+    if step.label.cell == len(program.cells):
+        return None
+    return op_sra.INITIAL_WRITER if step.writer == len(program.threads) else step.writer
 
 
 def _label(label: _native.Label) -> Label:

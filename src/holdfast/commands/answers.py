@@ -21,6 +21,7 @@ from holdfast.commands.console import (
     wants_color,
 )
 from holdfast.commands.options import Command, collected
+from holdfast.commands.reports import exit_code_of, known_findings, print_known, without_known, write_reports
 
 if TYPE_CHECKING:
     from holdfast.batch import Job, Outcome
@@ -41,6 +42,9 @@ class Printing(NamedTuple):
     html: Path | None
     quiet: bool
     verbose: bool
+    sarif: Path | None
+    junit: Path | None
+    baseline: Path | None
 
 
 def printing_options(command: Command) -> Command:
@@ -56,6 +60,18 @@ def printing_options(command: Command) -> Command:
         html=html_option,
         quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
         verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
+        sarif=click.option(
+            "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
+        ),
+        junit=click.option(
+            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
+        ),
+        baseline=click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="JSON",
+            help="Report only what is not in these earlier answers (--json).",
+        ),
     )
 
 
@@ -69,14 +85,19 @@ def answer_files(
     for option, file in (("--svg", printing.svg), ("--html", printing.html)):
         if file is not None and len(paths) != 1:
             raise click.UsageError(f"{option} takes exactly one program")
+    known = known_findings(printing.baseline)
     jobs = [job(path) for path in paths]
-    outcomes = run_jobs(jobs, processes, progress_line(len(paths)))
+    whole = run_jobs(jobs, processes, progress_line(len(paths)))
+    outcomes, hidden = without_known(whole, known)
     if printing.as_json:
-        _print_json(outcomes)
+        _print_json(whole)  # this is what baselines are made of
     elif len(outcomes) == 1:
         _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
+        print_known(hidden)
     else:
         _print_summary(outcomes, quiet=printing.quiet)
+        print_known(hidden)
+    write_reports(outcomes, printing.sarif, printing.junit)
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
@@ -159,7 +180,7 @@ def _write(path: Path, text: str, what: str) -> None:
 
 def _exit_code(outcomes: list[Outcome]) -> int:
     """Wrong input first, then a violation anywhere, then anything undecided."""
-    codes = {EXIT_WRONG_INPUT if o.answer is None else o.answer.exit_code for o in outcomes}
+    codes = {EXIT_WRONG_INPUT if o.answer is None else exit_code_of(o.answer) for o in outcomes}
     for code in (EXIT_WRONG_INPUT, EXIT_VIOLATED, EXIT_UNDECIDED):
         if code in codes:
             return code

@@ -18,6 +18,7 @@ from holdfast.commands.console import (
     wants_color,
 )
 from holdfast.commands.options import input_options
+from holdfast.commands.reports import write_report
 from holdfast.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @html_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
@@ -126,6 +128,7 @@ def fix(
     html: Path | None,
     quiet: bool,
     verbose: bool,
+    sarif: Path | None,
     max_states: int | None,
     timeout: float | None,
     max_memory: float | None,
@@ -161,6 +164,10 @@ def fix(
     _print(answer, as_json=as_json, quiet=quiet, verbose=verbose)
     if output is not None:
         _write(answer, output)
+    if sarif is not None:
+        from holdfast.report.sarif import encode
+
+        write_report(sarif, encode([(answer.file, answer)]))
     if html is not None:
         write_html(answer, reading, html)
     sys.exit(answer.exit_code)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from holdfast.commands.console import EXIT_WRONG_INPUT, guarded, terminal_width, wants_color
+from holdfast.commands.console import guarded, terminal_width, wants_color
+from holdfast.commands.reports import write_report
 
 if TYPE_CHECKING:
     from holdfast.sanitizer.replay import Replay
@@ -96,7 +97,9 @@ def run(
     answer = guarded(lambda: _answer(job, schedules, again))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
-        _write_sarif(answer, sarif)
+        from holdfast.sanitizer.sarif import encode
+
+        write_report(sarif, encode(answer))
     sys.exit(answer.exit_code)
 
 
@@ -163,13 +166,3 @@ def _print(answer: AnyRunAnswer, *, as_json: bool, quiet: bool) -> None:
         return
     page = report_text.render(answer, color=wants_color(), width=terminal_width(), quiet=quiet)
     click.echo(page, nl=False, color=True)
-
-
-def _write_sarif(answer: AnyRunAnswer, path: Path) -> None:
-    from holdfast.sanitizer.sarif import encode
-
-    try:
-        path.write_bytes(encode(answer))
-    except OSError as error:
-        click.echo(f"{path}: cannot write the findings: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)

@@ -6,6 +6,11 @@
     Def. 5.8, footnote 3    LoSraState, its initial potentials: any options of the initial writer
     Figure 4                written (WRITE), consumed (READ and the first half of RMW)
 
+WRITE of x has one condition more than in our copy of the figure: no option on x stands in L1 … Ln. The list of
+the writer that justifies them is one from before the write, so it may well have such options; without the
+condition a thread could read the new write of x and then an older one. The proof of Lemma 5.15 needs it, too,
+where it keeps the old write for every option after a new one.
+
 The rules guess: WRITE may add options to any list, LOWER may lose options and lists, copy lists, and READ
 needs all lists of its thread to start alike. To run them, every guess that only adds is made at once:
 
@@ -97,7 +102,7 @@ def _survives(options: OptionList, cell: int, *, own: bool) -> bool:
 def _with_new_options(
     options: OptionList, thread: int, label: Label, justifying: Potential, wanted: frozenset[Reads]
 ) -> Iterator[OptionList]:
-    """Every L' with L0 … Ln = `options`, and L1 … Ln among the lists of the writing thread."""
+    """Every L' with L0 … Ln = `options`, and L1 … Ln justified by the writing thread."""
     assert label.written is not None
     new = [Option(thread, label.cell, label.written, rmw) for rmw in (False, True)]
 
@@ -108,7 +113,7 @@ def _with_new_options(
             yield before
         else:
             yield from extend((*before, rest[0]), rest[1:], added=added)
-        if added or rest in justifying:
+        if added or (rest in justifying and not any(option.cell == label.cell for option in rest)):
             for option in new:
                 yield from extend((*before, option), rest, added=True)
 

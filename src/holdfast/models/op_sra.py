@@ -18,7 +18,7 @@ On programs with loops the graphs grow without bound: give a limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.models.enumerate import GraphState, transitions
@@ -48,12 +48,16 @@ class RunStep(NamedTuple):
 
 
 class SketchedStep(NamedTuple):
-    """A step of which the source is known by its thread only, −1 for the initial memory; None is any."""
+    """A step of which the source is known by its thread only, −1 for the initial memory; None is any.
+
+    Where the step leads is known as `successor`, or by what `leads` says of that place.
+    """
 
     thread: int
     label: Label
     successor: ThreadState | None = None
     writer: int | None = None
+    leads: Callable[[ThreadState], bool] | None = None
 
 
 class OpSra:
@@ -213,10 +217,11 @@ def _moves(
     lts: SraLts, at: ThreadState, wanted: RunStep | SketchedStep
 ) -> Iterator[tuple[Label, ThreadState]]:
     """What the thread can do in `at`, as far as it is what `wanted` says; modes do not count."""
+    leads = wanted.leads if isinstance(wanted, SketchedStep) else None
     step = lts.threads[wanted.thread].step(at, wanted.label.read or 0)
     if step is not None and step.label[:4] == wanted.label[:4]:
         for successor in step.successors:
-            if wanted.successor in (None, successor):
+            if wanted.successor in (None, successor) and (leads is None or leads(successor)):
                 yield step.label, successor
 
 

@@ -106,6 +106,11 @@ class Program:
     def __post_init__(self) -> None:
         _validate(self)
 
+    def _repr_html_(self) -> str:
+        from holdfast.report.notebook import program_html
+
+        return program_html(self)
+
     @property
     def modulus(self) -> int:
         """Stored values are taken modulo this."""

@@ -34,15 +34,19 @@ def encode(answer: Answer) -> bytes:
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) that every answer satisfies."""
+def any_answer() -> Any:
+    """The type of all answers, to decode them with."""
     kinds = [
         kind
         for kind in vars(verdicts).values()
         if isinstance(kind, type) and issubclass(kind, Answer) and kind is not Answer
     ]
-    any_kind = reduce(or_, kinds)
-    (of_answers,), components = msgspec.json.schema_components([any_kind], ref_template="#/$defs/{name}")
+    return reduce(or_, kinds)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) that every answer satisfies."""
+    (of_answers,), components = msgspec.json.schema_components([any_answer()], ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An answer of holdfast",

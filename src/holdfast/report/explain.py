@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from holdfast.report import bad_state, cycle, store_buffers
+from holdfast.report.advice import reason
 from holdfast.report.labels import is_wait, source
-from holdfast.report.naming import at, named, of_thread, quoted, statement, thread
+from holdfast.report.naming import at, named, quoted, statement, thread
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness
 from holdfast.verdicts import (
@@ -30,6 +31,7 @@ from holdfast.verdicts import (
     Witness,
 )
 
+_TAKING_TURNS = "If the threads took turns, one access at a time,"
 _CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
 
@@ -46,10 +48,10 @@ def claim(witness: AnyWitness) -> str:
         return f"{bad_state.claim(witness)} {bad_state.why_weak(witness)}"
     if witness.access.kind == "W":
         return _claim_of_write(witness)
-    part = "update" if witness.access.kind == "RMW" else "read"
+    newest = f"{'the newer ' if _repeats(witness) else ''}{witness.events[witness.latest].written}"
     return (
-        f"{_claim_of_read(witness)}, although {_newer_write(witness)}. In every interleaving of this run "
-        f"that write comes before this {part}; the memory model still lets the {part} miss it."
+        f"{_claim_of_read(witness)}, although {_newer_write(witness)}{reason(witness)}. "
+        f"{_TAKING_TURNS} it would find {newest} there."
     )
 
 
@@ -132,10 +134,13 @@ def explain_search(answer: Answer) -> str:
 
 def _claim_of_write(witness: Witness) -> str:
     access, latest = witness.access, witness.events[witness.latest]
+    cell = f"`{printable(access.cell)}`"
+    one, other = thread(witness.threads, access), thread(witness.threads, latest)
     return (
-        f"The write {of_thread(witness.threads, access)} can still come before "
-        f"{named(witness.threads, latest)} in the order of the writes to `{printable(access.cell)}`. "
-        "In every interleaving of this run it comes later."
+        f"Thread {one} sets {cell} to {access.written} with {statement(access)} after {other} has set it to "
+        f"{latest.written}{at(latest)}, but the two writes can take effect in the other order and leave the "
+        f"{latest.written} of {other}{reason(witness)}. "
+        f"{_TAKING_TURNS} {cell} would hold the {access.written} of {one}."
     )
 
 
@@ -161,11 +166,16 @@ def _old_value(witness: Witness) -> str:
 
 
 def _newer_write(witness: Witness) -> str:
-    stale, latest = witness.events[witness.stale], witness.events[witness.latest]
+    latest = witness.events[witness.latest]
     if latest.thread is None:
         return "a newer write is there"
-    again = " again" if latest.written == stale.written else ""
+    again = " again" if _repeats(witness) else ""
     return f"{thread(witness.threads, latest)} has set it to {latest.written}{again}{at(latest)}"
+
+
+def _repeats(witness: Witness) -> bool:
+    """Whether the newest write has the value of the stale one."""
+    return witness.events[witness.latest].written == witness.events[witness.stale].written
 
 
 def _does(event: Event) -> str:

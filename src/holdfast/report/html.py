@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -22,12 +22,13 @@ from holdfast.memory_models import MODELS
 from holdfast.program import Program
 from holdfast.report import cycle, explain, repair_text, rules, svg
 from holdfast.report.advice import advice
+from holdfast.report.findings import Finding, findings
 from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.playback import Playback, playback
 from holdfast.report.printable import printable
-from holdfast.report.roles import AnyWitness, buffered, roles
+from holdfast.report.roles import AnyWitness, roles
 from holdfast.report.text import stats_line
-from holdfast.verdicts import Answer, Event, Run, Unknown
+from holdfast.verdicts import Answer, Event, Unknown
 
 GRAPH = "hf-graph"  # the prefix of the picture
 ASSETS = Path(__file__).parent / "assets"
@@ -90,61 +91,45 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
         yield _paragraph(f"Not decided: {printable(answer.why)}.")
     if isinstance(answer, FixAnswer):
         yield from _repair(answer)
-    findings = list(_findings(answer, program))
-    listing = _source(program, answer) if with_source and program is not None else ""
-    if findings:
-        yield from _with_listing(findings, listing)
+    found = findings(answer)
+    listing = _source(program, found) if with_source and program is not None else ""
+    told = [part for one in found for part in _finding(one, answer.model, program)]
+    if listing and told:  # the source stays beside the findings, however long these are
+        told = [f'<div class="hf-columns">{listing}<div>', *told, "</div></div>"]
+    yield from told
     searched = "" if isinstance(answer, Unknown) else explain.explain_search(answer)
     if searched and answer.race is None and answer.assertion is None:
         yield _paragraph(searched)
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
-    if not findings:
+    if not told:
         yield listing
     yield f'<footer class="hf-stats">{escape(stats_line(answer.stats))}</footer>'
 
 
-def _with_listing(findings: Sequence[str], listing: str) -> Iterator[str]:
-    """The source stays beside the findings, however long these are."""
-    if not listing:
-        yield from findings
-        return
-    yield f'<div class="hf-columns">{listing}<div class="hf-findings">'
-    yield from findings
-    yield "</div></div>"
+def _finding(found: Finding, model: str, program: Program | None) -> Iterator[str]:
+    """A sentence, what would help, the picture if there is a graph, and the run."""
+    yield '<section class="hf-finding">'
+    yield _paragraph(found.message, "hf-claim")
+    if found.graph is not None:
+        yield from (_paragraph(sentence, "hf-advice") for sentence in advice(found.graph))
+        yield _picture(found.graph)
+    yield _run(found)
+    if found.graph is not None and found.graph.cycle:
+        yield _circle(found.graph)
+    yield _frames(playback(found.graph or found.run, model, program))
+    yield "</section>"
 
 
-def _findings(answer: Answer, program: Program | None) -> Iterator[str]:
-    if answer.witness is not None:
-        yield _finding("", _witness(answer.witness), playback(answer.witness, answer.model, program))
-    if answer.race is not None:
-        race = answer.race
-        marks = dict.fromkeys((race.first, race.second), "access")
-        story = [_paragraph(explain.explain_race(race)), _run(race.run, marks)]
-        yield _finding("Data race", story, playback(race.run, answer.model, program))
-    if answer.assertion is not None:
-        failure = answer.assertion
-        story = [_paragraph(explain.explain_assertion(failure)), _run(failure.run, {})]
-        yield _finding("The program goes wrong", story, playback(failure.run, answer.model, program))
-
-
-def _finding(title: str, story: Iterable[str], played: Playback) -> str:
-    heading = f"<h2>{escape(title)}</h2>" if title else ""
+def _frames(played: Playback) -> str:
     # What means something in HTML is spelled out, so no text of the program ends the element.
-    data = re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", msgspec.json.encode(played).decode())
-    frames = f'<script type="application/json" class="hf-playback">{data}</script>'
-    return "\n".join(['<section class="hf-finding">', heading, *story, frames, "</section>"])
+    data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", msgspec.json.encode(played).decode())
+    return f'<script type="application/json" class="hf-playback">{data}</script>'
 
 
-def _witness(witness: AnyWitness) -> Iterator[str]:
-    yield _paragraph(explain.claim(witness), "hf-claim")
-    yield from (_paragraph(sentence, "hf-advice") for sentence in advice(witness))
+def _picture(witness: AnyWitness) -> str:
     picture = svg.graph(witness, GRAPH, lambda arrow: rules.explain_arrow(witness, arrow))
     hint = "Point at an arrow to read what it means and which rule put it there."
-    yield f'<figure class="hf-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
-    run = Run(threads=witness.threads, events=witness.events)
-    yield _run(run, roles(witness), buffered(witness))
-    if witness.cycle:
-        yield _circle(witness)
+    return f'<figure class="hf-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
 
 
 def _circle(witness: AnyWitness) -> str:
@@ -158,19 +143,22 @@ def _circle(witness: AnyWitness) -> str:
     return f'<details class="hf-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
 
 
-def _run(run: Run, marks: Mapping[int, str], delayed: Sequence[int] = ()) -> str:
+def _run(found: Finding) -> str:
     """One row for each frame but the first, one column for each thread that does anything."""
+    run = found.run
     accesses = [event for event in run.events if event.thread is not None]
-    threads = sorted({event.thread for event in accesses if event.thread is not None})
-    names = {event.thread: thread_name(run.threads, event) for event in accesses}
-    heads = "".join(f"<th>{escape(names[thread])}</th>" for thread in threads)
-    rows = [
-        _row(step, event, marks, event.line, _in_column(event, threads, _access(event, event.id in delayed)))
-        for step, event in enumerate(accesses, start=1)
-    ]
-    for step, write in enumerate(delayed, start=len(accesses) + 1):
-        event = run.events[write]
-        rows.append(_row(step, event, marks, 0, _in_column(event, threads, escape(arrival(event)))))
+    threads = {event.thread: thread_name(run.threads, event) for event in accesses}
+    columns = sorted(threads.items(), key=lambda item: item[0] or 0)
+    told = [(event, event.line, _access(event, event.id in found.delayed)) for event in accesses]
+    told += [(run.events[write], 0, escape(arrival(run.events[write]))) for write in found.delayed]
+    marks = _marks(found)
+    rows = []
+    for step, (event, line, what) in enumerate(told, start=1):
+        part = f' class="hf-{marks[event.id]}"' if event.id in marks else ""
+        note = f' title="{escape(found.parts[event.id])}"' if event.id in found.parts else ""
+        cells = "".join(f"<td>{what if thread == event.thread else ''}</td>" for thread, _ in columns)
+        rows.append(f'<tr data-step="{step}"{part}{note}><td class="hf-line">{line or ""}</td>{cells}</tr>')
+    heads = "".join(f"<th>{escape(name)}</th>" for _, name in columns)
     return f'<table class="hf-run"><tr><th>line</th>{heads}</tr>{"".join(rows)}</table>'
 
 
@@ -178,44 +166,31 @@ def _access(event: Event, waits: bool) -> str:
     return f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
 
 
-def _in_column(event: Event, threads: Sequence[int], what: str) -> str:
-    return "".join(f"<td>{what if thread == event.thread else ''}</td>" for thread in threads)
+def _marks(found: Finding) -> Mapping[int, str]:
+    """The events that are coloured, and how."""
+    return dict.fromkeys(found.parts, "access") if found.graph is None else roles(found.graph)
 
 
-def _row(step: int, event: Event, marks: Mapping[int, str], line: int, cells: str) -> str:
-    part = f' class="hf-{marks[event.id]}"' if event.id in marks else ""
-    return f'<tr data-step="{step}"{part}><td class="hf-line">{line or ""}</td>{cells}</tr>'
-
-
-def _source(program: Program, answer: Answer) -> str:
+def _source(program: Program, found: Sequence[Finding]) -> str:
     """The text of the program, each line that takes part in a finding with the threads that run it."""
     if program.source is None:
         return ""
-    parts: dict[int, str] = {}
+    marked: dict[int, str] = {}
     runners: dict[int, dict[str, None]] = {}
-    for run, marks in _told(answer):
-        for event in run.events:
+    for one in reversed(found):  # what matters most comes last
+        marks = _marks(one)
+        for event in one.run.events:
             if event.line and event.thread is not None:
-                runners.setdefault(event.line, {})[thread_name(run.threads, event)] = None
+                runners.setdefault(event.line, {})[thread_name(one.run.threads, event)] = None
                 if event.id in marks:
-                    parts[event.line] = marks[event.id]
+                    marked[event.line] = marks[event.id]
     rows = []
     for number, line in enumerate(program.source.rstrip().split("\n"), start=1):
         tags = "".join(f"<i>{escape(name)}</i>" for name in runners.get(number, ()))
-        part = f' class="hf-{parts[number]}"' if number in parts else ' class="hf-runs"' if tags else ""
-        text = escape("".join(map(printable, line.expandtabs(4).rstrip())))
+        part = f' class="hf-{marked[number]}"' if number in marked else ' class="hf-runs"' if tags else ""
+        text = escape(printable(line.expandtabs(4).rstrip()))
         rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
     return f'<div class="hf-listing"><table class="hf-source">{"".join(rows)}</table></div>'
-
-
-def _told(answer: Answer) -> Iterator[tuple[Run, Mapping[int, str]]]:
-    """The runs that the answer tells, the one that matters most last, and which events are marked in them."""
-    if answer.assertion is not None:
-        yield answer.assertion.run, {}
-    if answer.race is not None:
-        yield answer.race.run, dict.fromkeys((answer.race.first, answer.race.second), "access")
-    if answer.witness is not None:
-        yield Run(threads=answer.witness.threads, events=answer.witness.events), roles(answer.witness)
 
 
 def _repair(answer: FixAnswer) -> Iterator[str]:

@@ -15,6 +15,12 @@ from holdfast.verdicts import Event
 LONGEST_QUOTE = 60
 
 
+def in_turn(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def quoted(text: str) -> str:
     return f"`{clip(text, LONGEST_QUOTE)}`"
 

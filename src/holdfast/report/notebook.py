@@ -10,9 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from holdfast.analyses.repair_answer import RepairAnswer
+from holdfast.formats import write
+from holdfast.program import Program
 from holdfast.report import explain, svg, text
+from holdfast.report.advice import advice
 from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.printable import printable
+from holdfast.report.repair_text import edit_words
 from holdfast.report.roles import AnyWitness, buffered
 from holdfast.verdicts import Answer, Event, Run, Unknown
 
@@ -22,6 +27,17 @@ _BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}
 def answer_html(answer: Answer) -> str:
     """The whole answer; for `_repr_html_`."""
     return f'<div style="max-width:60em;line-height:1.45">{"".join(_parts(answer))}</div>'
+
+
+def program_html(program: Program) -> str:
+    """The text of a program with the numbers of its lines; for `_repr_html_`."""
+    lines = (program.source or write(program)).rstrip("\n").split("\n")
+    wide = len(str(len(lines)))
+    numbered = [
+        f'<span style="opacity:.5">{number:>{wide}}  </span>{escape(printable(line.expandtabs(8)))}'
+        for number, line in enumerate(lines, start=1)
+    ]
+    return '<pre style="line-height:1.35">' + "\n".join(numbered) + "</pre>"
 
 
 def witness_svg(witness: AnyWitness) -> str:
@@ -39,6 +55,7 @@ def _parts(answer: Answer) -> Iterator[str]:
         yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
     if answer.witness is not None:
         yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
+        yield from (f"<p>{_prose(sentence)}</p>" for sentence in advice(answer.witness))
         yield _details("The circle, step by step", f"<p>{_prose(explain.explain_cycle(answer.witness))}</p>")
         run = Run(threads=answer.witness.threads, events=answer.witness.events)
         yield _details("The run", _run(run, buffered(answer.witness)))
@@ -48,9 +65,20 @@ def _parts(answer: Answer) -> Iterator[str]:
     if answer.assertion is not None:
         yield f"<p>{_prose(explain.explain_assertion(answer.assertion))}</p>"
         yield _details("The run to it", _run(answer.assertion.run))
+    if isinstance(answer, RepairAnswer) and answer.edits:
+        yield _repair(answer)
     for warning in answer.warnings:
         yield f"<p><b>Warning:</b> {_prose(printable(warning))}</p>"
     yield f'<p style="opacity:.7"><small>{escape(text.stats_line(answer.stats))}</small></p>'
+
+
+def _repair(answer: RepairAnswer) -> str:
+    """The places to change, and the diff."""
+    places = "".join(f"<li>line {edit.line}: {_prose(edit_words(edit))}</li>" for edit in answer.edits or ())
+    diff = escape("\n".join(printable(line.expandtabs(8)) for line in answer.diff.splitlines()))
+    return f"<p>Changes that cost {answer.cost:g}:</p><ul>{places}</ul>" + _details(
+        "The diff", f"<pre>{diff}</pre>"
+    )
 
 
 def _prose(sentence: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TextIO
 
 from holdfast.engine.explore import Progress
+from holdfast.report.printable import clip
 
 _QUIET_SECONDS = 1.0
 
@@ -42,6 +44,7 @@ class ProgressLine:
         if time.monotonic() - self._started < _QUIET_SECONDS:
             return
         files = f"{self._done}/{self._files} files  " if self._files > 1 else ""
-        self._stream.write(f"\r\x1b[K{files}{text}")
+        room = shutil.get_terminal_size((100, 24)).columns - 1  # a line that wraps could not be taken back
+        self._stream.write(f"\r\x1b[K{clip(files + text, room)}")
         self._stream.flush()
         self._shown = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.analyses.repair_answer import Edit, FixAnswer, RepairUnknown
+from holdfast.analyses.repair_answer import Edit, FixAnswer, RepairAnswer, RepairUnknown
 from holdfast.analyses.repair_checks import FixProgress
 from holdfast.report import text
 from holdfast.report.page import INDENT, NARROWEST
@@ -92,7 +92,7 @@ def _repairs(answer: FixAnswer) -> Sequence[tuple[Edit, ...]]:
 
 def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
     """One change per row: where, in which function, what, and what it costs."""
-    words = [_words(edit) for edit in edits]
+    words = [edit_words(edit) for edit in edits]
     functions = [printable(edit.function) for edit in edits]
     room = width - len(INDENT) - max(map(columns, words)) - max(map(columns, functions)) - len("    cost 10")
     places = [f"{file}:{edit.line}" for edit in edits]
@@ -105,7 +105,8 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
         yield f"{INDENT}{row}  cost {edit.cost:g}"
 
 
-def _words(edit: Edit) -> str:
+def edit_words(edit: Edit) -> str:
+    """What is done at one place."""
     old, new = printable(edit.statement), printable(edit.text)
     match edit.action:
         case "insert-before":
@@ -114,6 +115,11 @@ def _words(edit: Edit) -> str:
             return f"insert `{new};` after `{old}`"
         case "replace":
             return f"turn `{old}` into `{new}`"
+
+
+def goal(answer: RepairAnswer) -> str:
+    """What the program is to become."""
+    return _GOALS[answer.criterion]
 
 
 def _diff(diff: str, *, color: bool) -> Iterator[str]:

@@ -23,15 +23,6 @@ def claim(witness: TsoWitness) -> str:
     return f"{_overtaking(witness)} {_passed_over(witness)}"
 
 
-def advice(witness: TsoWitness) -> str:
-    """What makes the run impossible."""
-    write, read = witness.events[witness.write], witness.events[witness.read]
-    return (
-        "A fence, `fence;` in TPL and `mfence` on x86, would forbid this run: in "
-        f"{thread(witness.threads, write)} between {statement(write)} and {statement(read)}."
-    )
-
-
 def _overtaking(witness: TsoWitness) -> str:
     write, read = witness.events[witness.write], witness.events[witness.read]
     owner = thread(witness.threads, write)
