@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src native -type f -not -name '*.so' -not -path '*/__pycache__/*') pyproject.toml CMakeLists.txt
+SOURCES := $(shell find src native editor -type f -not -name '*.so' -not -path '*/__pycache__/*') pyproject.toml CMakeLists.txt
 CXX_SOURCES := $(shell find native -name '*.cpp' -o -name '*.hpp')
 
 .PHONY: demo test test-all test-sanitized bench lint format clean

@@ -16,6 +16,7 @@ from holdfast.commands.lsp import lsp
 from holdfast.commands.persist import persist
 from holdfast.commands.robust import robust
 from holdfast.commands.run import run
+from holdfast.commands.serve import serve
 from holdfast.commands.show import show
 from holdfast.commands.verify import races, verify
 
@@ -26,5 +27,18 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, persist, verify, races, check_certificate, fix, show, bench, run, flags, lsp):
+for command in (
+    robust,
+    persist,
+    verify,
+    races,
+    check_certificate,
+    fix,
+    show,
+    serve,
+    bench,
+    run,
+    flags,
+    lsp,
+):
     main.add_command(command)

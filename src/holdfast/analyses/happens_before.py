@@ -13,7 +13,7 @@ fences other than SC fences.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from holdfast.verdicts import Event
 
@@ -22,7 +22,7 @@ _Key = tuple[str, int | str]
 _Clock = dict[_Key, int]
 
 
-def _join(into: _Clock, other: _Clock) -> None:
+def _join(into: _Clock, other: Mapping[_Key, int]) -> None:
     for key, number in other.items():
         if into.get(key, 0) < number:
             into[key] = number
@@ -47,6 +47,17 @@ class Knowledge:
         """The place in modification order, 0 for the initial write, of what the thread must not overlook."""
         return self._current[thread].get(("cell", cell), 0)
 
+    def newest_message(self, cell: str) -> Mapping[_Key, int]:
+        """What the newest write to the cell tells those that acquire it."""
+        return self._message[cell]
+
+    def take_read(self, event: Event, place: int, message: Mapping[_Key, int]) -> None:
+        """Take in a read of a write that need not be the newest: its place in modification order, 0 for the
+        initial write, and its message."""
+        assert event.thread is not None
+        self._count(event.thread)
+        self._read(event.thread, event.cell, "acq" in event.mode.split(","), place, message)
+
     def happened(self, thread: int) -> dict[int, int]:
         """How many events of each thread happen before the thread's next event."""
         clock = self._current[thread]
@@ -57,19 +68,22 @@ class Knowledge:
             self._message[event.cell] = {}
             return
         t = event.thread
-        own: _Key = ("thread", t)
-        count = self._current[t].get(own, 0) + 1
-        for clock in (self._current[t], self._acquire[t]):
-            clock[own] = count
+        self._count(t)
         if event.kind == "F":
             self._fence(event)
         elif event.cell in self._atomic:
             modes = event.mode.split(",")
             acquire, release = "acq" in modes, "rel" in modes
             if event.read is not None:
-                self._read(t, event.cell, acquire)
+                self._read_newest(t, event.cell, acquire)
             if event.written is not None:
                 self._write(t, event.cell, release, event.read is not None)
+
+    def _count(self, t: int) -> None:
+        own: _Key = ("thread", t)
+        count = self._current[t].get(own, 0) + 1
+        for clock in (self._current[t], self._acquire[t]):
+            clock[own] = count
 
     def _fence(self, event: Event) -> None:
         t, mode = event.thread, event.mode
@@ -77,17 +91,20 @@ class Knowledge:
         if mode in ("acq", "acq_rel", "seq_cst"):
             _join(self._current[t], self._acquire[t])
         if mode == "seq_cst":
-            self._read(t, event.cell, acquire=True)
+            self._read_newest(t, event.cell, acquire=True)
             self._write(t, event.cell, release=True, rmw=True)
         if mode in ("rel", "acq_rel", "seq_cst"):
             self._release[t] = dict(self._current[t])
 
-    def _read(self, t: int, cell: str, acquire: bool) -> None:
+    def _read_newest(self, t: int, cell: str, acquire: bool) -> None:
+        self._read(t, cell, acquire, self._writes[cell], self._message[cell])
+
+    def _read(self, t: int, cell: str, acquire: bool, place: int, message: Mapping[_Key, int]) -> None:
         learns = [self._acquire[t], self._current[t]]
         for clock in learns if acquire else learns[:1]:
-            _join(clock, self._message[cell])
+            _join(clock, message)
         for clock in learns:
-            clock["cell", cell] = self._writes[cell]
+            _join(clock, {("cell", cell): place})
 
     def _write(self, t: int, cell: str, release: bool, rmw: bool) -> None:
         message = dict(self._current[t] if release else self._release[t])

@@ -25,6 +25,13 @@ from holdfast.commands.reports import exit_code_of, known_findings, print_known,
 
 if TYPE_CHECKING:
     from holdfast.batch import Job, Outcome
+    from holdfast.formats import Reading
+    from holdfast.verdicts import Answer
+
+
+html_option = click.option(
+    "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
+)
 
 
 class Printing(NamedTuple):
@@ -32,6 +39,7 @@ class Printing(NamedTuple):
 
     as_json: bool
     svg: Path | None
+    html: Path | None
     quiet: bool
     verbose: bool
     sarif: Path | None
@@ -49,6 +57,7 @@ def printing_options(command: Command) -> Command:
         svg=click.option(
             "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
         ),
+        html=html_option,
         quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
         verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
         sarif=click.option(
@@ -73,10 +82,12 @@ def answer_files(
     from holdfast.batch import files_in, run_jobs
 
     paths = guarded(lambda: files_in(files))
-    if printing.svg is not None and len(paths) != 1:
-        raise click.UsageError("--svg takes exactly one program")
+    for option, file in (("--svg", printing.svg), ("--html", printing.html)):
+        if file is not None and len(paths) != 1:
+            raise click.UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
-    whole = run_jobs([job(path) for path in paths], processes, progress_line(len(paths)))
+    jobs = [job(path) for path in paths]
+    whole = run_jobs(jobs, processes, progress_line(len(paths)))
     outcomes, hidden = without_known(whole, known)
     if printing.as_json:
         _print_json(whole)  # this is what baselines are made of
@@ -89,6 +100,8 @@ def answer_files(
     write_reports(outcomes, printing.sarif, printing.junit)
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
+    if printing.html is not None and outcomes[0].answer is not None:
+        write_html(outcomes[0].answer, jobs[0].reading, printing.html)
     sys.exit(_exit_code(outcomes))
 
 
@@ -146,10 +159,22 @@ def _write_svg(outcome: Outcome, path: Path) -> None:
     if outcome.answer.witness is None:
         click.echo(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
         return
+    _write(path, render(outcome.answer.witness, outcome.file), "picture")
+
+
+def write_html(answer: Answer, reading: Reading, path: Path) -> None:
+    """The answer as a web page; the program is read once more, for its text and its registers."""
+    from holdfast.formats import load_as
+    from holdfast.report.html import page
+
+    _write(path, page(answer, guarded(lambda: load_as(answer.file, reading))), "page")
+
+
+def _write(path: Path, text: str, what: str) -> None:
     try:
-        path.write_text(render(outcome.answer.witness, outcome.file), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
-        click.echo(f"{path}: cannot write the picture: {error.strerror or error}", err=True)
+        click.echo(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
         sys.exit(EXIT_WRONG_INPUT)
 
 

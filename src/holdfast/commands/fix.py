@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from holdfast.commands.answers import html_option, write_html
 from holdfast.commands.console import (
     EXIT_UNDECIDED,
     EXIT_WRONG_INPUT,
@@ -102,6 +103,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@html_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
@@ -123,6 +125,7 @@ def fix(
     output: Path | None,
     force: bool,
     as_json: bool,
+    html: Path | None,
     quiet: bool,
     verbose: bool,
     sarif: Path | None,
@@ -165,6 +168,8 @@ def fix(
         from holdfast.report.sarif import encode
 
         write_report(sarif, encode([(answer.file, answer)]))
+    if html is not None:
+        write_html(answer, reading, html)
     sys.exit(answer.exit_code)
 
 

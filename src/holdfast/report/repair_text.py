@@ -25,7 +25,7 @@ def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False)
     width = max(width, NARROWEST)
     verdict, under_model, findings = head.partition(f" under {printable(answer.model)}")
     blocks = [verdict + under_model + _summary(answer) + findings]
-    blocks += ["\n".join(INDENT + line for line in paragraph(p, width - len(INDENT))) for p in _said(answer)]
+    blocks += ["\n".join(INDENT + line for line in paragraph(p, width - len(INDENT))) for p in said(answer)]
     for number, edits in enumerate(_repairs(answer), start=1):
         title = [f"{INDENT}Repair {number}"] if len(answer.minima) > 1 else []
         blocks.append("\n".join([*title, *_rows(edits, printable(answer.file), width)]))
@@ -58,7 +58,7 @@ def _summary(answer: FixAnswer) -> str:
     return f" after changing {places} (cost {answer.cost:g})"
 
 
-def _said(answer: FixAnswer) -> Iterator[str]:
+def said(answer: FixAnswer) -> Iterator[str]:
     """What there is to say before the changes."""
     goal = _GOALS[answer.criterion]
     if isinstance(answer, RepairUnknown):

@@ -8,7 +8,7 @@ the light or dark scheme of whoever shows it. All text is escaped. The same witn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from itertools import pairwise
 from zlib import crc32
@@ -43,6 +43,7 @@ _PARTS = {
     "showing": "the access that shows it",
 }
 _CAPTION = "The bold arrows form a circle: no single order of the accesses fits them."
+_NAME = "A run that sequential consistency forbids"
 _LATE = "Dashed writes reach memory after all other accesses."
 
 # Light colours, then the dark ones for whoever asks for them. Every class has the prefix of the picture, so
@@ -88,19 +89,49 @@ _STYLE = """\
 def render(witness: AnyWitness, title: str = "", *, full: bool = False) -> str:
     """The picture; of a long run only the part that the cycle is about, unless `full`."""
     prefix = f"hf{crc32(repr((witness, title, full)).encode('utf-8', 'backslashreplace')):08x}"
-    name = printable(title) or "A run that sequential consistency forbids"
     # The boxes give the width, the width the height of the sentences, and the boxes stand below these.
     width = layout.arrange(witness, full=full).width
     head, top = _head(printable(title), explain.claim(witness), width)
     plan = layout.arrange(witness, full=full, top=top)
+    name = printable(title) or _NAME
+    return _picture(witness, plan, prefix, [f"<style>{style(prefix)}</style>"], head, name=name, notes=None)
+
+
+def graph(witness: AnyWitness, prefix: str, notes: Callable[[Arrow], str]) -> str:
+    """The picture as a part of a page that has `style(prefix)` and tells the rest of the story.
+
+    Each box names its event and each arrow its ends, for scripts, and has what `notes` says about it as its
+    tooltip.
+    """
+    plan = layout.arrange(witness, full=False, top=20)
+    name = _NAME if witness.cycle else "A run to a bad state"
+    return _picture(witness, plan, prefix, [], [], name=name, notes=notes)
+
+
+def style(prefix: str) -> str:
+    """The style sheet of pictures with this prefix."""
+    return _STYLE.replace(".P", "." + prefix)
+
+
+def _picture(
+    witness: AnyWitness,
+    plan: Layout,
+    prefix: str,
+    style_sheet: list[str],
+    head: list[str],
+    *,
+    name: str,
+    notes: Callable[[Arrow], str] | None,
+) -> str:
+    width = plan.width
     parts = {stop: part for stop, part in _parts(witness).items() if stop in plan.boxes}
     legend, bottom = _legend(plan, set(parts.values()), prefix)
     body = [
         f'<rect class="bg" width="{width:.0f}" height="{bottom:.0f}" rx="8"/>',
         *head,
         *(part for lane in plan.lanes for part in _lane(lane)),
-        *_arrows(plan, prefix),
-        *_boxes(witness, plan, parts),
+        *_arrows(plan, prefix, notes),
+        *_boxes(witness, plan, parts, named=notes is not None),
         *legend,
     ]
     return "\n".join(
@@ -110,7 +141,7 @@ def render(witness: AnyWitness, title: str = "", *, full: bool = False) -> str:
             f'viewBox="0 0 {width:.0f} {bottom:.0f}">',
             f'<title id="{prefix}-title">{escape(name)}</title>',
             f'<desc id="{prefix}-desc">{escape(explain.explain_witness(witness))}</desc>',
-            f"<style>{_STYLE.replace('.P', '.' + prefix)}</style>",
+            *style_sheet,
             f"<defs>{''.join(_marker(relation, prefix) for relation in _LEGEND)}</defs>",
             *body,
             "</svg>\n",
@@ -168,13 +199,14 @@ def _rect(box: Box, classes: str, radius: float) -> str:
     )
 
 
-def _boxes(witness: AnyWitness, plan: Layout, parts: dict[int, str]) -> Iterator[str]:
+def _boxes(witness: AnyWitness, plan: Layout, parts: dict[int, str], *, named: bool) -> Iterator[str]:
     for stop, box in plan.boxes.items():
         if isinstance(stop, Gap):
             yield _text(box.x, box.y + 4, f"⋯ {stop.count} more", "q", "middle")
             continue
         event = witness.events[stop]
-        yield f"<g><title>{escape(_tooltip(witness, event))}</title>"
+        name = f' class="event" data-event="{event.id}"' if named else ""
+        yield f"<g{name}><title>{escape(_tooltip(witness, event))}</title>"
         if event.thread is None:
             yield _rect(box, f"box init {parts.get(stop, '')}".rstrip(), 13)
             yield _text(box.x, box.y + 4.5, layout.heading(event), "m l", "middle")
@@ -206,14 +238,15 @@ def _tooltip(witness: AnyWitness, event: Event) -> str:
 # Arrows
 
 
-def _arrows(plan: Layout, prefix: str) -> Iterator[str]:
+def _arrows(plan: Layout, prefix: str, notes: Callable[[Arrow], str] | None) -> Iterator[str]:
     """The lines, those of the cycle last and so on top, then all labels."""
     router = _router(plan)
     routes = _routed(plan, router)
     for arrow, route in sorted(routes.items(), key=lambda item: item[0].on_cycle):
         relation = arrow.relations[0]
         bold = " c" if arrow.on_cycle else ""
-        yield f'<path class="a {relation}{bold}" d="{route.data}" marker-end="url(#{prefix}-{relation})"/>'
+        line = f'<path class="a {relation}{bold}" d="{route.data}" marker-end="url(#{prefix}-{relation})"/>'
+        yield line if notes is None else _noted(arrow, route, line, notes(arrow))
     for arrow, route in routes.items():
         if arrow.relations == ("po",):
             if arrow.on_cycle:
@@ -225,6 +258,19 @@ def _arrows(plan: Layout, prefix: str) -> Iterator[str]:
         x, y = router.label(route, size)
         yield _rect(Box(x, y, *size), "tag", 4)
         yield _text(x, y + 4, label, f"m e f{arrow.relations[0]}", "middle")
+
+
+def _noted(arrow: Arrow, route: Route, line: str, note: str) -> str:
+    """The arrow with its note, and with a broad invisible line that is easier to point at."""
+    ends = " ".join(
+        f'data-{which}="{end}"'
+        for which, end in (("source", arrow.source), ("target", arrow.target))
+        if not isinstance(end, Gap)
+    )
+    return (
+        f'<g class="edge" tabindex="0" {ends} data-relations="{" ".join(arrow.relations)}">'
+        f'<title>{escape(note)}</title><path class="hit" d="{route.data}"/>{line}</g>'
+    )
 
 
 def _router(plan: Layout) -> Router:
@@ -278,7 +324,9 @@ def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str
     used = {relation for arrow in plan.arrows for relation in arrow.relations}
     relations = [(r, f"{r}: {words}") for r, words in _LEGEND.items() if r in used]
     played = [(part, words) for part, words in _PARTS.items() if part in parts_played]
-    caption = " ".join(["Read downwards.", *([_LATE] if "delayed" in parts_played else []), _CAPTION])
+    late = [_LATE] if "delayed" in parts_played else []
+    circle = [_CAPTION] if any(arrow.on_cycle for arrow in plan.arrows) else []
+    caption = " ".join(["Read downwards.", *late, *circle])
     parts = []
     y = plan.height + 8
     for group in (relations, played):

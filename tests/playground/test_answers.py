@@ -1,0 +1,78 @@
+"""What the playground answers, without a browser."""
+
+import json
+
+import pytest
+
+from holdfast.formats import FORMATS
+from holdfast.playground.gallery import examples
+from holdfast.playground.questions import QUESTIONS
+
+from .serving import BOTH_IN, ENDLESS, SB, playground
+
+FENCED = BOTH_IN.replace("; r =", "; fence; r =")
+
+
+def test_every_question_is_answered(serving):
+    for question in QUESTIONS:
+        answer = serving.answer(BOTH_IN, question=question.name)
+        assert answer["holds"] is (question.name == "verify-sc"), question.name
+        assert ("hf-picture" in answer["html"]) is not answer["holds"]
+        assert serving.answer(FENCED, question=question.name)["holds"] is True
+
+
+def test_every_question_that_can_be_repaired_is(serving):
+    for question in QUESTIONS:
+        if question.repair is not None:
+            repaired = serving.answer(SB, question=question.name, task="repair")["repaired"]
+            assert "fence" in repaired
+            assert serving.answer(repaired, question=question.name)["holds"] is True
+
+
+def test_a_mistake_is_told_with_its_place(serving):
+    (said,) = serving.search("global x;\nfn t { x.stor(1); }", task="read")
+    assert said["mistake"]["line"] == 2
+    assert said["mistake"]["column"] == 10
+    assert "did you mean `store`?" in said["mistake"]["message"]
+
+
+def test_an_empty_program_is_a_mistake(serving):
+    assert serving.search("  \n", task="read")[-1]["mistake"]["message"] == "the program is empty"
+
+
+@pytest.mark.parametrize("format", [known.name for known in FORMATS])
+def test_every_format_can_be_read(serving, format):
+    example = next((example for example in examples() if example.format == format), None)
+    if example is None:
+        assert "mistake" in serving.search("x", format=format, task="read")[-1]
+    else:
+        assert "answer" in serving.search(example.text, format=format, task="read")[-1]
+
+
+def test_the_start_lists_what_there_is(serving):
+    start = json.loads(serving.get("/api/start")[1])
+    assert [question["name"] for question in start["questions"]] == [q.name for q in QUESTIONS]
+    assert len(start["examples"]) == len(examples()) > 100
+    for number in (0, len(examples()) - 1):
+        text = serving.get(f"/api/examples/{number}")[1].decode()
+        assert text == examples()[number].text
+    assert serving.get(f"/api/examples/{len(examples())}")[0].status == 404
+
+
+def test_a_long_search_tells_how_far_it_is():
+    with playground("--timeout", "2") as short:
+        *progress, last = short.search(ENDLESS)
+    assert all("states" in said["progress"] for said in progress)
+    assert len(progress) > 3
+    assert last["answer"]["verdict"] == "unknown"
+    assert "the time limit of 2 s was reached" in last["answer"]["html"]
+
+
+def test_a_port_that_is_taken_is_told(serving):
+    from click.testing import CliRunner
+
+    from holdfast.cli import main
+
+    result = CliRunner().invoke(main, ["serve", "--port", str(serving.port)])
+    assert result.exit_code == 2
+    assert f"cannot listen at 127.0.0.1, port {serving.port}" in result.output
