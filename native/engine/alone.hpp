@@ -7,15 +7,12 @@
 // one is kept if its places are among the other's.
 #pragma once
 
-#include <bitset>
 #include <vector>
 
+#include "engine/control_flow.hpp"
 #include "engine/search.hpp"
 
 namespace holdfast {
-
-constexpr std::size_t most_cells = 257;  // with the one that is reserved for SC fences
-using CellSet = std::bitset<most_cells>;
 
 // A set of places for a fence in one thread.
 class FencePlaces {
@@ -186,14 +183,5 @@ class AloneRun {
     std::vector<std::uint32_t> slots_;  // place + 1 by hash, 0 where empty
     std::vector<Word> now_, earlier_;
 };
-
-// The cells that a thread may read after each of its instructions, before anything drains its buffer.
-std::vector<CellSet> reads_ahead(Thread const& thread, bool through_writes);
-
-// The cells that the instruction may access.
-CellSet cells_of(Instruction const& instruction);
-
-// The instructions that can come right after the one at pc, whatever the values.
-std::vector<std::uint32_t> followers(Thread const& thread, std::uint32_t pc);
 
 }  // namespace holdfast

@@ -46,6 +46,25 @@ void check_steps(Expression const& e, std::uint32_t registers) {
     require(depth == 1, "an expression leaves one value");
 }
 
+void check_exchange(Program const& program, Exchange const& e) {
+    auto const& threads = program.threads;
+    require(e.first < threads.size() && e.second < threads.size(), "thread exchanged");
+    require(threads[e.first].accesses == threads[e.second].accesses, "threads exchanged are not equal");
+    require(threads[e.first].registers == threads[e.second].registers, "threads exchanged are not equal");
+    for (auto const& [x, y] : e.cells) {
+        require(x < program.fence_cell() && y < program.fence_cell(), "cell exchanged");
+    }
+    for (auto const& values : e.values) {
+        require(values.first <= program.max_value && values.second <= program.max_value, "value exchanged");
+        for (auto x : values.cells) require(x < program.fence_cell(), "cell of a value exchanged");
+        for (auto const& r : values.registers) {
+            require(r.thread < threads.size() && r.pc < threads[r.thread].code.size() &&
+                        r.reg < threads[r.thread].registers,
+                    "register of a value exchanged");
+        }
+    }
+}
+
 template <class Number>
 std::optional<Wide> run_steps(Expression const& e, Word const* state, Field const* registers) {
     Number stack[deepest_stack + 1];
@@ -154,6 +173,23 @@ std::uint32_t ValueClasses::of(Value v) const {
     return static_cast<std::uint32_t>(tracked.size());
 }
 
+std::uint32_t Exchange::cell(std::uint32_t x) const {
+    for (auto const& [a, b] : cells) {
+        if (x == a) return b;
+        if (x == b) return a;
+    }
+    return x;
+}
+
+Value Exchange::value(std::uint32_t x, Value v) const {
+    for (auto const& renamed : values) {
+        if (std::find(renamed.cells.begin(), renamed.cells.end(), x) == renamed.cells.end()) continue;
+        if (v == renamed.first) return renamed.second;
+        if (v == renamed.second) return renamed.first;
+    }
+    return v;
+}
+
 void Program::finish() {
     require(!cells.empty(), "no cell is reserved for fences");
     for (auto const& cell : cells) {
@@ -207,6 +243,7 @@ void Program::finish() {
             thread.accesses.push_back(static_cast<std::uint32_t>(pc));
         }
     }
+    for (auto const& e : exchanges) check_exchange(*this, e);
 }
 
 }  // namespace holdfast

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/layout.hpp"
@@ -135,12 +136,34 @@ struct Cell {
     ValueClasses free;
 };
 
+// What changes places when two threads do, so that the program stays the same: cells, and values in some
+// cells and registers (src/holdfast/engine/symmetry.py).
+struct Exchange {
+    struct RegisterAt {
+        std::uint32_t thread, pc, reg;
+    };
+    struct Values {
+        Value first, second;
+        std::vector<std::uint32_t> cells;
+        std::vector<RegisterAt> registers;
+    };
+    std::uint32_t first, second;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> cells;
+    std::vector<Values> values;
+
+    std::uint32_t thread(std::uint32_t t) const { return t == first ? second : t == second ? first : t; }
+    std::uint32_t cell(std::uint32_t x) const;
+    // What becomes of v in cell x.
+    Value value(std::uint32_t x, Value v) const;
+};
+
 struct Program {
     Value max_value = 255;
     bool wraps = true;        // values are taken modulo max_value + 1; else one outside ends the search
     std::vector<Cell> cells;  // the last one is reserved for SC fences
     std::vector<Expression> expressions;
     std::vector<Thread> threads;
+    std::vector<Exchange> exchanges;  // of neighbours in groups of equal threads, group by group
     bool has_non_atomic = false;
 
     // Checks every number in the program, so that running it cannot go out of bounds; throws

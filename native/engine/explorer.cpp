@@ -9,11 +9,18 @@ namespace holdfast {
 
 namespace {
 
+template <class Monitor, class Store>
+Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    std::optional<PersistentSets> reduction;
+    if (options.partial_order) reduction.emplace(program);
+    return Explorer<Monitor, Store>(program, options.order, std::move(reduction), options.limits, watcher)
+        .run();
+}
+
 template <class Monitor>
 Result explore_with(Program const& program, SearchOptions const& options, Watcher const& watcher) {
-    if (options.subsumption)
-        return Explorer<Monitor, AntichainStore>(program, options.order, options.limits, watcher).run();
-    return Explorer<Monitor, ExactStore>(program, options.order, options.limits, watcher).run();
+    if (options.subsumption) return explore_in<Monitor, AntichainStore>(program, options, watcher);
+    return explore_in<Monitor, ExactStore>(program, options, watcher);
 }
 
 }  // namespace
@@ -25,7 +32,7 @@ Result explore(Program const& program, Model model, SearchOptions const& options
         case Model::rc20:
             return explore_with<Rc20Monitor>(program, options, watcher);
         default:
-            return Explorer<NoMonitor, ExactStore>(program, options.order, options.limits, watcher).run();
+            return explore_in<NoMonitor, ExactStore>(program, options, watcher);
     }
 }
 
@@ -33,7 +40,7 @@ std::vector<PlainState> reachable(Program const& program, std::uint64_t most_sta
     Limits limits;
     limits.states = most_states;
     Watcher const nobody;
-    Explorer<NoMonitor, ExactStore> explorer(program, Order::breadth_first, limits, nobody);
+    Explorer<NoMonitor, ExactStore> explorer(program, Order::breadth_first, std::nullopt, limits, nobody);
     if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
     return explorer.plain_states();
 }

@@ -24,7 +24,8 @@ struct Limits {
 
 struct SearchOptions {
     Order order = Order::breadth_first;
-    bool subsumption = true;  // keep maximal monitors only
+    bool subsumption = true;     // keep maximal monitors only
+    bool partial_order = false;  // step a persistent set of threads where there is one
     Limits limits;
 };
 

@@ -63,6 +63,20 @@ void Hbsc::start(Word* state) const {
     }
 }
 
+void Hbsc::add_exchange(Exchange const& e, BitSwaps& swaps) const {
+    auto const exchange = [&](std::size_t from, std::size_t to) {
+        for (std::uint32_t x = 0; x < element_.size(); ++x) {
+            auto const &a = element_[x], &b = element_[e.cell(x)];
+            if (a.bit != 0) swaps.add(sets_[from][a.piece], a.bit, sets_[to][b.piece], b.bit);
+        }
+    };
+    for (std::uint32_t t = 0; t < threads_; ++t) exchange(t, e.thread(t));
+    for (std::uint32_t x = 0; x < element_.size(); ++x) {
+        if (msc_[x] != none) exchange(msc_[x], msc_[e.cell(x)]);
+        if (wsc_[x] != none) exchange(wsc_[x], wsc_[e.cell(x)]);
+    }
+}
+
 void Hbsc::read(Word* state, std::uint32_t t, std::uint32_t x) const {
     if (msc_[x] == none) return;
     sets_.unite(state, msc_[x], sets_, t);

@@ -43,6 +43,11 @@ class Hbsc {
         return e.bit != 0 && (sets_[t][e.piece].get(state) & e.bit) != 0;
     }
 
+    void add_exchange(Exchange const& e, BitSwaps& swaps) const;
+    std::vector<Field> fields_of_thread(std::uint32_t t) const {
+        return {sets_[t], sets_[t] + sets_.pieces()};
+    }
+
   private:
     struct Element {
         std::uint32_t piece = 0;

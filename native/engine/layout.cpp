@@ -3,6 +3,7 @@
 #include <bit>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace holdfast {
 
@@ -29,6 +30,28 @@ void BitSelection::add(Field const& field, Word value) {
     masks_.push_back({field.word, bits});
 }
 
+void BitSwaps::add(Field const& a, Field const& b) {
+    for (Word bits = a.mask; bits != 0; bits &= bits - 1) {
+        Word const bit = bits & -bits;
+        add(a, bit, b, bit);
+    }
+}
+
+void BitSwaps::add(Field const& a, Word bit_of_a, Field const& b, Word bit_of_b) {
+    Word const first = bit_of_a << a.shift;
+    Word const second = bit_of_b << b.shift;
+    if (a.word == b.word && first == second) return;
+    if (std::pair(b.word, second) < std::pair(a.word, first)) return add(b, bit_of_b, a, bit_of_a);
+    int const distance = (std::countr_zero(second) - std::countr_zero(first) + 64) % 64;
+    for (auto& s : swaps_) {
+        if (s.first == a.word && s.second == b.word && s.distance == distance) {
+            s.bits |= first;
+            return;
+        }
+    }
+    swaps_.push_back({a.word, b.word, distance, first});
+}
+
 Field Layout::allocate(unsigned bits) {
     if (bits == 0) return Field{};
     if (bits > word_bits) throw std::invalid_argument("a field is at most one word");
@@ -53,7 +76,7 @@ unsigned bits_for(std::uint64_t largest) {
 }
 
 SetArray::SetArray(Layout& layout, std::size_t count, std::span<unsigned const> piece_bits)
-    : pieces_(piece_bits.size()) {
+    : count_(count), pieces_(piece_bits.size()) {
     fields_.reserve(count * pieces_);
     for (std::size_t set = 0; set < count; ++set) {
         for (unsigned bits : piece_bits) fields_.push_back(layout.allocate(bits));

@@ -1,6 +1,7 @@
 // Where each component of a state stands in its packed words.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,6 +53,31 @@ class BitSelection {
     std::vector<WordMask> masks_;
 };
 
+// Bits of a state that change places with each other, pair by pair; a pair may be given twice. Pairs of the
+// same two words and the same distance are exchanged together.
+class BitSwaps {
+  public:
+    // All bits of two fields of one size.
+    void add(Field const& a, Field const& b);
+    // Single bits of two fields, given before shifting.
+    void add(Field const& a, Word bit_of_a, Field const& b, Word bit_of_b);
+    void apply(Word* state) const {
+        for (auto const& s : swaps_) {
+            Word const different = (state[s.first] ^ std::rotr(state[s.second], s.distance)) & s.bits;
+            state[s.first] ^= different;
+            state[s.second] ^= std::rotl(different, s.distance);
+        }
+    }
+
+  private:
+    struct Swap {
+        std::uint32_t first, second;  // words
+        int distance;                 // from a bit in the first to its partner in the second
+        Word bits;                    // in the first
+    };
+    std::vector<Swap> swaps_;
+};
+
 // Hands out fields so that none straddles two words.
 class Layout {
   public:
@@ -93,7 +119,7 @@ class SetArray {
     SetArray(Layout& layout, std::size_t count, std::span<unsigned const> piece_bits);
 
     std::size_t pieces() const { return pieces_; }
-    std::size_t count() const { return pieces_ == 0 ? 0 : fields_.size() / pieces_; }
+    std::size_t count() const { return count_; }
     Field const* operator[](std::size_t set) const { return fields_.data() + set * pieces_; }
 
     void copy(Word* state, std::size_t to, SetArray const& source, std::size_t from) const {
@@ -107,7 +133,7 @@ class SetArray {
     }
 
   private:
-    std::size_t pieces_ = 0;
+    std::size_t count_ = 0, pieces_ = 0;
     std::vector<Field> fields_;
 };
 

@@ -272,6 +272,9 @@ class Machine {
     std::uint32_t point(Word const* state, std::uint32_t t) const {
         return static_cast<std::uint32_t>(points_[t].get(state));
     }
+    Field const& point_field(std::uint32_t t) const { return points_[t]; }
+    Field const& register_field(std::uint32_t t, std::uint32_t r) const { return registers_[t][r]; }
+    Field const& cell_field(std::uint32_t x) const { return memory_[x]; }
     Value cell(Word const* state, std::uint32_t x) const { return memory_[x].get(state); }
     void set_cell(Word* state, std::uint32_t x, Value v) const { memory_[x].set(state, v); }
     std::vector<Value> registers(Word const* state, std::uint32_t t) const {

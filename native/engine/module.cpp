@@ -3,6 +3,7 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "engine/explorer.hpp"
@@ -90,6 +91,19 @@ class ProgramBuilder {
         program_.threads.back().code.push_back(std::move(i));
     }
 
+    void add_exchange(
+        std::uint32_t first, std::uint32_t second, std::vector<std::pair<std::uint32_t, std::uint32_t>> cells,
+        std::vector<std::tuple<Value, Value, std::vector<std::uint32_t>,
+                               std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>>> const&
+            values) {
+        Exchange e{first, second, std::move(cells), {}};
+        for (auto const& [v, w, in_cells, in_registers] : values) {
+            auto& added = e.values.emplace_back(v, w, in_cells, std::vector<Exchange::RegisterAt>());
+            for (auto const& [t, pc, reg] : in_registers) added.registers.push_back({t, pc, reg});
+        }
+        program_.exchanges.push_back(std::move(e));
+    }
+
     Program finish() {
         program_.finish();
         return std::move(program_);
@@ -104,11 +118,11 @@ class ProgramBuilder {
 };
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
-                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             nb::object report) {
+                             bool partial_order, std::uint64_t most_states, double most_seconds,
+                             std::size_t most_bytes, nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{order, subsumption, {most_states, most_seconds, most_bytes}};
+    SearchOptions const options{order, subsumption, partial_order, {most_states, most_seconds, most_bytes}};
     return explore(program, model, options, watcher);
 }
 
@@ -193,6 +207,7 @@ void bind_program(nb::module_& m) {
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
              "acquire"_a = false, "release"_a = false, "non_atomic"_a = false)
+        .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }
 
@@ -278,7 +293,7 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
-          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+          "partial_order"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

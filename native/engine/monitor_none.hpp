@@ -19,6 +19,9 @@ struct NoMonitor {
     void fence(Word*, std::uint32_t, Instruction const&) const {}
     void non_atomic_read(Word*, std::uint32_t, std::uint32_t) const {}
     void non_atomic_write(Word*, std::uint32_t, std::uint32_t) const {}
+
+    void add_exchange(Exchange const&, BitSwaps&) const {}
+    std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 };
 
 }  // namespace holdfast

@@ -47,12 +47,34 @@ class RaMonitor {
     Views const& views() const { return views_; }
     std::size_t current(std::uint32_t t) const { return t; }
 
+    // What changes places with two threads, and what the monitor has for each of them alone.
+    void add_exchange(Exchange const& e, BitSwaps& swaps) const {
+        hbsc_.add_exchange(e, swaps);
+        views_.add_exchange(e, view_map(e), swaps);
+    }
+    std::vector<Field> fields_of_thread(std::uint32_t t) const {
+        auto fields = hbsc_.fields_of_thread(t);
+        for (auto const& field : views_.fields_of(current(t))) fields.push_back(field);
+        return fields;
+    }
+
   private:
     RaMonitor(Program const& program, Layout& layout, CellUse const& use)
         : hbsc_(program, use, layout),
           written_(use.number_messages(program.threads.size())),
           views_(program, layout, program.threads.size() + use.messages(), false) {}
 
+    // Where each view goes.
+    std::vector<std::size_t> view_map(Exchange const& e) const {
+        std::vector<std::size_t> to(views_.count());
+        for (std::size_t view = 0; view < to.size(); ++view) to[view] = view;
+        to[e.first] = e.second;
+        to[e.second] = e.first;
+        for (std::uint32_t x = 0; x < written_.size(); ++x) {
+            if (written_[x] != none) to[written_[x]] = written_[e.cell(x)];
+        }
+        return to;
+    }
     void learn(Word* state, std::uint32_t t, std::uint32_t x) const {
         if (written_[x] != none) views_.meet(state, t, written_[x]);
         views_.forget(state, t, x);

@@ -67,6 +67,17 @@ class Rc20Monitor {
     Views const& views() const { return views_; }
     std::size_t current(std::uint32_t t) const { return t; }
 
+    // What changes places with two threads, and what the monitor has for each of them alone.
+    void add_exchange(Exchange const& e, BitSwaps& swaps) const {
+        hbsc_.add_exchange(e, swaps);
+        views_.add_exchange(e, view_map(e), swaps);
+    }
+    std::vector<Field> fields_of_thread(std::uint32_t t) const {
+        auto fields = hbsc_.fields_of_thread(t);
+        for (auto const& field : views_.fields_of(current(t))) fields.push_back(field);
+        return fields;
+    }
+
   private:
     Rc20Monitor(Program const& program, Layout& layout, CellUse const& use)
         : hbsc_(program, use, layout),
@@ -89,6 +100,19 @@ class Rc20Monitor {
         return next;
     }
 
+    // Where each view goes.
+    std::vector<std::size_t> view_map(Exchange const& e) const {
+        std::vector<std::size_t> to(views_.count());
+        for (std::uint32_t t = 0; t < acquire_.size(); ++t) {
+            to[t] = e.thread(t);
+            if (acquire_[t] != none) to[acquire_[t]] = acquire_[e.thread(t)];
+            to[release_[t]] = release_[e.thread(t)];
+        }
+        for (std::uint32_t x = 0; x < written_.size(); ++x) {
+            if (written_[x] != none) to[written_[x]] = written_[e.cell(x)];
+        }
+        return to;
+    }
     // Both views of t that learn from its own accesses.
     template <class Action>
     void known_to(std::uint32_t t, Action action) const {

@@ -4,7 +4,10 @@
 #include <chrono>
 #include <span>
 
+#include "engine/expansion.hpp"
 #include "engine/explorer.hpp"
+#include "engine/frontier.hpp"
+#include "engine/replay.hpp"
 #include "engine/store.hpp"
 
 namespace holdfast {
@@ -19,48 +22,8 @@ inline double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Which states wait to be expanded. Breadth first they are simply those from a number on. Largest first takes
-// a state whose monitor has most elements, since it makes most others superfluous.
-class Frontier {
-  public:
-    explicit Frontier(Order order) : order_(order) {}
-
-    void add(StateNumber n, std::size_t elements) {
-        ++size_;
-        if (order_ == Order::breadth_first) return;
-        auto const stack = order_ == Order::largest_first ? elements : 0;
-        if (stack >= stacks_.size()) stacks_.resize(stack + 1);
-        stacks_[stack].push_back(n);
-        top_ = std::max(top_, stack);
-    }
-    std::uint64_t size() const { return size_; }
-    StateNumber take() {
-        --size_;
-        if (order_ == Order::breadth_first) return static_cast<StateNumber>(next_++);
-        while (stacks_[top_].empty()) --top_;
-        auto const n = stacks_[top_].back();
-        stacks_[top_].pop_back();
-        return n;
-    }
-    // The other orders need the successors of one state before the next one is chosen.
-    bool by_batches() const { return order_ == Order::breadth_first; }
-    std::size_t bytes() const {
-        return order_ == Order::breadth_first ? 0 : static_cast<std::size_t>(size_) * sizeof(StateNumber);
-    }
-
-  private:
-    Order order_;
-    std::uint64_t size_ = 0;
-    std::uint64_t next_ = 0;                        // breadth first
-    std::vector<std::vector<StateNumber>> stacks_;  // else: one, or one for each number of elements
-    std::size_t top_ = 0;
-};
-
-using Accesses = std::span<std::optional<Access> const>;
-
 // Looks at states on behalf of a question that the monitor does not answer; has states of its own to work on.
 struct NoVisitor {
-    static constexpr bool reduces = false;  // may leave out threads: partial-order reduction
     template <class Monitor>
     NoVisitor(Program const&, Machine<Monitor> const&) {}
     // True ends the search.
@@ -72,32 +35,20 @@ struct NoVisitor {
     std::size_t peak_bytes() const { return 0; }
 };
 
-// What a does in `state`, where it is not blocked.
-template <class Monitor>
-Event event_of(Machine<Monitor> const& machine, Word const* state, std::uint32_t t, Access const& a) {
-    using enum EventKind;
-    Value const old = machine.cell(state, a.cell);
-    if (a.instruction->op == Op::sc_fence) return {t, a.pc, fence, a.cell, old, 0};
-    auto const written = machine.written(state, a);
-    if (!written) return {t, a.pc, read, a.cell, old, 0};
-    return {t, a.pc, a.instruction->op == Op::store ? write : read_modify_write, a.cell, old, *written};
-}
-
 template <class Monitor, class Store, class Visitor = NoVisitor>
 class Explorer {
   public:
     template <class... ForVisitor>
-    Explorer(Program const& program, Order order, Limits const& limits, Watcher const& watcher,
-             ForVisitor const&... for_visitor)
+    Explorer(Program const& program, Order order, std::optional<PersistentSets> reduction,
+             Limits const& limits, Watcher const& watcher, ForVisitor const&... for_visitor)
         : program_(program),
           machine_(program),
+          symmetry_(machine_),
           limits_(limits),
           watcher_(watcher),
           frontier_(order),
           store_(machine_.words(), machine_.key_words(), limits.bytes),
-          current_(machine_.words()),
-          successors_(machine_.words()),
-          accesses_(program.threads.size()),
+          expansion_(machine_, symmetry_, std::move(reduction)),
           visitor_(program, machine_, for_visitor...) {}
 
     Visitor& visitor() { return visitor_; }
@@ -128,37 +79,14 @@ class Explorer {
         result_.states = states();
         result_.peak_bytes = store_.memory().peak() + frontier_.bytes() + visitor_.peak_bytes();
         result_.seconds = since(start_);
+        describe(
+            expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
+            result_);
         return std::move(result_);
     }
 
-    // The events on the way to a state: its origins, followed forwards.
     std::vector<Event> run_to(StateNumber n) const {
-        std::vector<Origin> path{store_.origin(n)};
-        while (path.back().parent != no_state) path.push_back(store_.origin(path.back().parent));
-        std::vector<Event> run;
-        StateList now(machine_.words()), next(machine_.words());
-        std::optional<Failure> ignored;
-        std::vector<FenceTrace> traces;
-        machine_.start(next, ignored);
-        now.push(next[path.back().choice]);
-        if constexpr (Monitor::has_modes) {
-            for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-                add_fences(run, t, machine_.fences_before_first_access(now[0], t));
-            }
-        }
-        path.pop_back();
-        for (; !path.empty(); path.pop_back()) {
-            auto const [parent, t, choice] = path.back();
-            auto const access = *machine_.next_access(now[0], t);
-            run.push_back(event_of(machine_, now[0], t, access));
-            next.clear();
-            traces.clear();
-            machine_.step(now[0], t, access, next, ignored, &traces);
-            if constexpr (Monitor::has_modes) add_fences(run, t, traces[choice]);
-            now.clear();
-            now.push(next[choice]);
-        }
-        return run;
+        return Replay(machine_, symmetry_, n, [&](StateNumber m) { return store_.origin(m); }).run();
     }
 
     std::vector<PlainState> plain_states() const {
@@ -173,9 +101,7 @@ class Explorer {
 
   private:
     Outcome search() {
-        machine_.start(successors_, failure_);
-        for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(no_state, 0, i);
-        note_failure(no_state, none);
+        expansion_.start();
         store_successors();
         while (frontier_.size() > 0 || visitor_.has_work()) {
             if (auto const stop = poll()) return *stop;
@@ -185,72 +111,40 @@ class Explorer {
             }
             do {
                 if (expand(frontier_.take())) return Outcome::violation;
-            } while (!Visitor::reduces && frontier_.by_batches() && successors_.size() < batch &&
+            } while (frontier_.by_batches() && expansion_.successors().size() < batch &&
                      frontier_.size() > 0);
             store_successors();
         }
         return Outcome::complete;
     }
 
-    // Checks a state, unless it is superfluous, and steps all its threads; true if it violates robustness.
+    // Checks and steps a state, unless it is superfluous; true ends the search.
     bool expand(StateNumber n) {
-        Word* const state = current_.data();
-        if (!store_.load(n, state)) return false;
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) accesses_[t] = machine_.next_access(state, t);
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            if (accesses_[t] && leaves_sc(state, t, *accesses_[t])) {
-                note_violation(n, t);
-                return true;
-            }
-        }
-        if (program_.has_non_atomic && !result_.race) find_race(n);
-        if (visitor_.visit(n, state, accesses_)) return true;
-        if constexpr (Visitor::reduces) {
-            auto const threads = visitor_.threads_to_step(state, accesses_);
-            store_successors();  // of other states
-            step_threads(n, threads);
-            if (!store_successors()) step_threads(n, ~threads);
-        } else {
-            step_threads(n, ~std::uint64_t{0});
-        }
+        if (!store_.load(n, expansion_.state())) return false;
+        if (expansion_.check(n)) return true;
+        if (visitor_.visit(n, expansion_.state(), expansion_.accesses())) return true;
+        expansion_.step(n);
         return false;
     }
 
-    // Appends the successors by these threads.
-    void step_threads(StateNumber n, std::uint64_t threads) {
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            if (!accesses_[t] || (threads >> t & 1) == 0) continue;
-            auto const before = successors_.size();
-            machine_.step(current_.data(), t, *accesses_[t], successors_, failure_);
-            for (auto i = before; i < successors_.size(); ++i) add_origin(n, t, i - before);
-            note_failure(n, t);
-        }
-    }
-
-    void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
-        origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
-    }
-
-    // Whether there was a new one. Three passes, so that the table's cache lines, and then those of a state
-    // that is probably the same, arrive while others are worked on.
-    bool store_successors() {
-        auto const count = successors_.size();
-        auto const known = store_.size();
+    // Three passes, so that the table's cache lines, and then those of a state that is probably the same,
+    // arrive while others are worked on.
+    void store_successors() {
+        auto& successors = expansion_.successors();
+        auto const count = successors.size();
         hashes_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
-            hashes_[i] = store_.hash(successors_[i]);
+            hashes_[i] = store_.hash(successors[i]);
             store_.prefetch_slot(hashes_[i]);
         }
         for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
         for (std::size_t i = 0; i < count; ++i) {
             auto const number = static_cast<StateNumber>(store_.size());
-            if (!store_.insert(successors_[i], hashes_[i], origins_[i])) continue;
-            frontier_.add(number, store_.elements(successors_[i]));
+            if (!store_.insert(successors[i], hashes_[i], expansion_.origins()[i])) continue;
+            frontier_.add(number, store_.elements(successors[i]));
         }
         result_.transitions += count;
-        successors_.clear();
-        origins_.clear();
-        return store_.size() > known;
+        expansion_.clear_successors();
     }
 
     std::optional<Outcome> poll() {
@@ -267,106 +161,7 @@ class Explorer {
         return std::nullopt;
     }
 
-    // rocker-2019, Theorem 5.3, for every label that the program, not only the memory, enables.
-    bool leaves_sc(Word const* state, std::uint32_t t, Access const& a) const {
-        if constexpr (!Monitor::watches) {
-            return false;
-        } else {
-            auto const& monitor = machine_.monitor();
-            auto const& i = *a.instruction;
-            if (i.non_atomic || !monitor.aware(state, t, a.cell)) return false;
-            auto const& views = monitor.views();
-            auto const view = monitor.current(t);
-            switch (i.op) {
-                case Op::load:
-                    return views.any_plain(state, view, a.cell);
-                case Op::wait:
-                    return machine_.any_awaited(state, t, i,
-                                                [&](Value v) { return views.plain(state, view, a.cell, v); });
-                case Op::store:
-                case Op::fetch_add:
-                case Op::exchange:
-                case Op::sc_fence:
-                    return views.any_free(state, view, a.cell);
-                case Op::compare_exchange:
-                    return views.free(state, view, a.cell, a.first) ||
-                           views.plain_but(state, view, a.cell, a.first);
-                default:  // Op::blocking_compare_exchange
-                    return views.free(state, view, a.cell, a.first);
-            }
-        }
-    }
-
-    void note_violation(StateNumber n, std::uint32_t t) {
-        auto const& a = *accesses_[t];
-        Violation v{run_to(n), t, a.pc, a.cell, a.first, a.second, {}};
-        auto const collect = [&v](Value awaited) {
-            v.awaited.push_back(awaited);
-            return false;
-        };
-        if (a.instruction->op == Op::wait) machine_.any_awaited(current_.data(), t, *a.instruction, collect);
-        result_.violation = std::move(v);
-    }
-
-    void find_race(StateNumber n) {
-        if constexpr (Monitor::has_modes) {
-            find_unordered_access(n);
-        } else {
-            find_conflict(n);
-        }
-    }
-
-    // An access that is not ordered after all earlier ones it conflicts with.
-    void find_unordered_access(StateNumber n) {
-        Word const* const state = current_.data();
-        auto const& monitor = machine_.monitor();
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            auto const& a = accesses_[t];
-            if (!a || !a->instruction->non_atomic) continue;
-            bool const writes = a->instruction->op == Op::store;
-            auto const earlier = monitor.views().unknown(state, monitor.current(t), a->cell, writes);
-            if (!earlier) continue;
-            result_.race = Race{run_to(n), Race::Earlier{earlier->write, earlier->thread}};
-            result_.race->run.push_back(event_of(machine_, state, t, *a));
-            return;
-        }
-    }
-
-    // rocker-2019, Definition 6.1.
-    void find_conflict(StateNumber n) {
-        auto const non_atomic = [](std::optional<Access> const& a) {
-            return a && a->instruction->non_atomic;
-        };
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            auto const& a = accesses_[t];
-            if (!non_atomic(a)) continue;
-            for (std::uint32_t u = t + 1; u < accesses_.size(); ++u) {
-                auto const& b = accesses_[u];
-                if (!non_atomic(b) || a->cell != b->cell) continue;
-                if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
-                result_.race = Race{run_to(n), std::nullopt};
-                result_.race->run.push_back(event_of(machine_, current_.data(), t, *a));
-                result_.race->run.push_back(event_of(machine_, current_.data(), u, *b));
-                return;
-            }
-        }
-    }
-
-    void note_failure(StateNumber parent, std::uint32_t t) {
-        if (!failure_ || result_.failure) return;
-        FailedRun failed{{}, *failure_};
-        if (parent != no_state) {
-            failed.run = run_to(parent);
-            failed.run.push_back(event_of(machine_, current_.data(), t, *accesses_[t]));
-        }
-        result_.failure = std::move(failed);
-    }
-
     std::uint64_t states() const { return store_.size() + visitor_.states(); }
-
-    static void add_fences(std::vector<Event>& run, std::uint32_t t, FenceTrace const& fences) {
-        for (auto pc : fences) run.push_back({t, pc, EventKind::fence, none, 0, 0});
-    }
 
     PlainState plain_state(Word const* state) const {
         PlainState plain;
@@ -383,16 +178,13 @@ class Explorer {
 
     Program const& program_;
     Machine<Monitor> machine_;
+    Symmetry<Monitor> symmetry_;
     Limits const& limits_;
     Watcher const& watcher_;
     Frontier frontier_;
     Store store_;
-    std::vector<Word> current_;  // the state being expanded
-    StateList successors_;
-    std::vector<Origin> origins_;                  // of the successors
-    std::vector<std::optional<Access>> accesses_;  // of the threads, in the state being expanded
+    Expansion<Monitor> expansion_;
     std::vector<std::uint64_t> hashes_;
-    std::optional<Failure> failure_;
     std::uint64_t polls_ = 0;
     Clock::time_point start_ = Clock::now();
     double next_report_ = seconds_between_reports;

@@ -193,7 +193,7 @@ class ForwardSearch::Search {
 
     // Adds `next_`, if it can still lead to a bad state.
     void add(StateNumber parent, std::uint32_t t) {
-        if (!is_hopeful(next_)) return;
+        if (!needs_.is_hopeful(next_.nodes)) return;
         for (std::uint32_t x = 0; x < labels_.cells(); ++x) {
             if (messages_.count(next_, x) <= most_messages_) continue;
             truncated_ = true;
@@ -206,33 +206,20 @@ class ForwardSearch::Search {
 
     // Bad states.
 
-    bool is_hopeful(SraState const& state) const {
-        for (std::size_t bad = 0; bad < bad_.size(); ++bad) {
-            bool can_come = true;
-            for (std::uint32_t t = 0; t < threads_ && can_come; ++t)
-                can_come = needs_.can_come(t, state.nodes[t], bad);
-            if (can_come) return true;
-        }
-        return false;
-    }
-
     bool is_bad(SraState const& state) {
-        for (std::size_t bad = 0; bad < bad_.size(); ++bad) {
-            if (is_near(state, bad) && can_end(state, bad)) return true;
-        }
-        return false;
+        return needs_.any_near(state.nodes, [&](std::size_t bad) {
+            if (!has_memory(state, bad) || !can_end(state, bad)) return false;
+            bad_found_ = bad;
+            return true;
+        });
     }
 
-    bool is_near(SraState const& state, std::size_t bad) const {
-        for (std::uint32_t t = 0; t < threads_; ++t) {
-            if (!needs_.is_near(t, state.nodes[t], bad)) return false;
-        }
-        for (auto const& [cell, value] : bad_[bad].memory) {
-            auto const x = labels_.cell(cell);
-            if (messages_.message(state, x, messages_.count(state, x) - 1).value != labels_.value(x, value))
-                return false;
-        }
-        return true;
+    bool has_memory(SraState const& state, std::size_t bad) const {
+        return std::ranges::all_of(bad_[bad].memory, [&](auto const& asked) {
+            auto const x = labels_.cell(asked.cell);
+            auto const last = messages_.count(state, x) - 1;
+            return messages_.message(state, x, last).value == labels_.value(x, asked.value);
+        });
     }
 
     // Whether threads can read on so that the state is bad; `last_` has the last read of each.
@@ -280,8 +267,7 @@ class ForwardSearch::Search {
     }
 
     void add_last_reads(SraState const& state, std::vector<RunStep>& steps) {
-        std::size_t bad = 0;
-        while (!is_near(state, bad) || !can_end(state, bad)) ++bad;
+        can_end(state, bad_found_);
         for (std::uint32_t t = 0; t < threads_; ++t) add_reads(state, t, last_reads_[t], last_[t], steps);
     }
 
@@ -312,6 +298,7 @@ class ForwardSearch::Search {
     LowestStates states_;
     StateNumber expanded_ = 0;  // states before this one
     StateNumber found_ = no_state;
+    std::size_t bad_found_ = 0;
     std::uint64_t transitions_ = 0;
     bool truncated_ = false;
     SraState state_, next_;

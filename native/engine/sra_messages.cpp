@@ -139,6 +139,12 @@ void SraMessages::drop_stale(SraState& state) {
     state.message_views.resize(kept * cells_);
 }
 
+template <class Each>
+void SraMessages::each_row(SraState& state, Each each) const {
+    for (std::uint32_t t = 0; t < threads_; ++t) each(state.views.data() + t * cells_);
+    for (std::size_t m = 0; m < state.messages.size(); ++m) each(state.message_views.data() + m * cells_);
+}
+
 // Views of the messages that will be left.
 void SraMessages::move_views(SraState& state) {
     moved_.clear();
@@ -151,12 +157,9 @@ void SraMessages::move_views(SraState& state) {
         }
         moved_.push_back(before);
     }
-    for (auto* views : {&state.views, &state.message_views}) {
-        for (std::size_t n = 0; n < views->size(); ++n) {
-            auto const x = n % cells_;
-            (*views)[n] = moved_[2 * state.begin[x] + x + (*views)[n]];
-        }
-    }
+    each_row(state, [&](Seen* view) {
+        for (std::uint32_t x = 0; x < cells_; ++x) view[x] = moved_[2 * state.begin[x] + x + view[x]];
+    });
 }
 
 // Whoever reads x has seen what `low` says, so nobody else can tell them less.
@@ -237,10 +240,9 @@ void SraMessages::unpack(std::uint8_t const* key, Seen const* views, SraState& s
     }
     state.views.resize(threads_ * cells_);
     state.message_views.resize(state.messages.size() * cells_);
-    for (auto* all : {&state.views, &state.message_views}) {
-        for (std::size_t n = 0; n < all->size(); ++n)
-            (*all)[n] = static_cast<Seen>(2 * count(state, static_cast<std::uint32_t>(n % cells_)));
-    }
+    each_row(state, [&](Seen* view) {
+        for (std::uint32_t x = 0; x < cells_; ++x) view[x] = static_cast<Seen>(2 * count(state, x));
+    });
     for (std::uint32_t x = 0; x < cells_; ++x) {
         for (std::uint32_t j = 0; j < count(state, x); ++j)
             state.message_views[(state.begin[x] + j) * cells_ + x] = seen(j);

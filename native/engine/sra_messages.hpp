@@ -86,6 +86,8 @@ class SraMessages {
     bool tells_others(SraState const& state, std::uint32_t t) const;
     void raise_message(SraState& state, std::uint32_t x, std::uint32_t j);
     bool tells(SraState const& state, std::uint32_t x, std::uint32_t j, std::uint32_t t) const;
+    template <class Each>
+    void each_row(SraState& state, Each each) const;
     template <class State, class Each>
     void each_packed_view(State& state, Each each);
 

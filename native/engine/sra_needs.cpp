@@ -22,7 +22,7 @@ void flow_back(ThreadGraph const& graph, std::vector<NumberSet>& sets, Followed 
 
 SraNeeds::SraNeeds(ThreadGraphs const& graphs, NumberedLabels const& labels,
                    std::vector<BadStates> const& bad)
-    : asked_(labels.cells(), false) {
+    : asked_(labels.cells(), false), bad_words_((bad.size() + 63) / 64) {
     for (auto const& states : bad) {
         for (auto const& asked : states.memory) asked_[labels.cell(asked.cell)] = true;
     }
@@ -40,9 +40,22 @@ void SraNeeds::find_places(ThreadGraphs const& graphs, NumberedLabels const& lab
             if (!bad[n].nodes[t].empty()) continue;
             for (auto& set : there) set.add(n);
         }
-        flow_back(graph, near_.emplace_back(there), [&](auto e) { return !labels(t, e).writes(); });
-        flow_back(graph, can_come_.emplace_back(there), [](auto) { return true; });
+        auto near = there, can_come = there;
+        flow_back(graph, near, [&](auto e) { return !labels(t, e).writes(); });
+        flow_back(graph, can_come, [](auto) { return true; });
+        near_.push_back(rows_of(near, bad.size()));
+        can_come_.push_back(rows_of(can_come, bad.size()));
     }
+}
+
+SraNeeds::Rows SraNeeds::rows_of(PerNode const& sets, std::size_t count) const {
+    Rows rows(sets.size() * bad_words_, 0);
+    for (std::size_t node = 0; node < sets.size(); ++node) {
+        for (std::size_t n = 0; n < count; ++n) {
+            if (sets[node].has(n)) rows[node * bad_words_ + n / 64] |= Word{1} << (n % 64);
+        }
+    }
+    return rows;
 }
 
 void SraNeeds::find_accesses(ThreadGraphs const& graphs, NumberedLabels const& labels,

@@ -2,6 +2,7 @@
 // matter to a forward search under SRA. What it cannot do from a node it cannot do from those after it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "engine/safety.hpp"
 #include "engine/sources.hpp"
 #include "engine/thread_graph.hpp"
+#include "engine/tuples.hpp"
 
 namespace holdfast {
 
@@ -35,20 +37,39 @@ class SraNeeds {
     // Whether bad states ask for the last value of the cell.
     bool is_asked(std::uint32_t cell) const { return asked_[cell]; }
 
-    // Whether t stands where it has to for the bad states of this number, can come there by reads alone, or
-    // can come there at all.
+    // Whether t stands where it has to for the bad states of this number.
     bool is_there(std::uint32_t t, std::uint32_t node, std::size_t bad) const {
         return there_[t][node].has(bad);
     }
-    bool is_near(std::uint32_t t, std::uint32_t node, std::size_t bad) const {
-        return near_[t][node].has(bad);
+    // Calls `each` with the number of each of the bad states for which all threads can come there from their
+    // nodes by reads alone, until it returns true; whether it did.
+    template <class Each>
+    bool any_near(Nodes nodes, Each each) const {
+        for (std::size_t w = 0; w < bad_words_; ++w) {
+            for (auto left = common(near_, nodes, w); left != 0; left &= left - 1) {
+                if (each(64 * w + static_cast<std::size_t>(std::countr_zero(left)))) return true;
+            }
+        }
+        return false;
     }
-    bool can_come(std::uint32_t t, std::uint32_t node, std::size_t bad) const {
-        return can_come_[t][node].has(bad);
+    // Whether all threads can come there, for some bad states.
+    bool is_hopeful(Nodes nodes) const {
+        for (std::size_t w = 0; w < bad_words_; ++w) {
+            if (common(can_come_, nodes, w) != 0) return true;
+        }
+        return false;
     }
 
   private:
     using PerNode = std::vector<NumberSet>;
+    using Rows = std::vector<Word>;  // per node some words
+
+    Word common(std::vector<Rows> const& rows, Nodes nodes, std::size_t w) const {
+        Word all = ~Word{0};
+        for (std::size_t t = 0; t < nodes.size(); ++t) all &= rows[t][nodes[t] * bad_words_ + w];
+        return all;
+    }
+    Rows rows_of(PerNode const& sets, std::size_t count) const;
 
     void find_places(ThreadGraphs const& graphs, NumberedLabels const& labels,
                      std::vector<BadStates> const& bad);
@@ -57,7 +78,9 @@ class SraNeeds {
 
     std::vector<std::size_t> values_from_;  // per cell
     std::vector<bool> asked_;
-    std::vector<PerNode> can_, there_, near_, can_come_;  // per thread
+    std::size_t bad_words_;
+    std::vector<PerNode> can_, there_;   // per thread
+    std::vector<Rows> near_, can_come_;  // per thread
 };
 
 }  // namespace holdfast

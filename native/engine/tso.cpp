@@ -19,8 +19,6 @@ bool is_store(std::optional<Access> const& access) {
 // Persistence and triangular races: the read that overtakes a write races with another thread's next step.
 class PatternVisitor {
   public:
-    static constexpr bool reduces = false;
-
     struct Found {
         StateNumber state;
         std::uint32_t thread, other;
@@ -111,38 +109,9 @@ class PatternVisitor {
     std::vector<std::vector<Found>> found_;          // per thread; no path includes another
 };
 
-// The same for one pivot, with partial-order reduction.
-class PivotVisitor : public PatternVisitor {
-  public:
-    static constexpr bool reduces = true;
-
-    PivotVisitor(Program const& program, PlainMachine const& machine, TsoQuestion const& question)
-        : PatternVisitor(program, machine, question),
-          machine_(machine),
-          sets_(program, question.pivot),
-          points_(program.threads.size()) {}
-
-    PersistentSets::Threads threads_to_step(Word const* state, Accesses accesses) {
-        PersistentSets::Threads enabled = 0;
-        for (std::uint32_t t = 0; t < accesses.size(); ++t) {
-            points_[t] = machine_.point(state, t);
-            if (accesses[t] && machine_.enabled(state, t, *accesses[t]))
-                enabled |= PersistentSets::Threads{1} << t;
-        }
-        return sets_.choose(points_, enabled);
-    }
-
-  private:
-    PlainMachine const& machine_;
-    PersistentSets sets_;
-    std::vector<std::uint32_t> points_;
-};
-
 // Robustness: every write that can be overtaken starts attacks.
 class AttackVisitor {
   public:
-    static constexpr bool reduces = false;
-
     AttackVisitor(Program const& program, PlainMachine const& machine, std::size_t most_bytes)
         : program_(program),
           machine_(machine),
@@ -212,11 +181,13 @@ class AttackVisitor {
     std::vector<CellSet> accessed_by_others_, written_by_others_;  // per thread
 };
 
-template <class Visitor>
+// For one pivot with partial-order reduction.
 TsoResult explore_patterns(Program const& program, TsoQuestion const& question, Limits const& limits,
                            Watcher const& watcher) {
-    Explorer<NoMonitor, ExactStore, Visitor> explorer(program, Order::breadth_first, limits, watcher,
-                                                      question);
+    std::optional<PersistentSets> reduction;
+    if (question.pivot != none && !question.all) reduction.emplace(program, question.pivot);
+    Explorer<NoMonitor, ExactStore, PatternVisitor> explorer(program, Order::breadth_first,
+                                                             std::move(reduction), limits, watcher, question);
     TsoResult result{explorer.run(), {}};
     for (auto& found : explorer.visitor().found()) {
         result.violations.push_back(
@@ -226,8 +197,8 @@ TsoResult explore_patterns(Program const& program, TsoQuestion const& question, 
 }
 
 TsoResult explore_attacks(Program const& program, Limits const& limits, Watcher const& watcher) {
-    Explorer<NoMonitor, ExactStore, AttackVisitor> explorer(program, Order::breadth_first, limits, watcher,
-                                                            limits.bytes);
+    Explorer<NoMonitor, ExactStore, AttackVisitor> explorer(program, Order::breadth_first, std::nullopt,
+                                                            limits, watcher, limits.bytes);
     TsoResult result{explorer.run(), {}};
     if (result.search.outcome == Outcome::violation) {
         auto const from = explorer.visitor().start();
@@ -243,9 +214,7 @@ TsoResult explore_attacks(Program const& program, Limits const& limits, Watcher 
 TsoResult explore_tso(Program const& program, TsoQuestion const& question, Limits const& limits,
                       Watcher const& watcher) {
     if (question.criterion == Criterion::robust) return explore_attacks(program, limits, watcher);
-    if (question.pivot != none && !question.all)
-        return explore_patterns<PivotVisitor>(program, question, limits, watcher);
-    return explore_patterns<PatternVisitor>(program, question, limits, watcher);
+    return explore_patterns(program, question, limits, watcher);
 }
 
 }  // namespace holdfast

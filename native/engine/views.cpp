@@ -62,6 +62,30 @@ void Views::make_stale(Word* state, std::uint32_t x, Value old, bool by_rmw) con
     if (free_class != none) bits_[x].free_everywhere[free_class].set(state);
 }
 
+void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, BitSwaps& swaps) const {
+    std::vector<std::pair<Part, Part>> pairs;
+    auto const add_classes = [&](std::uint32_t x, ValueClasses const& from, std::vector<Part> const& parts,
+                                 ValueClasses const& into, std::vector<Part> const& images) {
+        for (std::uint32_t c = 0; c < parts.size(); ++c) {
+            auto const image = c < from.tracked.size() ? into.of_critical(e.value(x, from.tracked[c])) : c;
+            pairs.emplace_back(parts[c], images.at(image));
+        }
+    };
+    for (std::uint32_t x = 0; x < bits_.size(); ++x) {
+        auto const y = e.cell(x);
+        add_classes(x, cells_[x].plain, bits_[x].plain_class, cells_[y].plain, bits_[y].plain_class);
+        add_classes(x, cells_[x].free, bits_[x].free_class, cells_[y].free, bits_[y].free_class);
+        for (std::size_t i = 0; i < bits_[x].write.size(); ++i)
+            pairs.emplace_back(bits_[x].write[i], bits_[y].write.at(i));
+        for (std::uint32_t t = 0; t < bits_[x].read.size(); ++t)
+            pairs.emplace_back(bits_[x].read[t], bits_[y].read.at(e.thread(t)));
+    }
+    for (std::size_t view = 0; view < sets_.count(); ++view) {
+        for (auto const& [a, b] : pairs)
+            swaps.add(sets_[view][a.piece], a.bits, sets_[to[view]][b.piece], b.bits);
+    }
+}
+
 bool Views::plain(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
     auto const c = cells_[x].plain.of_critical(v);
     return c != none && has(state, view, bits_[x].plain_class[c]);

@@ -68,6 +68,13 @@ class Views {
     std::optional<UnknownAccess> unknown(Word const* state, std::size_t view, std::uint32_t d,
                                          bool reads) const;
 
+    std::size_t count() const { return sets_.count(); }
+    // With two threads, views change places as `to` says, and so do bits in all of them.
+    void add_exchange(Exchange const& e, std::vector<std::size_t> const& to, BitSwaps& swaps) const;
+    std::vector<Field> fields_of(std::size_t view) const {
+        return {sets_[view], sets_[view] + sets_.pieces()};
+    }
+
   private:
     struct Part {
         std::uint32_t piece;

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.analyses.robustness import robust
-from holdfast.analyses.safety import Engine, races, verify
+from holdfast.analyses.safety import Engine, certify, races, verify
 from holdfast.analyses.tso import persist
-from holdfast.engine.explore import Limits, Progress, Watcher, memory_to_use_mb
+from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
 from holdfast.formats.properties import both, given_property, stated_property
 from holdfast.program import Program
+from holdfast.program.properties import Property
 from holdfast.verdicts import (
     PersistenceAnswer,
     RobustnessAnswer,
@@ -73,7 +74,7 @@ class Job:
     question: Question
     limits: Limits
     order: str = "auto"
-    subsumption: bool = True
+    tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     safety: Safety = _PLAIN
     reading: Reading = BY_ENDING
@@ -217,10 +218,13 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
         return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
     if job.question.name == "verify":
         given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+        wanted = both(stated_property(program), given)
+        if job.safety.certificate is not None:
+            return _certified(program, wanted, job, watcher)
         return verify(
             program,
             job.question.model,
-            wanted=both(stated_property(program), given),
+            wanted=wanted,
             engine=job.safety.engine,
             limits=job.limits,
             without=job.safety.without,
@@ -232,9 +236,26 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
         criterion=job.question.criterion,
         limits=job.limits,
         order=job.order,
-        subsumption=job.subsumption,
+        tactics=job.tactics,
         watcher=watcher,
     )
+
+
+def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
+    """The answer of the backward search; if it is safe, its certificate is written."""
+    from holdfast.certificates import encode
+
+    path = job.safety.certificate
+    assert path is not None
+    answer, certificate = certify(
+        program, wanted=wanted, limits=job.limits, without=job.safety.without, watcher=watcher
+    )
+    if certificate is not None:
+        try:
+            Path(path).write_bytes(encode(certificate))
+        except OSError as error:
+            raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
+    return answer
 
 
 def _not_started(job: Job) -> Outcome:

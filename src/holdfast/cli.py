@@ -9,6 +9,7 @@ import click
 
 from holdfast import __version__
 from holdfast.commands.bench import bench
+from holdfast.commands.check_certificate import check_certificate
 from holdfast.commands.fix import fix
 from holdfast.commands.flags import flags
 from holdfast.commands.lsp import lsp
@@ -26,5 +27,5 @@ def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""
 
 
-for command in (robust, persist, verify, races, fix, show, serve, bench, run, flags, lsp):
+for command in (robust, persist, verify, races, check_certificate, fix, show, serve, bench, run, flags, lsp):
     main.add_command(command)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.batch import PERSIST, Display, Job, Outcome, Question, run_jobs
+from holdfast.batch import PERSIST, RACES, Display, Job, Outcome, Question, run_jobs, safety
 from holdfast.engine.explore import Limits
 from holdfast.formats.expectations import expectations
-from holdfast.memory_models import ROBUSTNESS_MODELS
+from holdfast.memory_models import ROBUSTNESS_MODELS, SAFETY_MODELS
 from holdfast.verdicts import Answer
 
+# Asked about every program; and those asked only where the header of the file answers them.
 QUESTIONS = (*(Question("robust", model) for model in ROBUSTNESS_MODELS), PERSIST)
+QUESTIONS_OF_HEADERS = (*(safety(model) for model in SAFETY_MODELS), RACES)
 
 _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 
@@ -49,14 +51,18 @@ class Row:
 def measure(
     files: Sequence[str], limits: Limits, processes: int | None, display: Display | None
 ) -> list[Row]:
-    """Ask every question about every file."""
+    """Ask every question about every file; about safety only what its header answers."""
     headers = [_expectations(file) for file in files]
-    jobs = [Job(file, question, limits) for file in files for question in QUESTIONS]
-    outcomes = iter(run_jobs(jobs, processes, display))
-    return [
-        _row(file, question, header, next(outcomes))
+    asked = [
+        (file, question, header)
         for file, header in zip(files, headers, strict=True)
-        for question in QUESTIONS
+        for question in (*QUESTIONS, *QUESTIONS_OF_HEADERS)
+        if question in QUESTIONS or (question.name, question.model) in header
+    ]
+    outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], processes, display)
+    return [
+        _row(file, question, header, outcome)
+        for (file, question, header), outcome in zip(asked, outcomes, strict=True)
     ]
 
 
@@ -69,6 +75,10 @@ def _expectations(file: str) -> dict[tuple[str, str], bool]:
 
 
 def _row(file: str, question: Question, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
+    if question in QUESTIONS_OF_HEADERS:
+        holds = None if outcome.answer is None else outcome.answer.holds
+        expected = {question.criterion: header[question.name, question.model]}
+        return Row(file, question, {question.criterion: holds}, expected, outcome)
     # Assertions are checked under sequential consistency, whatever the model.
     models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
     expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
@@ -155,7 +165,7 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
 def _verdict(row: Row) -> str:
     if row.outcome.answer is None:
         return "[red]error[/]"
-    extras = [q for q in ("race", "assertion") if row.found[q]]
+    extras = [q for q in ("race", "assertion") if row.found.get(q)]
     return " + ".join([row.outcome.answer.verdict, *extras])
 
 

@@ -1,6 +1,7 @@
 """Holding the engine's answer about a program against the definitions in `holdfast.models`."""
 
 from holdfast.analyses.robustness import robust
+from holdfast.engine.explore import REDUCED, Tactics
 from holdfast.models import rc20, sc
 from holdfast.models.robustness import non_robustness_witness, not_robust_graph
 from holdfast.models.witnesses import replay, replay_assertion, replay_race
@@ -11,10 +12,10 @@ RACES = {"ra": sc.races, "rc20": rc20.races}
 
 
 def check_against_definitions(
-    program: Program, model: str = "ra", order: str = "breadth-first"
+    program: Program, model: str = "ra", order: str = "breadth-first", tactics: Tactics = REDUCED
 ) -> RobustnessAnswer:
     """Fails unless verdict and findings are those of the definitions, and whatever is shown replays."""
-    answer = robust(program, model, order=order)
+    answer = robust(program, model, order=order, tactics=tactics)
     races = RACES[model](program)
     # The models' graphs stop at a race; Theorem 5.1 does not.
     definition = non_robustness_witness if races else not_robust_graph

@@ -1,62 +1,130 @@
-"""Reductions do not change answers: subsumption, dead registers and search orders against none of them."""
+"""Reductions do not change answers: each of them, and all together, against none."""
 
 import random
+from dataclasses import replace
+from itertools import product
+from math import comb
+from pathlib import Path
 
 import pytest
 
 from engine.against_definitions import check_against_definitions
+from engine.alike import program_with_copies
 from holdfast.analyses.robustness import robust
-from holdfast.engine._native import Model, Order
+from holdfast.engine._native import Model, Order, Outcome
 from holdfast.engine._native import explore as native_explore
-from holdfast.engine.explore import Limits, explore
+from holdfast.engine.critical import stale_classes
+from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from holdfast.engine.lower import lower
+from holdfast.engine.symmetry import exchanges
+from holdfast.formats import load
 from holdfast.formats.tpl import read, write
 from strategies import random_program
 
 BATCH = 250
 ORDERS = ["auto", "breadth-first", "depth-first", "largest-first"]
+MODELS = ["ra", "rc20"]
+REDUCTIONS = ["subsumption", "partial_order", "symmetry"]
+COMBINATIONS = [
+    Tactics(**dict(zip(REDUCTIONS, chosen, strict=True)))
+    for chosen in product([True, False], repeat=len(REDUCTIONS))
+]
 LIMITS = Limits(states=200_000)
+FIGURE_7 = sorted((Path(__file__).parents[2] / "examples" / "rocker").glob("*.tpl"))
+
+
+def findings(result):
+    """Whether there is a violation, and if there is none, whether a race and a failing assertion."""
+    assert result.outcome in (Outcome.COMPLETE, Outcome.VIOLATION)
+    if result.violation is not None:
+        return "not-robust"
+    return ("robust", result.race is not None, result.failure is not None)
 
 
 def unreduced(program, model):
-    """Whether the program is robust, with every register and every monitor kept."""
+    """The findings with every register and every state kept."""
     code = lower(program, monitored=True, keep_registers=True)
-    result = native_explore(code, Model[model.upper()], Order.BREADTH_FIRST, False, 10**6, 60.0, 10**9, None)
-    return result.violation is None
+    return findings(
+        native_explore(
+            code, Model[model.upper()], Order.BREADTH_FIRST, False, False, 10**6, 60.0, 10**9, None
+        )
+    )
 
 
-@pytest.mark.parametrize("model", ["ra", "rc20"])
-@pytest.mark.parametrize("first_seed", range(0, 500, BATCH))
-def test_looping_programs_keep_their_verdict(first_seed, model):
-    verdicts = set()
-    for seed in range(first_seed, first_seed + BATCH):
-        program = random_program(random.Random(seed), loop_free=False)
-        expected = "robust" if unreduced(program, model) else "not-robust"
-        verdicts.add(expected)
-        for order in ORDERS:
-            for subsumption in (True, False):
-                answer = robust(program, model, limits=LIMITS, order=order, subsumption=subsumption)
-                assert answer.verdict == expected, f"seed {seed}, {order}:\n{write(program)}"
-    assert verdicts == {"robust", "not-robust"}
+def looping_program(seed, model):
+    """Every third has threads that are alike."""
+    draw = program_with_copies if seed % 3 == 0 else random_program
+    return draw(random.Random(seed), loop_free=False, modes=model == "rc20" and seed % 2 == 0)
+
+
+def check_findings(seeds, model):
+    """Looping programs, in all combinations of reductions; the order changes from program to program."""
+    seen = set()
+    for seed in seeds:
+        program = looping_program(seed, model)
+        expected = unreduced(program, model)
+        seen.add(expected)
+        order = ORDERS[1 + seed % 3]
+        for tactics in COMBINATIONS:
+            found = findings(explore(program, model, LIMITS, order, tactics=tactics))
+            assert found == expected, f"seed {seed}, {order}, {tactics}:\n{write(program)}"
+    assert len(seen) >= 4
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("first_seed", range(0, 1000, BATCH))
+def test_looping_programs_keep_their_findings(first_seed, model):
+    check_findings(range(first_seed, first_seed + BATCH), model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("first_seed", range(1000, 21000, 4 * BATCH))
+def test_many_looping_programs_keep_their_findings(first_seed, model):
+    check_findings(range(first_seed, first_seed + 4 * BATCH), model)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_witnesses_replay_in_every_order(order):
+def test_verdicts_are_the_same_in_every_order(order):
     for seed in range(BATCH):
-        check_against_definitions(random_program(random.Random(seed)), order=order)
+        program = random_program(random.Random(seed), loop_free=False)
+        expected = "robust" if unreduced(program, "ra") != "not-robust" else "not-robust"
+        answer = robust(program, limits=LIMITS, order=order)
+        assert answer.verdict == expected, f"seed {seed}:\n{write(program)}"
 
 
-def test_subsumption_keeps_shortest_witnesses():
+@pytest.mark.parametrize("order", ["auto", "depth-first", "largest-first"])
+@pytest.mark.parametrize("model", MODELS)
+def test_witnesses_replay_in_every_order(order, model):
+    for seed in range(BATCH):
+        draw = program_with_copies if seed % 3 == 0 else random_program
+        program = draw(random.Random(seed), loop_free=True, modes=model == "rc20")
+        for tactics in (REDUCED, replace(REDUCED, subsumption=False)):
+            check_against_definitions(program, model, order, tactics)
+
+
+def test_breadth_first_witnesses_stay_shortest():
     for seed in range(BATCH):
         program = random_program(random.Random(seed))
-        lengths = {
-            len(answer.witness.events) if answer.witness else None
-            for answer in (
-                robust(program, order="breadth-first", subsumption=subsumption)
-                for subsumption in (True, False)
-            )
-        }
+        answers = [robust(program, order="breadth-first", tactics=tactics) for tactics in COMBINATIONS]
+        lengths = {len(answer.witness.events) if answer.witness else None for answer in answers}
         assert len(lengths) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem == "chase-lev-ra")) for p in FIGURE_7],
+)
+def test_programs_of_figure_7_keep_their_findings(path):
+    program = load(path)
+    expected = findings(explore(program, "ra", Limits(), tactics=EVERY_STATE))
+    for tactics in COMBINATIONS:
+        assert findings(explore(program, "ra", Limits(), "largest-first", tactics=tactics)) == expected
+
+
+def states(program, **off):
+    """How many states all reductions leave, without some of them."""
+    return explore(program, "ra", Limits(), "largest-first", tactics=replace(REDUCED, **off)).states
 
 
 def test_subsumption_saves_states():
@@ -75,8 +143,90 @@ def test_subsumption_saves_states():
         }
         """
     )
-    with_all, without = (explore(program, "ra", Limits(), subsumption=s).states for s in (True, False))
-    assert with_all < without
+    assert states(program) < states(program, subsumption=False)
+
+
+def test_threads_that_share_nothing_are_not_interleaved():
+    """Each of three threads goes through seven states: one after the other instead of in all combinations.
+    Symmetry alone leaves the combinations in which they are sorted."""
+    threads = "".join(f"fn t{i} {{ local r; {f'x{i}.store(1); r = x{i}.load();' * 3} }}" for i in range(3))
+    program = read(f"global x0, x1, x2; {threads}")
+    assert states(program, partial_order=False, symmetry=False) == 7**3
+    assert states(program, symmetry=False) == 3 * 6 + 1
+    assert states(program, partial_order=False) == comb(7 + 2, 3)
+
+
+def test_a_spinning_thread_does_not_keep_others_from_their_violation():
+    """The spinning thread alone is a persistent set for ever; the two others show store buffering."""
+    program = read(
+        """
+        global x, y, z;
+        fn t1 { local r; while (1) { r = z.load(); } }
+        fn t2 { local r; x.store(1); r = y.load(); }
+        fn t3 { local r; y.store(1); r = x.load(); }
+        """
+    )
+    assert robust(program, order="depth-first").verdict == "not-robust"
+
+
+LOCK = """
+    max_value 2;
+    global mutex;
+    na owner;
+    fn worker[3] {{
+        local r;
+        while (1) {{
+            lock(mutex);
+            owner.nastore({value});
+            r = owner.naload();
+            assert(r == {value});
+            unlock(mutex);
+        }}
+    }}
+"""
+
+
+@pytest.mark.parametrize("value", ["1", "tid"])
+def test_equal_threads_can_be_exchanged(value):
+    """Also when each writes its own number, as long as numbers are only compared."""
+    program = read(LOCK.format(value=value))
+    assert [(e.first, e.second) for e in exchanges(program, stale_classes(program))] == [(0, 1), (1, 2)]
+    assert states(program) * 2 < states(program, symmetry=False)
+
+
+@pytest.mark.parametrize("value", ["tid * 1", "0 + tid"])
+def test_threads_that_compute_with_their_numbers_cannot_be_exchanged(value):
+    program = read(LOCK.format(value=value))
+    assert exchanges(program, stale_classes(program)) == []
+
+
+def test_own_locations_change_places_with_their_threads():
+    program = load(FIGURE_7[0].parent / "peterson-ra.tpl")
+    (exchange,) = exchanges(program, stale_classes(program))
+    flags = tuple(program.cells.index(name) for name in ("flag0", "flag1"))
+    assert exchange.cells == (flags,)
+    turn = program.cells.index("turn")
+    assert [(v.first, v.second) for v in exchange.values if turn in v.cells] == [(0, 1)]
+
+
+def test_a_third_thread_that_treats_two_differently_keeps_them_apart():
+    program = read(
+        """
+        global x, y;
+        fn t1 { x.store(1); }
+        fn t2 { y.store(1); }
+        fn t3 { local r; wait(x, 1); r = y.load(); }
+        """
+    )
+    assert exchanges(program, stale_classes(program)) == []
+
+
+def test_copies_are_mostly_found():
+    found = 0
+    for seed in range(BATCH):
+        program = program_with_copies(random.Random(seed), loop_free=False, modes=False)
+        found += bool(exchanges(program, stale_classes(program)))
+    assert found > BATCH * 0.5
 
 
 def test_dead_registers_do_not_tell_states_apart():

@@ -1,4 +1,4 @@
-"""The forward searches against the definitions: under SRA against opSRA, under SC against the memory of values.
+"""The forward searches against the definitions: under SRA against opSRA, under SC against plain memory.
 
 The run that a search shows is done again by opSRA and must end in a bad state. On programs with loops, where
 opSRA has graphs without end, the searches must not contradict each other.
@@ -6,6 +6,7 @@ opSRA has graphs without end, the searches must not contradict each other.
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -230,7 +231,7 @@ def test_small_programs(program: Program) -> None:
 
 
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
-def test_programs_that_were_once_wrong(path) -> None:
+def test_programs_that_were_once_wrong(path: Path) -> None:
     try:
         check_under_sra(load(str(path)), random.Random(0))
     except LimitReachedError:
@@ -290,14 +291,12 @@ def test_many_loops_do_not_make_searches_contradict_each_other() -> None:
 
 def test_store_buffering_is_found_under_sra_and_not_under_sc() -> None:
     graphs = graphs_of(SB)
-    both_read_0 = (
-        [
-            [n for n, node in enumerate(graph.nodes) if node.pc == len(thread.code) and not any(node.registers)]
-            for graph, thread in zip(graphs.threads, SB.threads, strict=True)
-        ],
-        [],
-        None,
-    )
+    at_end = nodes_where(graphs, *(len(thread.code) for thread in SB.threads))[0]
+    read_0 = [
+        [n for n in ends if not any(graph.nodes[n].registers)]
+        for graph, ends in zip(graphs.threads, at_end, strict=True)
+    ]
+    both_read_0: BadProduct = (read_0, [], None)
     assert run(ForwardSearch(graphs, [both_read_0], 2)) == Outcome.VIOLATION
     assert run(ScSearch(graphs, [both_read_0])) == Outcome.COMPLETE
 
@@ -336,13 +335,15 @@ def test_a_state_beyond_the_bound_is_left_out_and_said() -> None:
     assert run(ForwardSearch(graphs, [bad], 3)) == Outcome.VIOLATION
 
 
-@pytest.mark.parametrize("kind", ["sra", "sc"])
-def test_a_search_goes_on_where_it_stopped(kind: str) -> None:
+@pytest.mark.parametrize("model", ["sra", "sc"])
+def test_a_search_goes_on_where_it_stopped(model: str) -> None:
     graphs = graphs_of(random_program(random.Random(4), threads=(3, 3), most_accesses=4))
     nowhere: BadProduct = ([[] for _ in graphs.threads], [(0, 99)], None)
 
     def search() -> ForwardSearch | ScSearch:
-        return ForwardSearch(graphs, [nowhere], MOST_MESSAGES) if kind == "sra" else ScSearch(graphs, [nowhere])
+        if model == "sc":
+            return ScSearch(graphs, [nowhere])
+        return ForwardSearch(graphs, [nowhere], MOST_MESSAGES)
 
     at_once, by_and_by = search(), search()
     assert run(at_once) == Outcome.COMPLETE

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import Limits, explore
+from holdfast.engine.explore import EVERY_STATE, Limits, explore
 from holdfast.errors import InputError
 from holdfast.formats import load, tpl, write
 from holdfast.program import Program
@@ -96,7 +96,7 @@ def test_every_program_of_figure_7(path: Path, tmp_path: Path) -> None:
 def test_the_states_are_the_same(name: str, tmp_path: Path) -> None:
     program = load(EXAMPLES / "rocker" / f"{name}.tpl")
     monitored = verify(write(program, "promela", monitor="ra"), tmp_path)
-    assert monitored.states == explore(program, "ra", Limits(), subsumption=False).states
+    assert monitored.states == explore(program, "ra", Limits(), tactics=EVERY_STATE).states
 
 
 def test_without_monitor_only_assertions_are_checked(tmp_path: Path) -> None:

@@ -57,6 +57,13 @@ class TestWrite:
         assert (y1, x0) not in reader
         assert (x0, y1) in reader
 
+    def test_nobody_reads_the_new_value_and_then_an_old_one(self):
+        """Although the writer may have an option on the old one up to its write."""
+        x0, x1 = option(START, X, 0), option(1, X, 1)
+        reader, _ = after_write((closed((x0,)), closed((x0,))), 1, X, 1)
+        assert (x1, x0) not in reader
+        assert (x0, x1) in reader
+
     def test_two_lists_of_the_writer_justify_what_one_cannot(self):
         """Example 5.3: T3 needs y = 1, x = 0 for itself, and x = 1, y = 0 to let T6 read z = 1 first."""
         x0, x1, y0, y1 = option(START, X, 0), option(0, X, 1), option(START, Y, 0), option(1, Y, 1)
@@ -108,9 +115,9 @@ def check_equivalence(seeds, most_lists, **limits):
 
 
 def test_potentials_and_graphs_reach_the_same_program_states():
-    assert check_equivalence(range(40), 1500, most_accesses=3) > 30
+    assert check_equivalence(range(60), 500, most_accesses=3) > 50
 
 
 @pytest.mark.slow
 def test_potentials_and_graphs_reach_the_same_program_states_on_many_programs():
-    assert check_equivalence(range(1000, 13000), 6000, most_accesses=3) > 10000
+    assert check_equivalence(range(1000, 12000), 1500, most_accesses=3) > 10000

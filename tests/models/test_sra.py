@@ -37,6 +37,7 @@ from strategies import random_program
 TRANSITIVE_MP = program(
     [write("x", 1), write("y", 1)], [read("a", "y"), write("z", 1)], [read("b", "z"), read("c", "x")]
 )
+COHERENCE = program([read("a", "x"), read("b", "x")], [write("x", 1)])
 TWO_MP = program(
     [write("x", 1), write("z", 1)],
     [write("y", 1), write("z", 1)],
@@ -47,6 +48,7 @@ TWO_MP = program(
 # The number of the example, the program, an outcome as thread and registers, and whether SRA allows it.
 EXAMPLES = {
     "3.5 SB": (SB, {0: {"a": 0}, 1: {"b": 0}}, True),
+    "coherence": (COHERENCE, {0: {"a": 1, "b": 0}}, False),
     "3.6 MP": (MP, {1: {"a": 1, "b": 0}}, False),
     "3.6 MP, in order": (MP, {1: {"a": 1, "b": 1}}, True),
     "3.7 transitive MP": (TRANSITIVE_MP, {1: {"a": 1}, 2: {"b": 1, "c": 0}}, False),

@@ -13,7 +13,9 @@ from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result
 from holdfast.engine.critical import critical_values
 from holdfast.engine.explore import (
+    REDUCED,
     Limits,
+    Tactics,
     Watcher,
     decode_failure,
     decode_race,
@@ -36,7 +38,7 @@ def robust(
     criterion: str = "robust",
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     order: str = "auto",
-    subsumption: bool = True,
+    tactics: Tactics = REDUCED,
     watcher: Watcher | None = None,
 ) -> RobustnessAnswer:
     """Whether `program` is robust against `model`, with a witness if it is not.
@@ -49,7 +51,7 @@ def robust(
         raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
     if model == "tso":
         return robust_against_tso(program, criterion, limits, watcher)
-    result = search(program, model, limits, order, watcher, subsumption=subsumption)
+    result = search(program, model, limits, order, watcher, tactics=tactics)
     common = {
         "file": program.file,
         "question": "robust",
@@ -79,20 +81,21 @@ def search(
     order: str = "auto",
     watcher: Watcher | None = None,
     *,
-    subsumption: bool = True,
+    tactics: Tactics = REDUCED,
 ) -> Result:
     """The engine's result, for the orders of `robust`."""
 
-    def run(order: str, limits: Limits) -> Result:
-        return explore(program, model, limits, order, watcher, subsumption=subsumption)
+    def run(order: str, limits: Limits, tactics: Tactics) -> Result:
+        return explore(program, model, limits, order, watcher, tactics=tactics)
 
+    shortest = replace(tactics, partial_order=False)
     if order != "auto":
-        return run(order, limits)
+        return run(order, limits, shortest if order == "breadth-first" else tactics)
     if limits.states is None or limits.states > NEAR_STATES:
-        near = run("breadth-first", replace(limits, states=NEAR_STATES))
+        near = run("breadth-first", replace(limits, states=NEAR_STATES), shortest)
         if near.outcome != Outcome.STATE_LIMIT:
             return near
-    return run("largest-first" if subsumption else "breadth-first", limits)
+    return run("largest-first" if tactics.subsumption else "breadth-first", limits, tactics)
 
 
 def _tracking_warnings(program: Program) -> list[str]:

@@ -3,9 +3,9 @@
 Several engines can answer, and take turns (design.md, section 6):
 
     sc           all states under sequential consistency; a bad one is bad under every model
-    robustness   robust against RA and safe under SC: safe under RA and SRA
     forward      execution graphs of opSRA with a bound, which is raised; finds bugs
     backward     coverability over potentials: decides
+    robustness   robust against RA and safe under SC: safe under RA and SRA
 
 Under RA, what SRA reaches is reachable too; that nothing more is needs freedom from write/write races
 (sra-2020, Theorem 3.14), which is one more question to the backward search, or robustness.
@@ -14,13 +14,15 @@ Under RA, what SRA reaches is reachable too; that nothing more is needs freedom 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 from holdfast.analyses.bad_states import BadProduct, BadStates, kept_registers, write_races
+from holdfast.analyses.certifying import certificate_of
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.safety_witness import Path, race_witness, safety_witness
+from holdfast.certificates import Certificate
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome, WhyUnbuilt
 from holdfast.engine.explore import Limits, Watcher, bounds
@@ -44,7 +46,9 @@ Engine = Literal["portfolio", "backward", "forward"]
 ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 
 MOST_NODES = 200_000  # of a thread on its own
-FIRST_SLICE = 0.5  # seconds that an engine has before the next takes its turn; doubled each round
+FIRST_SLICE = 0.1  # seconds that an engine has before the next takes its turn; doubled each round
+SC_SLICE = 4.0
+ROBUSTNESS_SLICE = 4.0
 FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen everything within
 MOST_MESSAGES = 64
 PRUNINGS = ("sources", "pairs", "joint", "subsumption")
@@ -71,6 +75,20 @@ def verify(
     if model == "sc":
         return question.under_sc()
     return question.under_weak_memory(engine)
+
+
+def certify(
+    program: Program,
+    *,
+    wanted: Property = Property(),  # noqa: B008 (a frozen value)
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    without: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> tuple[SafetyAnswer, Certificate | None]:
+    """The answer of the backward search under SRA, and if it is safe the certificate for it."""
+    question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
+    answer = question.under_weak_memory("backward")
+    return answer, question.certificate if isinstance(answer, Safe) else None
 
 
 def races(
@@ -135,6 +153,7 @@ class _Question:
         self._program, self._model, self._wanted = program, model, wanted
         self._watcher, self._without = watcher, without
         self._marked: Marked = marked(program, wanted)
+        self.certificate: Certificate | None = None
         self._spending = _Spending(limits)
         kept = kept_registers(self._marked.program, wanted)
         code = lower(self._marked.program, monitored=False, kept=kept)
@@ -163,7 +182,7 @@ class _Question:
         bad = self._bad()
         if isinstance(bad, Unknown):
             return self._by_robustness_alone() or bad
-        if not bad:
+        if not bad and engine == "portfolio":
             return self._nothing_bad()
         for answer in self._turns(engine, bad):
             if answer is not None:
@@ -186,9 +205,10 @@ class _Question:
 
     def _turns(self, engine: Engine, bad: Sequence[BadProduct]) -> Iterator[SafetyAnswer | None]:
         forward, backward = _Forward(self._graphs, bad), self._backward(bad)
-        if engine == "portfolio":
-            yield from self._by_sequential_consistency(bad)
         seconds = FIRST_SLICE if engine == "portfolio" else float("inf")
+        sc_is_safe = False
+        if engine == "portfolio":
+            sc_is_safe = yield from self._by_sequential_consistency(bad)
         while self._spending.stopped is None and self._spending.seconds_left > 0:
             if engine != "backward" and forward.goes_on:
                 yield self._turn("forward", forward, seconds)
@@ -197,6 +217,9 @@ class _Question:
                     yield Unknown(**self._common(), why=why, spent=self._spending.spent)
             if engine != "forward" and self._spending.stopped is None:
                 yield self._turn("backward", backward, seconds)
+            if sc_is_safe and self._spending.stopped is None:
+                sc_is_safe = False  # robustness is asked once
+                yield self._by_robustness(ROBUSTNESS_SLICE)
             seconds *= 2
 
     def _turn(self, name: str, search: Any, seconds: float) -> SafetyAnswer | None:
@@ -211,33 +234,40 @@ class _Question:
                 return Unknown(**self._common(), why=why, spent=self._spending.spent)
             case Outcome.COMPLETE:
                 because = "no way leads from an initial state to a bad one"
-                basis = search.stats.basis if name == "backward" else None
-                return self._safe_under_sra(name, because, basis)
+                if name != "backward":
+                    return self._safe_under_sra(name, because, None)
+                self.certificate = certificate_of(self._marked, self._wanted, self._graphs, search)
+                return self._safe_under_sra(name, because, len(self.certificate.basis))
             case Outcome.TIME_LIMIT:
                 return None
             case outcome:
                 self._spending.stopped = outcome
                 return None
 
-    def _by_sequential_consistency(self, bad: Sequence[BadProduct]) -> Iterator[SafetyAnswer | None]:
-        """An answer if there is a bug without weak memory, or if weak memory does not show."""
-        share = max(self._spending.seconds_left / 4, FIRST_SLICE)
+    def _by_sequential_consistency(
+        self, bad: Sequence[BadProduct]
+    ) -> Generator[SafetyAnswer | None, None, bool]:
+        """An answer if there is a bug without weak memory; returns whether it is known that there is none."""
         search = _native.ScSearch(self._graphs, bad)
-        outcome = self._run("sc", search, min(share, 8 * FIRST_SLICE))
+        outcome = self._run("sc", search, min(SC_SLICE, self._spending.seconds_left / 4))
         if outcome == Outcome.VIOLATION:
             yield self._unsafe("sc", search, "sequential consistency already does it, without weak memory")
         if outcome in (Outcome.INTERRUPTED, Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT):
             self._spending.stopped = outcome
-        if outcome == Outcome.COMPLETE and self._is_robust(8 * FIRST_SLICE):
-            because = "the program is robust against RA, and safe under sequential consistency"
-            yield self._safe("robustness", because)
+        return outcome == Outcome.COMPLETE
 
-    def _is_robust(self, seconds: float) -> bool:
-        seconds = min(seconds, max(self._spending.seconds_left, 0.01))
-        limits = replace(self._spending.limits, seconds=seconds)
+    def _by_robustness(self, seconds: float) -> SafetyAnswer | None:
+        """Safe, if weak memory does not show; for programs that are safe under sequential consistency."""
+        limits = replace(self._spending.limits, seconds=min(seconds, max(self._spending.seconds_left, 0.01)))
         answer = robust(self._marked.program, "ra", limits=limits, watcher=self._watcher)
         self._spending.add("robustness", answer.stats)
-        return isinstance(answer, Robust) and answer.race is None
+        if isinstance(answer, Unknown) and answer.interrupted:
+            self._spending.stopped = Outcome.INTERRUPTED
+        if not isinstance(answer, Robust) or answer.race is not None:
+            return None
+        return self._safe(
+            "robustness", "the program is robust against RA, and safe under sequential consistency"
+        )
 
     def _by_robustness_alone(self) -> SafetyAnswer | None:
         """For programs that are too large for the other engines, and ask for nothing but their assertions."""
@@ -272,6 +302,9 @@ class _Question:
             return self._safe(
                 engine, f"{because} under SRA, and without write/write races RA reaches nothing more", basis
             )
+        robust_too = self._by_robustness(self._spending.seconds_left)
+        if robust_too is not None:
+            return robust_too
         why = "it is safe under SRA"
         if isinstance(race, Racy):
             why += ", but it has a write/write race, so that RA may reach more"

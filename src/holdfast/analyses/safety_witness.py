@@ -24,7 +24,7 @@ from holdfast.models.sra import SraLts
 from holdfast.models.threads import Finding, Label, Threads, ThreadState
 from holdfast.program import Instruction, Program
 from holdfast.program.conditions import CellIs, RegisterIs, atoms, threads_named
-from holdfast.program.properties import MARK_LOCATION, Marked, Property
+from holdfast.program.properties import MARK_LOCATION, MARK_REGISTER, Marked, Property
 from holdfast.verdicts import BadState, Edge, Event, Place, SafetyWitness
 
 _KINDS = {
@@ -231,7 +231,7 @@ def _place(
 ) -> Place:
     thread = program.threads[t]
     held = {name: at.registers[thread.registers.index(name)] for name in registers}
-    held.pop(MARK_LOCATION, None)
+    held.pop(MARK_REGISTER, None)
     if 0 <= at.pc < len(thread.code):
         return _at(t, thread.code[at.pc], label, held)
     return Place(thread=t, line=0, column=0, text="", label=label, registers=held)

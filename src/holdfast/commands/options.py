@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -43,6 +43,70 @@ def input_options(command: Command) -> Command:
             "--treat-sc-as",
             type=click.Choice(["fence", "acq-rel"]),
             help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
+        ),
+    )
+
+
+class GivenProperty(NamedTuple):
+    """What must not happen, as the options say it."""
+
+    mutex: tuple[str, ...]
+    error_labels: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+def property_options(command: Command) -> Command:
+    """Adds the options about what must not happen, which reach the command as one `given`."""
+    return collected(
+        command,
+        "given",
+        GivenProperty,
+        mutex=click.option(
+            "--mutex",
+            multiple=True,
+            metavar="LABELS",
+            help="No two threads at once at labels of this list (a,b,…).",
+        ),
+        error_labels=click.option(
+            "--error-label",
+            "error_labels",
+            multiple=True,
+            metavar="LABEL",
+            help="No thread at this label.",
+        ),
+        bad=click.option(
+            "--bad",
+            multiple=True,
+            metavar="FORMULA",
+            help="No state with this formula: 'p0@cs && p1.r == 2'.",
+        ),
+    )
+
+
+def search_tactics(command: Command) -> Command:
+    """Adds the options that switch reductions off, which reach the command as one `tactics`."""
+
+    def tactics(**options: Any) -> Any:
+        from holdfast.engine.explore import Tactics
+
+        return Tactics(
+            subsumption=not options["no_subsumption"],
+            partial_order=not options["no_por"],
+            symmetry=not options["no_symmetry"],
+        )
+
+    return collected(
+        command,
+        "tactics",
+        tactics,
+        no_subsumption=click.option(
+            "--no-subsumption", is_flag=True, help="Keep every monitor, not only the largest ones."
+        ),
+        no_por=click.option(
+            "--no-por", is_flag=True, help="Step all threads in every state: no partial-order reduction."
+        ),
+        no_symmetry=click.option(
+            "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
         ),
     )
 

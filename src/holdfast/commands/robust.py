@@ -8,11 +8,11 @@ import click
 
 from holdfast.commands.answers import Printing, answer_files, printing_options
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import input_options, search_limits
+from holdfast.commands.options import input_options, search_limits, search_tactics
 from holdfast.memory_models import ROBUSTNESS_MODELS
 
 if TYPE_CHECKING:
-    from holdfast.engine.explore import Limits
+    from holdfast.engine.explore import Limits, Tactics
     from holdfast.formats import Reading
 
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     help="Order of the search. Breadth first finds shortest witnesses, largest first decides soonest; auto "
     "begins with the one and goes over to the other.",
 )
-@click.option("--no-subsumption", is_flag=True, help="Keep every monitor, not only the largest ones.")
+@search_tactics
 @printing_options
 @search_limits
 @input_options
@@ -52,7 +52,7 @@ def robust(
     criterion: str,
     shortest: bool,
     search: str,
-    no_subsumption: bool,
+    tactics: Tactics,
     printing: Printing,
     jobs: int | None,
     limits: Limits,
@@ -72,6 +72,6 @@ def robust(
     question = Question("robust", model, criterion)
 
     def job(path: str) -> Job:
-        return Job(path, question, limits, order, not no_subsumption, reading=reading)
+        return Job(path, question, limits, order, tactics, reading=reading)
 
     answer_files(files, job, jobs, printing)

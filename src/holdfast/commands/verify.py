@@ -8,7 +8,13 @@ import click
 
 from holdfast.commands.answers import Printing, answer_files, printing_options
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import Command, input_options, search_limits
+from holdfast.commands.options import (
+    Command,
+    GivenProperty,
+    input_options,
+    property_options,
+    search_limits,
+)
 from holdfast.memory_models import SAFETY_MODELS
 
 if TYPE_CHECKING:
@@ -37,15 +43,7 @@ def _without(command: Command) -> Command:
     show_default=True,
     help="Strong release/acquire (causal consistency), release/acquire, or sequential consistency.",
 )
-@click.option(
-    "--mutex", multiple=True, metavar="LABELS", help="No two threads at once at labels of this list (a,b,…)."
-)
-@click.option(
-    "--error-label", "error_labels", multiple=True, metavar="LABEL", help="No thread at this label."
-)
-@click.option(
-    "--bad", multiple=True, metavar="FORMULA", help="No state with this formula: 'p0@cs && p1.r == 2'."
-)
+@property_options
 @click.option(
     "--engine",
     type=click.Choice(["portfolio", "backward", "forward"]),
@@ -66,9 +64,7 @@ def verify(
     *,
     files: tuple[str, ...],
     model: str,
-    mutex: tuple[str, ...],
-    error_labels: tuple[str, ...],
-    bad: tuple[str, ...],
+    given: GivenProperty,
     engine: Any,
     without: tuple[str, ...],
     certificate: str | None,
@@ -88,7 +84,7 @@ def verify(
 
     if certificate is not None and (model != "sra" or len(files) != 1):
         raise click.UsageError("--certificate takes exactly one program and --model sra")
-    how = Safety(mutex, error_labels, bad, engine, without, certificate)
+    how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:
         return Job(path, safety(model), limits, reading=reading, safety=how)

@@ -115,6 +115,13 @@ class ProgramBuilder:
         release: bool = False,
         non_atomic: bool = False,
     ) -> None: ...
+    def add_exchange(
+        self,
+        first: int,
+        second: int,
+        cells: Sequence[tuple[int, int]],
+        values: Sequence[tuple[int, int, Sequence[int], Sequence[tuple[int, int, int]]]],
+    ) -> None: ...
     def finish(self) -> Program: ...
 
 class Event:
@@ -222,6 +229,7 @@ def explore(
     model: Model,
     order: Order,
     subsumption: bool,
+    partial_order: bool,
     most_states: int,
     most_seconds: float,
     most_bytes: int,

@@ -50,6 +50,24 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Tactics:
+    """How to search; none of it changes a verdict. `docs/engine.md` says why.
+
+    Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
+    threads are stepped in every state; without `symmetry` states in which equal threads have changed places
+    are told apart.
+    """
+
+    subsumption: bool = True
+    partial_order: bool = True
+    symmetry: bool = True
+
+
+REDUCED = Tactics()
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     states: int
     transitions: int
@@ -71,13 +89,21 @@ def explore(
     order: str = "breadth-first",
     watcher: Watcher | None = None,
     *,
-    subsumption: bool = True,
+    tactics: Tactics = REDUCED,
 ) -> _native.Result:
-    """Search all states of `program` under sequential consistency with the monitor of `model`."""
-    code = lower(program, monitored=model != "sc")
+    """Search all states of `program` under sequential consistency with the monitor of `model`.
+
+    With partial-order reduction, runs are not shortest even breadth first.
+    """
+    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry)
     with _as_input_errors(program):
         return _native.explore(
-            code, MONITORS[model], SEARCH_ORDERS[order], subsumption, **bounds(limits, watcher)
+            code,
+            MONITORS[model],
+            SEARCH_ORDERS[order],
+            tactics.subsumption,
+            tactics.partial_order,
+            **bounds(limits, watcher),
         )
 
 

@@ -14,6 +14,7 @@ from holdfast.engine import _native
 from holdfast.engine._native import ExpressionOp, Op
 from holdfast.engine.critical import StaleClasses, stale_classes
 from holdfast.engine.liveness import live_registers
+from holdfast.engine.symmetry import exchanges
 from holdfast.engine.values import expression_range
 from holdfast.errors import InputError
 from holdfast.program import (
@@ -84,12 +85,13 @@ def lower(
     keep_registers: bool = False,
     kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
     store_buffers: bool = False,
+    symmetry: bool = False,
 ) -> _native.Program:
     """The bytecode of `program`; without monitor no stale values need to be told apart.
 
     Registers that can matter no more are forgotten, unless `keep_registers` is set or they are among those
     that `kept` names, by thread. With `store_buffers`, SC fences do nothing but drain the buffer of their
-    thread.
+    thread. With `symmetry`, it is told which threads can be exchanged; registers must be forgotten for that.
     """
     builder = _native.ProgramBuilder(program.max_value, program.wraps)
     classes = stale_classes(program) if monitored else {}
@@ -109,6 +111,13 @@ def lower(
         everything = frozenset(thread.registers)
         _ThreadLowering(program, builder, thread, store_buffers=store_buffers).run(
             everything if keep_registers else kept.get(thread.name, frozenset())
+        )
+    for exchange in exchanges(program, classes) if symmetry else []:
+        builder.add_exchange(
+            exchange.first,
+            exchange.second,
+            exchange.cells,
+            [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
         )
     try:
         return builder.finish()

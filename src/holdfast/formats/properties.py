@@ -69,6 +69,31 @@ def both(one: Property, other: Property) -> Property:
     return Property((*one.mutex, *other.mutex), (*one.error_labels, *other.error_labels), _any_of(parts))
 
 
+def spelled(wanted: Property) -> str:
+    """The property as comments in a file state it."""
+    lines = []
+    if wanted.mutex:
+        lines.append(f"mutex: {','.join(wanted.mutex)}")
+    lines += [f"error-label: {label}" for label in wanted.error_labels]
+    if wanted.bad is not None:
+        lines.append(f"bad: {_spelled(wanted.bad)}")
+    return "; ".join(lines)
+
+
+def _spelled(formula: Formula) -> str:
+    match formula:
+        case StandsAt(thread, label):
+            return f"{thread}@{label}"
+        case RegisterIs(thread, register, value, comparison):
+            return f"{thread}.{register} {comparison} {value}"
+        case Not(part):
+            return f"!({_spelled(part)})"
+        case And(parts) | Or(parts):
+            return (" && " if isinstance(formula, And) else " || ").join(f"({_spelled(p)})" for p in parts)
+        case _:
+            raise AssertionError(f"not in a formula about threads: {formula}")
+
+
 def _any_of(parts: Sequence[Formula]) -> Formula | None:
     if not parts:
         return None

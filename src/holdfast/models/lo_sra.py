@@ -6,10 +6,10 @@
     Def. 5.8, footnote 3    LoSraState, its initial potentials: any options of the initial writer
     Figure 4                written (WRITE), consumed (READ and the first half of RMW)
 
-WRITE of x has one condition more than in our copy of the figure: no option on x stands in L1 … Ln. The list of
-the writer that justifies them is one from before the write, so it may well have such options; without the
-condition a thread could read the new write of x and then an older one. The proof of Lemma 5.15 needs it, too,
-where it keeps the old write for every option after a new one.
+WRITE of x has one condition more than in our copy of the figure: no option on x stands in L1 … Ln. The list
+of the writer that justifies them is one from before the write, so it may have such options, and a thread
+could read the new write of x and then an older one. The proof of Lemma 5.15 needs the condition where it
+keeps the old write for an option after a new one.
 
 The rules guess: WRITE may add options to any list, LOWER may lose options and lists, copy lists, and READ
 needs all lists of its thread to start alike. To run them, every guess that only adds is made at once:

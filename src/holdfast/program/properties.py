@@ -31,7 +31,7 @@ from holdfast.program.instructions import (
 )
 from holdfast.program.program import Location, Program, Thread
 
-MARK_REGISTER = "(mark)"
+MARK_REGISTER = "(mark read)"
 MARK_LOCATION = "(mark)"
 
 

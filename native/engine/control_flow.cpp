@@ -1,4 +1,4 @@
-#include "engine/alone.hpp"
+#include "engine/control_flow.hpp"
 
 namespace holdfast {
 

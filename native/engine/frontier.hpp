@@ -1,0 +1,49 @@
+// Which states wait to be expanded.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/explorer.hpp"
+#include "engine/store.hpp"
+
+namespace holdfast {
+
+// Breadth first they are simply those from a number on. Largest first takes a state whose monitor has most
+// elements, since it makes most others superfluous.
+class Frontier {
+  public:
+    explicit Frontier(Order order) : order_(order) {}
+
+    void add(StateNumber n, std::size_t elements) {
+        ++size_;
+        if (order_ == Order::breadth_first) return;
+        auto const stack = order_ == Order::largest_first ? elements : 0;
+        if (stack >= stacks_.size()) stacks_.resize(stack + 1);
+        stacks_[stack].push_back(n);
+        top_ = std::max(top_, stack);
+    }
+    std::uint64_t size() const { return size_; }
+    StateNumber take() {
+        --size_;
+        if (order_ == Order::breadth_first) return static_cast<StateNumber>(next_++);
+        while (stacks_[top_].empty()) --top_;
+        auto const n = stacks_[top_].back();
+        stacks_[top_].pop_back();
+        return n;
+    }
+    // The other orders need the successors of one state before the next one is chosen.
+    bool by_batches() const { return order_ == Order::breadth_first; }
+    std::size_t bytes() const {
+        return order_ == Order::breadth_first ? 0 : static_cast<std::size_t>(size_) * sizeof(StateNumber);
+    }
+
+  private:
+    Order order_;
+    std::uint64_t size_ = 0;
+    std::uint64_t next_ = 0;                        // breadth first
+    std::vector<std::vector<StateNumber>> stacks_;  // else: one, or one for each number of elements
+    std::size_t top_ = 0;
+};
+
+}  // namespace holdfast

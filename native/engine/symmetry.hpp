@@ -1,0 +1,130 @@
+// Symmetry: of all states that differ in an exchange of equal threads alone, one is enough.
+//
+// An exchange of two threads, with the cells and values that are their own, maps the program to itself
+// (src/holdfast/engine/symmetry.py). So it maps runs to runs of the same length, and what is found after one
+// to what is found after the other, monitors included: every part of a monitor belongs to a thread, a cell or
+// a value, and goes where that goes. A state is replaced by one in which the threads of each group are
+// sorted. Where two threads look alike the order is left open, and more states than necessary are kept.
+#pragma once
+
+#include <vector>
+
+#include "engine/machine.hpp"
+
+namespace holdfast {
+
+template <class Monitor>
+class Symmetry {
+  public:
+    explicit Symmetry(Machine<Monitor> const& machine) : machine_(machine) {
+        for (auto const& e : machine.program().exchanges) {
+            if (groups_.empty() || groups_.back().back().second != e.first) groups_.emplace_back();
+            groups_.back().push_back(make(e));
+        }
+    }
+
+    bool empty() const { return groups_.empty(); }
+
+    // Sorts the threads of each group; tells of each exchange of two threads.
+    template <class Exchanged>
+    void sort(Word* state, Exchanged exchanged) const {
+        for (auto const& group : groups_) {
+            for (auto last = group.size(); last > 0; --last) {
+                for (std::size_t n = 0; n < last; ++n) {
+                    if (!is_out_of_order(state, group[n])) continue;
+                    apply(state, group[n]);
+                    exchanged(group[n].first, group[n].second);
+                }
+            }
+        }
+    }
+
+  private:
+    struct RenamedValues {
+        Field field;
+        Value first, second;
+    };
+    struct Swap {
+        std::uint32_t first, second;  // threads
+        BitSwaps bits;
+        std::vector<RenamedValues> cells;
+        std::vector<std::vector<std::vector<RenamedValues>>> registers;  // per thread and point
+        // What the two threads have of their own: in program state and memory, and in the monitor.
+        std::vector<std::pair<Field, Field>> compared, compared_last;
+    };
+
+    Swap make(Exchange const& e) const {
+        Swap swap{e.first, e.second, {}, {}, {}, {}, {}};
+        auto const& program = machine_.program();
+        std::vector<bool> renamed(program.cells.size());
+        std::vector<bool> renamed_register(program.threads[e.first].registers);
+        swap.registers.resize(program.threads.size());
+        for (std::size_t t = 0; t < program.threads.size(); ++t)
+            swap.registers[t].resize(program.threads[t].diverged() + 1);
+        for (auto const& values : e.values) {
+            for (auto x : values.cells) {
+                renamed[x] = true;
+                swap.cells.push_back({machine_.cell_field(x), values.first, values.second});
+            }
+            for (auto const& [t, pc, reg] : values.registers) {
+                auto const point = program.threads[t].point_of[pc];
+                if (point == none) continue;
+                if (t == e.first) renamed_register[reg] = true;
+                swap.registers[t][point].push_back(
+                    {machine_.register_field(t, reg), values.first, values.second});
+            }
+        }
+        auto const exchange = [&](Field const& a, Field const& b, bool compared) {
+            swap.bits.add(a, b);
+            if (compared) swap.compared.emplace_back(a, b);
+        };
+        exchange(machine_.point_field(e.first), machine_.point_field(e.second), true);
+        for (std::uint32_t r = 0; r < renamed_register.size(); ++r)
+            exchange(machine_.register_field(e.first, r), machine_.register_field(e.second, r),
+                     !renamed_register[r]);
+        for (auto const& [x, y] : e.cells)
+            exchange(machine_.cell_field(x), machine_.cell_field(y), !renamed[x]);
+        machine_.monitor().add_exchange(e, swap.bits);
+        auto const first = machine_.monitor().fields_of_thread(e.first);
+        auto const second = machine_.monitor().fields_of_thread(e.second);
+        for (std::size_t i = 0; i < first.size(); ++i) swap.compared_last.emplace_back(first[i], second[i]);
+        return swap;
+    }
+
+    bool is_out_of_order(Word const* state, Swap const& swap) const {
+        for (auto const& [a, b] : swap.compared) {
+            if (a.get(state) != b.get(state)) return a.get(state) > b.get(state);
+        }
+        // The threads whose values stand in cells come first.
+        for (auto const& cell : swap.cells) {
+            auto const v = cell.field.get(state);
+            if (v == cell.first || v == cell.second) return v == cell.second;
+        }
+        for (auto const& [a, b] : swap.compared_last) {
+            if (a.get(state) != b.get(state)) return a.get(state) > b.get(state);
+        }
+        return false;
+    }
+
+    void apply(Word* state, Swap const& swap) const {
+        swap.bits.apply(state);
+        for (auto const& cell : swap.cells) rename(state, cell);
+        for (std::uint32_t t = 0; t < swap.registers.size(); ++t) {
+            for (auto const& reg : swap.registers[t][machine_.point(state, t)]) rename(state, reg);
+        }
+    }
+
+    static void rename(Word* state, RenamedValues const& renamed) {
+        auto const v = renamed.field.get(state);
+        if (v == renamed.first) {
+            renamed.field.set(state, renamed.second);
+        } else if (v == renamed.second) {
+            renamed.field.set(state, renamed.first);
+        }
+    }
+
+    Machine<Monitor> const& machine_;
+    std::vector<std::vector<Swap>> groups_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,33 @@
+"""A safe answer with its proof: the basis of the backward search, in the form that `certificates` checks."""
+
+from __future__ import annotations
+
+from holdfast.certificates import BasisState, Certificate, Standing
+from holdfast.engine import _native
+from holdfast.formats.properties import spelled
+from holdfast.program.properties import Marked, Property
+
+
+def certificate_of(
+    marked: Marked, wanted: Property, graphs: _native.ThreadGraphs, search: _native.Coverability
+) -> Certificate:
+    """The certificate of a search that has come to its end without finding a way to a bad state."""
+    nodes = [graph.nodes for graph in graphs.threads]
+
+    def standing(thread: int, node: int) -> Standing:
+        if node == len(nodes[thread]):
+            return Standing(None, ())
+        return Standing(nodes[thread][node].pc, tuple(nodes[thread][node].registers))
+
+    def option(writer: int, cell: int, value: int, flag: _native.Flag) -> tuple[int, int, int, str]:
+        return (-1 if writer == len(nodes) else writer, cell, value, flag.name)
+
+    basis = tuple(
+        BasisState(
+            tuple(standing(thread, node) for thread, node in enumerate(places)),
+            phase,
+            tuple(tuple(tuple(option(*one) for one in options) for options in lists) for lists in potentials),  # type: ignore[misc]
+        )
+        for places, phase, potentials in search.basis()
+    )
+    return Certificate.of(marked.program, spelled(wanted), basis)
