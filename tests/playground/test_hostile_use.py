@@ -104,6 +104,14 @@ class TestTooLong:
         connection.close()
         wait_until(lambda: not is_running(search))
 
+    def test_and_if_the_server_is_killed(self):
+        """Then a search cannot say how far it is, and ends."""
+        with playground("--timeout", "60") as killed, killed.started(ENDLESS) as connection:
+            assert b"progress" in connection.getresponse().readline()
+            (search,) = killed.searches()
+            killed.process.kill()
+            wait_until(lambda: not is_running(search))
+
     def test_half_a_request_keeps_nobody_waiting(self, serving):
         streams = [socket.create_connection(("127.0.0.1", serving.port), 30) for _ in range(20)]
         for stream in streams:
