@@ -22,6 +22,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/explorer.py
 	$(BIN)/python benchmarks/tso_table1.py
 	$(BIN)/python benchmarks/tso_scaling.py
+	$(BIN)/python benchmarks/sra.py
+	$(BIN)/python benchmarks/versus_spin.py
+	$(BIN)/python benchmarks/families.py
+	$(BIN)/python benchmarks/hardware.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check
