@@ -93,26 +93,23 @@ def holds(condition: FinalCondition, registers: Registers, memory: Memory) -> bo
 
 def atoms(formula: Formula) -> Iterator[Atom]:
     """The comparisons in `formula`, from left to right."""
-    match formula:
-        case RegisterIs() | CellIs():
-            yield formula
-        case Not(part):
-            yield from atoms(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from atoms(part)
+    return (leaf for leaf in _leaves(formula) if isinstance(leaf, RegisterIs | CellIs))
 
 
 def standings(formula: Formula) -> Iterator[StandsAt]:
     """What `formula` says about where threads stand, from left to right."""
+    return (leaf for leaf in _leaves(formula) if isinstance(leaf, StandsAt))
+
+
+def _leaves(formula: Formula) -> Iterator[Formula]:
     match formula:
-        case StandsAt():
-            yield formula
         case Not(part):
-            yield from standings(part)
+            yield from _leaves(part)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from standings(part)
+                yield from _leaves(part)
+        case _:
+            yield formula
 
 
 def threads_named(formula: Formula) -> set[str]:

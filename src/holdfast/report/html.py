@@ -135,7 +135,7 @@ def _picture(witness: AnyWitness) -> str:
 def _circle(witness: AnyWitness) -> str:
     steps = "".join(
         f'<li data-source="{edge.source}" data-target="{edge.target}">'
-        f"{_prose(explain.explain_edge(witness, edge))}</li>"
+        f"{prose(explain.explain_edge(witness, edge))}</li>"
         for edge in cycle.told(witness)
     )
     end = "So the first of them would have to come before itself."
@@ -216,9 +216,9 @@ def _text(text: str) -> str:
 
 def _paragraph(sentence: str, kind: str = "") -> str:
     of_kind = f' class="{kind}"' if kind else ""
-    return f"<p{of_kind}>{_prose(sentence)}</p>"
+    return f"<p{of_kind}>{prose(sentence)}</p>"
 
 
-def _prose(sentence: str) -> str:
+def prose(sentence: str) -> str:
     """The sentence, what stands between backquotes set as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(sentence))

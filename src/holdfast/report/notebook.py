@@ -6,7 +6,6 @@ The styles are inline, so nothing leaks into the page around it. What is said an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -15,6 +14,7 @@ from holdfast.formats import write
 from holdfast.program import Program
 from holdfast.report import explain, svg, text
 from holdfast.report.advice import advice
+from holdfast.report.html import prose
 from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.printable import printable
 from holdfast.report.repair_text import edit_words
@@ -55,35 +55,30 @@ def _parts(answer: Answer) -> Iterator[str]:
         yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
     if answer.witness is not None:
         yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
-        yield from (f"<p>{_prose(sentence)}</p>" for sentence in advice(answer.witness))
-        yield _details("The circle, step by step", f"<p>{_prose(explain.explain_cycle(answer.witness))}</p>")
+        yield from (f"<p>{prose(sentence)}</p>" for sentence in advice(answer.witness))
+        yield _details("The circle, step by step", f"<p>{prose(explain.explain_cycle(answer.witness))}</p>")
         run = Run(threads=answer.witness.threads, events=answer.witness.events)
         yield _details("The run", _run(run, buffered(answer.witness)))
     if answer.race is not None:
-        yield f"<p><b>Data race.</b> {_prose(explain.explain_race(answer.race))}</p>"
+        yield f"<p><b>Data race.</b> {prose(explain.explain_race(answer.race))}</p>"
         yield _details("The run to it", _run(answer.race.run))
     if answer.assertion is not None:
-        yield f"<p>{_prose(explain.explain_assertion(answer.assertion))}</p>"
+        yield f"<p>{prose(explain.explain_assertion(answer.assertion))}</p>"
         yield _details("The run to it", _run(answer.assertion.run))
     if isinstance(answer, RepairAnswer) and answer.edits:
         yield _repair(answer)
     for warning in answer.warnings:
-        yield f"<p><b>Warning:</b> {_prose(printable(warning))}</p>"
+        yield f"<p><b>Warning:</b> {prose(printable(warning))}</p>"
     yield f'<p style="opacity:.7"><small>{escape(text.stats_line(answer.stats))}</small></p>'
 
 
 def _repair(answer: RepairAnswer) -> str:
     """The places to change, and the diff."""
-    places = "".join(f"<li>line {edit.line}: {_prose(edit_words(edit))}</li>" for edit in answer.edits or ())
+    places = "".join(f"<li>line {edit.line}: {prose(edit_words(edit))}</li>" for edit in answer.edits or ())
     diff = escape("\n".join(printable(line.expandtabs(8)) for line in answer.diff.splitlines()))
     return f"<p>Changes that cost {answer.cost:g}:</p><ul>{places}</ul>" + _details(
         "The diff", f"<pre>{diff}</pre>"
     )
-
-
-def _prose(sentence: str) -> str:
-    """The sentence, what stands between backquotes set as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(sentence))
 
 
 def _details(title: str, content: str) -> str:
