@@ -1,6 +1,7 @@
 #include "engine/lowest_states.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast {
 namespace {
@@ -29,31 +30,21 @@ bool all_at_most(std::uint8_t const* a, std::uint8_t const* b, std::size_t count
 bool LowestStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32_t thread) {
     table_.reserve_one();
     auto const hash = hash_of(key);
-    auto const first = find_first(key, hash);
+    auto const known = table_.find(hash, [&](StateNumber n) { return has_key(n, key); });
+    if (known != no_state && is_above_any(known, numbers)) return false;
     auto const number = static_cast<StateNumber>(size());
-    if (first != no_state) {
-        if (is_above_any(first, numbers)) return false;
-        remove_above(first, numbers);
-    }
-    bool const is_first = first == no_state;
-    auto const* const data = save(is_first ? key : Bytes{}, numbers);
-    auto const next = is_first ? no_state : record(first).next;
+    auto const first = known == no_state ? number : known;
+    auto const* const data = save(first == number ? key : Bytes{}, numbers);
     auto const key_size = static_cast<std::uint32_t>(key.size());
-    new (records_.append())
-        Record{data, parent, is_first ? number : first, next, key_size & 0x7fffff, 1, thread & 0xff};
-    if (is_first) {
+    new (records_.append()) Record{data, parent, first, no_state, key_size & 0x7fffff, 1, thread & 0xff};
+    // Nothing is thrown from here on.
+    if (first == number) {
         table_.add(hash, number);
     } else {
-        record(first).next = number;
+        remove_above(first, numbers);
+        record(number).next = std::exchange(record(first).next, number);
     }
     return true;
-}
-
-StateNumber LowestStates::find_first(Bytes key, std::uint64_t hash) {
-    return table_.find(hash, [&](StateNumber n) {
-        auto const& known = record(n);
-        return known.key_size == key.size() && std::memcmp(known.data, key.data(), key.size()) == 0;
-    });
 }
 
 bool LowestStates::is_above_any(StateNumber first, Bytes numbers) const {

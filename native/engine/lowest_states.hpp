@@ -3,7 +3,9 @@
 // lowest need be looked at; all remember where they came from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -25,6 +27,10 @@ class LowestStates {
     std::uint8_t const* numbers(StateNumber n) const {
         return record(n).data + (record(n).first == n ? record(n).key_size : 0);
     }
+    bool is(StateNumber n, Bytes key, Bytes numbers) const {
+        return has_key(record(n).first, key) &&
+               std::ranges::equal(numbers, Bytes(this->numbers(n), numbers.size()));
+    }
     StateNumber parent(StateNumber n) const { return record(n).parent; }
     std::uint32_t thread(StateNumber n) const { return record(n).thread; }
     // Whether none that is below it has come since.
@@ -45,7 +51,10 @@ class LowestStates {
     static_assert(sizeof(Record) % sizeof(Word) == 0);
 
     Record& record(StateNumber n) const { return *reinterpret_cast<Record*>(records_[n]); }
-    StateNumber find_first(Bytes key, std::uint64_t hash);
+    bool has_key(StateNumber first, Bytes key) const {
+        return record(first).key_size == key.size() &&
+               std::memcmp(record(first).data, key.data(), key.size()) == 0;
+    }
     bool is_above_any(StateNumber first, Bytes numbers) const;
     void remove_above(StateNumber first, Bytes numbers);
     std::uint8_t const* save(Bytes key, Bytes numbers);

@@ -99,6 +99,7 @@ class ScSearch::Search {
 
     std::vector<std::uint32_t> start_nodes() const {
         std::vector<std::uint32_t> nodes;
+        if (!found()) return nodes;
         auto const first = states_to_bad().front();
         for (std::uint32_t t = 0; t < graphs_.threads.size(); ++t) nodes.push_back(node(first, t));
         return nodes;

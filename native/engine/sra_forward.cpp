@@ -135,6 +135,7 @@ class ForwardSearch::Search {
 
     std::vector<RunStep> path() {
         std::vector<RunStep> steps;
+        if (!found()) return steps;
         SraState state = messages_.initial(start_nodes());
         for (auto n : states_to_bad()) {
             if (states_.parent(n) != no_state) state = done_again(state, n, steps);
@@ -144,6 +145,7 @@ class ForwardSearch::Search {
     }
 
     std::vector<std::uint32_t> start_nodes() {
+        if (!found()) return {};
         auto const first = states_to_bad().front();
         messages_.unpack(states_.key(first), states_.numbers(first), state_);
         return state_.nodes;
@@ -255,9 +257,7 @@ class ForwardSearch::Search {
         auto const t = states_.thread(n);
         each_block(state, t, [&](std::uint32_t read, std::uint32_t e) {
             messages_.pack(next_, key_, views_);
-            if (!std::ranges::equal(key_, Bytes(states_.key(n), key_.size())) ||
-                !std::ranges::equal(views_, Bytes(states_.numbers(n), views_.size())))
-                return true;
+            if (!states_.is(n, key_, views_)) return true;
             add_reads(state, t, reads_[t], read, steps);
             auto const& label = labels_(t, e);
             add_step(state, t, e, messages_.count(state, label.cell) - 1, steps);

@@ -79,8 +79,9 @@ class SraNeeds {
     std::vector<std::size_t> values_from_;  // per cell
     std::vector<bool> asked_;
     std::size_t bad_words_;
-    std::vector<PerNode> can_, there_;   // per thread
-    std::vector<Rows> near_, can_come_;  // per thread
+    // Per thread. `can_`: per cell whether it reads, modifies, writes, races; then the values it reads.
+    std::vector<PerNode> can_, there_;
+    std::vector<Rows> near_, can_come_;
 };
 
 }  // namespace holdfast
