@@ -14,6 +14,11 @@ std::uint64_t mixed(std::uint64_t value) {
     return value ^ value >> 29;
 }
 
+// The bit of an option in a signature.
+std::uint64_t bit_of(std::uint32_t option) {
+    return option == no_option ? 0 : std::uint64_t{1} << (mixed(option) >> 58);
+}
+
 }  // namespace
 
 Basis::Basis(ThreadGraphs const& graphs, OptionLists const& lists, bool subsumption)
@@ -26,7 +31,8 @@ ItemNumber Basis::keep(CausalState const& state, BackStep const& step) {
     items_.push_back({tuple, true, step, potentials_.size()});
     auto const mask = anywhere_mask(graphs_, state.nodes);
     if (std::find(masks_.begin(), masks_.end(), mask) == masks_.end()) masks_.push_back(mask);
-    index_[place_of(tuple, options)].push_back({options.signature, number});
+    if (tuple == groups_.size()) groups_.emplace_back();
+    group_of(tuple, options).entries.push_back({options.signature, number});
     std::size_t weight = 0;
     for (auto const& potential : state.potentials) {
         potentials_.push_back(static_cast<std::uint32_t>(potential.size()));
@@ -71,34 +77,26 @@ bool Basis::is_dropped(ItemNumber item) {
     if (!is_covered(state, item)) return false;
     items_[item].kept = false;
     --kept_;
-    std::erase_if(index_[place_of(items_[item].tuple, options_of(state))],
+    std::erase_if(group_of(items_[item].tuple, options_of(state)).entries,
                   [&](Entry const& entry) { return entry.item == item; });
     return true;
 }
 
 bool Basis::is_covered(CausalState const& state, ItemNumber except) {
     auto const mask = anywhere_mask(graphs_, state.nodes);
-    auto const options = options_of(state);
+    auto const signature = options_of(state).signature;
     auto const flat = flattened(state);
-    auto const found_at = [&](TupleNumber tuple, std::uint32_t first, std::uint32_t second) {
-        auto const at = index_.find(place(tuple, first, second));
-        if (at == index_.end()) return false;
-        return std::any_of(at->second.begin(), at->second.end(), [&](Entry const& entry) {
-            if ((entry.signature & ~options.signature) != 0 || entry.item == except) return false;
-            if (items_[entry.item].tuple != tuple) return false;  // another place with the same hash
-            return subsumption_ ? is_below(saved(entry.item), flat) : is_same(saved(entry.item), flat);
-        });
+    auto const is_under = [&](Entry const& entry) {
+        if ((entry.signature & ~signature) != 0 || entry.item == except) return false;
+        return subsumption_ ? is_below(saved(entry.item), flat) : is_same(saved(entry.item), flat);
     };
     for (auto wider : masks_) {
         if ((mask & ~wider) != 0 || (wider != mask && !subsumption_)) continue;
         auto const tuple = tuples_.find(widened(graphs_, state.nodes, wider));
         if (!tuple) continue;
-        if (found_at(*tuple, no_option, no_option)) return true;
-        for (std::size_t i = 0; i < options.all.size(); ++i) {
-            if (found_at(*tuple, options.all[i], no_option)) return true;
-            for (std::size_t j = i + 1; j < options.all.size(); ++j) {
-                if (found_at(*tuple, options.all[i], options.all[j])) return true;
-            }
+        for (auto const& group : groups_[*tuple]) {
+            if ((group.signature & ~signature) == 0 && std::ranges::any_of(group.entries, is_under))
+                return true;
         }
     }
     return false;
@@ -111,7 +109,7 @@ Basis::Options Basis::options_of(CausalState const& state) const {
             for (auto option : lists_[list]) {
                 auto const one = option.source() * static_cast<std::uint32_t>(state.potentials.size()) + t;
                 options.all.push_back(one);
-                options.signature |= std::uint64_t{1} << (mixed(one) >> 58);
+                options.signature |= bit_of(one);
             }
         }
     }
@@ -121,13 +119,14 @@ Basis::Options Basis::options_of(CausalState const& state) const {
     return options;
 }
 
-std::uint64_t Basis::place(TupleNumber tuple, std::uint32_t first, std::uint32_t second) {
-    return mixed(mixed(mixed(tuple) + first) + second);
-}
-
-std::uint64_t Basis::place_of(TupleNumber tuple, Options const& options) const {
+Basis::Group& Basis::group_of(TupleNumber tuple, Options const& options) {
     auto const& all = options.all;
-    return place(tuple, all.empty() ? no_option : all[0], all.size() < 2 ? no_option : all[1]);
+    auto const first = all.empty() ? no_option : all[0], second = all.size() < 2 ? no_option : all[1];
+    auto& groups = groups_[tuple];
+    auto const at = std::ranges::find_if(
+        groups, [&](Group const& group) { return group.first == first && group.second == second; });
+    if (at != groups.end()) return *at;
+    return groups.emplace_back(Group{first, second, bit_of(first) | bit_of(second), {}});
 }
 
 CausalState Basis::load(ItemNumber item) const {
@@ -178,7 +177,7 @@ bool Basis::is_same(Saved a, Saved b) const {
 
 std::size_t Basis::bytes() const {
     return items_.capacity() * sizeof(Item) + potentials_.capacity() * sizeof(potentials_[0]) +
-           index_.size() * 64 + items_.size() * sizeof(Entry) + tuples_.bytes();
+           items_.size() * sizeof(Entry) + groups_.size() * sizeof(Group) + tuples_.bytes();
 }
 
 }  // namespace holdfast

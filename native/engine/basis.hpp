@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/causal_state.hpp"
@@ -68,13 +67,18 @@ class Basis {
         std::vector<std::uint32_t> all;
         std::uint64_t signature = 0;
     };
+    // The states at one tuple that are looked up by the same two options.
+    struct Group {
+        std::uint32_t first, second;
+        std::uint64_t signature;  // of these two
+        std::vector<Entry> entries;
+    };
     using Saved = std::uint32_t const*;
 
     bool is_covered(CausalState const& state, ItemNumber except);
     bool is_dropped(ItemNumber item);
     Options options_of(CausalState const& state) const;
-    static std::uint64_t place(TupleNumber tuple, std::uint32_t first, std::uint32_t second);
-    std::uint64_t place_of(TupleNumber tuple, Options const& options) const;
+    Group& group_of(TupleNumber tuple, Options const& options);
     Saved flattened(CausalState const& state);
     Saved saved(ItemNumber item) const { return potentials_.data() + items_[item].begin; }
     bool is_below(Saved a, Saved b) const;
@@ -87,7 +91,7 @@ class Basis {
     std::vector<std::uint64_t> masks_;  // of threads that stand anywhere in some state
     std::vector<Item> items_;
     std::vector<std::uint32_t> potentials_;
-    std::unordered_map<std::uint64_t, std::vector<Entry>> index_;
+    std::vector<std::vector<Group>> groups_;      // per tuple
     std::vector<std::vector<ItemNumber>> queue_;  // by the number of options
     std::vector<std::uint32_t> flat_;
     std::size_t kept_ = 0, waiting_ = 0, longest_ = 0;
