@@ -12,16 +12,16 @@ import pytest
 from certificates import questions
 from certificates.backward import TooManyStatesError, search
 from holdfast.certificates import Checked, check
-from models.litmus import program, read, write
+from models.litmus import SC_FENCE, program, read, write
 from models.test_sra import EXAMPLES
 from strategies import random_program
 
 
-def check_questions(seeds, ask, **limits):
+def check_questions(seeds, ask, draw=random_program, **limits):
     """How many questions were answered with yes, and with no and a certificate."""
     reached = safe = 0
     for seed in seeds:
-        program = random_program(random.Random(seed), **limits)
+        program = draw(random.Random(seed), **limits)
         for bad, reachable, kept in ask(program, random.Random(seed)):
             certificate = search(program, bad, kept)
             assert (certificate is None) == reachable, seed
@@ -50,6 +50,26 @@ def test_answers_about_states_are_those_of_op_sra():
     reached, safe = check_questions(range(30), states, most_accesses=3)
     assert reached > 50
     assert safe > 50
+
+
+def fenced_program(source):
+    """Two threads with three accesses or three with two, to two cells, and SC fences after some of them."""
+    threads, accesses = source.choice(((2, 3), (3, 2)))
+
+    def code():
+        for register in "abc"[:accesses]:
+            cell = source.choice("xy")
+            yield write(cell, 1) if source.random() < 0.5 else read(register, cell)
+            if source.random() < 0.4:
+                yield SC_FENCE
+
+    return program(*(list(code()) for _ in range(threads)), atomic="xy", max_value=1)
+
+
+def test_answers_about_programs_with_fences_are_those_of_op_sra():
+    reached, safe = check_questions(range(15), states, fenced_program)
+    assert reached > 20
+    assert safe > 20
 
 
 def test_answers_about_races_are_those_of_op_sra():
@@ -106,6 +126,7 @@ def test_nothing_reachable_is_certified_in_many_programs_with_loops():
 @pytest.mark.slow
 def test_answers_about_states_are_those_of_op_sra_on_many_programs():
     check_questions(range(1000, 5000), states, most_accesses=4)
+    check_questions(range(1000, 3000), states, fenced_program)
 
 
 @pytest.mark.slow
