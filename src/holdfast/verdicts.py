@@ -124,7 +124,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BadState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong where a run ends: which threads stand where, and for a final state the memory."""
+    """What is wrong where a run ends: which threads stand where, for a final state the memory, and for a
+    write/write race the ids of the two writes, the earlier one first."""
 
     kind: Literal[
         "assertion",
@@ -138,6 +139,7 @@ class BadState(msgspec.Struct, frozen=True, kw_only=True):
     ]
     places: tuple[Place, ...] = ()
     memory: dict[str, int] = {}
+    writes: tuple[int, ...] = ()
 
 
 class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run-to-bad"):

@@ -7,41 +7,28 @@ cells end with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, product
-from typing import NamedTuple
 
-from holdfast.engine._native import LabelKind, ThreadGraph, ThreadGraphs
+from holdfast.engine._native import LabelKind, LocalNode, ThreadGraph, ThreadGraphs
 from holdfast.errors import InputError
 from holdfast.program import Program, Thread
 from holdfast.program.conditions import (
-    And,
+    MOST_CASES,
     CellIs,
     Formula,
-    Not,
-    Or,
+    Literal,
     RegisterIs,
     StandsAt,
     atoms,
-    is_bad,
-    standings,
-    threads_named,
+    cases,
 )
 from holdfast.program.properties import Property
 
 FAILED = -2  # the position of a thread that has failed
-MOST_PRODUCTS = 100_000
 
 BadProduct = tuple[list[list[int]], list[tuple[int, int]], tuple[int, int] | None]
-
-
-class _Group(NamedTuple):
-    """Nodes of a thread that a formula cannot tell apart: the labels they stand at, their registers."""
-
-    labels: frozenset[str]
-    registers: Mapping[str, int]
-    nodes: list[int]
 
 
 def kept_registers(program: Program, wanted: Property) -> dict[str, frozenset[str]]:
@@ -93,73 +80,59 @@ class BadStates:
                 yield nodes, [], None
 
     def _formula(self) -> Iterator[BadProduct]:
-        formula = self._wanted.bad
-        if formula is None:
+        if self._wanted.bad is None:
             return
-        named = threads_named(formula)
-        numbers = [t for t, thread in enumerate(self._program.threads) if thread.name in named]
-        groups = [self._groups(t, formula) for t in numbers]
-        for chosen in self._chosen(groups):
-            by_name = {self._program.threads[t].name: group for t, group in zip(numbers, chosen, strict=True)}
-            if _holds(formula, by_name):
-                nodes = self._anywhere()
-                for t, group in zip(numbers, chosen, strict=True):
-                    nodes[t] = group.nodes
+        for case in self._cases(self._wanted.bad, wanted=True):
+            named = {literal.atom.thread for literal in case if not isinstance(literal.atom, CellIs)}
+            nodes = [
+                self._standing(t, case) if thread.name in named else []
+                for t, thread in enumerate(self._program.threads)
+            ]
+            if all(nodes[t] for t, thread in enumerate(self._program.threads) if thread.name in named):
                 yield nodes, [], None
 
     def _final(self) -> Iterator[BadProduct]:
         condition = self._program.condition
         if condition is None:
             return
-        formula = condition.formula
-        ends = []
-        for t, (thread, graph) in enumerate(zip(self._program.threads, self._graphs, strict=True)):
-            ended = {n for n, node in enumerate(graph.nodes) if node.pc == len(thread.code)}
-            groups = self._groups(t, condition.formula)
-            ends.append(
-                [g._replace(nodes=here) for g in groups if (here := [n for n in g.nodes if n in ended])]
-            )
-        names = {atom.cell for atom in atoms(formula) if isinstance(atom, CellIs)}
-        cells = [(name, self._program.cells.index(name)) for name in sorted(names)]
-        values = [sorted(self._values(number)) for _, number in cells]
-        for chosen in self._chosen(ends):
-            registers = {
-                thread.name: group.registers
-                for thread, group in zip(self._program.threads, chosen, strict=True)
-            }
-            for memory in product(*values):
-                held = {name: value for (name, _), value in zip(cells, memory, strict=True)}
-                if is_bad(condition, registers, held):
-                    numbers = [number for _, number in cells]
-                    yield [g.nodes for g in chosen], list(zip(numbers, memory, strict=True)), None
+        for case in self._cases(condition.formula, wanted=condition.quantifier != "forall"):
+            nodes = [self._ends(t, self._standing(t, case)) for t in range(len(self._graphs))]
+            about_memory = [literal for literal in case if isinstance(literal.atom, CellIs)]
+            if all(nodes):
+                for memory in self._memories(about_memory):
+                    yield nodes, list(memory), None
 
-    def _groups(self, t: int, formula: Formula) -> list[_Group]:
-        """The nodes of a thread, those together that the formula does not tell apart."""
-        thread, graph = self._program.threads[t], self._graphs[t]
-        mine = [a for a in atoms(formula) if isinstance(a, RegisterIs) and a.thread == thread.name]
-        registers = sorted({atom.register for atom in mine})
-        standing = [at.label for at in standings(formula) if at.thread == thread.name]
-        labels = {label: thread.labels[label] for label in standing}
-        slots = [thread.registers.index(register) for register in registers]
-        groups: dict[tuple[frozenset[str], tuple[int, ...]], list[int]] = {}
-        for n, node in enumerate(graph.nodes):
-            if node.pc != FAILED:
-                here = frozenset(label for label, pc in labels.items() if pc == node.pc)
-                held = node.registers
-                groups.setdefault((here, tuple(held[slot] for slot in slots)), []).append(n)
+    def _ends(self, t: int, nodes: Sequence[int]) -> list[int]:
+        """Those where the thread has ended."""
+        end, graph = len(self._program.threads[t].code), self._graphs[t].nodes
+        return [n for n in nodes if graph[n].pc == end]
+
+    def _cases(self, formula: Formula, *, wanted: bool) -> Iterator[tuple[Literal, ...]]:
+        for number, case in enumerate(cases(formula, wanted=wanted)):
+            if number >= MOST_CASES:
+                message = f"the condition has more than {MOST_CASES:,} cases to look at"
+                raise InputError(message, self._program.file)
+            yield case
+
+    def _standing(self, t: int, case: Sequence[Literal]) -> list[int]:
+        """The nodes of a thread where all literals about it hold."""
+        thread = self._program.threads[t]
+        mine = [lit for lit in case if not isinstance(lit.atom, CellIs) and lit.atom.thread == thread.name]
         return [
-            _Group(here, dict(zip(registers, held, strict=True)), nodes)
-            for (here, held), nodes in groups.items()
+            n
+            for n, node in enumerate(self._graphs[t].nodes)
+            if node.pc != FAILED and all(_holds(thread, node, atom) is wanted for atom, wanted in mine)
         ]
 
-    def _chosen(self, groups: list[list[_Group]]) -> Iterator[tuple[_Group, ...]]:
-        count = 1
-        for choices in groups:
-            count *= len(choices)
-        if count > MOST_PRODUCTS:
-            message = f"the condition has {count:,} cases to look at; at most {MOST_PRODUCTS:,} are supported"
-            raise InputError(message, self._program.file)
-        return product(*groups)
+    def _memories(self, literals: Sequence[Literal]) -> Iterator[tuple[tuple[int, int], ...]]:
+        """The values that the cells named can hold so that all literals do."""
+        held: dict[int, list[int]] = {}
+        for atom, wanted in literals:
+            assert isinstance(atom, CellIs)
+            cell = self._program.cells.index(atom.cell)
+            values = held.get(cell, sorted(self._values(cell)))
+            held[cell] = [v for v in values if ((v == atom.value) == (atom.comparison == "==")) is wanted]
+        return product(*([(cell, value) for value in values] for cell, values in held.items()))
 
     def _values(self, cell: int) -> set[int]:
         """What the cell can hold."""
@@ -196,17 +169,11 @@ def _places(thread: Thread, labels: tuple[str, ...]) -> set[int]:
     return {thread.labels[label] for label in labels if label in thread.labels}
 
 
-def _holds(formula: Formula, groups: Mapping[str, _Group]) -> bool:
-    match formula:
-        case RegisterIs(thread, register, value, comparison):
-            return (groups[thread].registers[register] == value) == (comparison == "==")
-        case StandsAt(thread, label):
-            return label in groups[thread].labels
-        case Not(part):
-            return not _holds(part, groups)
-        case And(parts):
-            return all(_holds(part, groups) for part in parts)
-        case Or(parts):
-            return any(_holds(part, groups) for part in parts)
+def _holds(thread: Thread, node: LocalNode, atom: RegisterIs | CellIs | StandsAt) -> bool:
+    match atom:
+        case RegisterIs(_, register, value, comparison):
+            return (node.registers[thread.registers.index(register)] == value) == (comparison == "==")
+        case StandsAt(_, label):
+            return thread.labels[label] == node.pc
         case _:
-            raise AssertionError(f"not in a formula about threads: {formula}")
+            raise AssertionError(f"not about a thread: {atom}")

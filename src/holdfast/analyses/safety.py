@@ -25,7 +25,7 @@ from holdfast.analyses.safety_witness import Path, race_witness, safety_witness
 from holdfast.certificates import Certificate
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome, WhyUnbuilt
-from holdfast.engine.explore import Limits, Watcher, bounds
+from holdfast.engine.explore import Limits, Watcher, bounds, memory_to_use_mb
 from holdfast.engine.lower import lower
 from holdfast.memory_models import SAFETY_MODELS
 from holdfast.program import Program
@@ -88,7 +88,7 @@ def certify(
     """The answer of the backward search under SRA, and if it is safe the certificate for it."""
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
     answer = question.under_weak_memory("backward")
-    return answer, question.certificate if isinstance(answer, Safe) else None
+    return answer, question.certificate() if isinstance(answer, Safe) else None
 
 
 def races(
@@ -99,7 +99,9 @@ def races(
     watcher: Watcher | None = None,
 ) -> WriteRaceAnswer:
     """Whether some run of `program` under SRA has two writes to a cell that happens-before does not order."""
-    question = _Question(program, "sra", Property(), limits, watcher=watcher, without=without)
+    question = _Question(
+        program, "sra", Property(), limits, watcher=watcher, without=without, criterion="race-free"
+    )
     return question.about_write_races()
 
 
@@ -149,12 +151,16 @@ class _Question:
         *,
         watcher: Watcher | None,
         without: Sequence[str],
+        criterion: str = "safe",
     ) -> None:
         self._program, self._model, self._wanted = program, model, wanted
+        self._criterion = criterion
         self._watcher, self._without = watcher, without
         self._marked: Marked = marked(program, wanted)
-        self.certificate: Certificate | None = None
+        self._proof: _native.Coverability | None = None  # the backward search, once it has ended
         self._spending = _Spending(limits)
+        # Two searches can be there at a time, of which each may have half.
+        self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
         kept = kept_registers(self._marked.program, wanted)
         code = lower(self._marked.program, monitored=False, kept=kept)
         start = time.perf_counter()
@@ -196,10 +202,16 @@ class _Question:
         outcome = self._run("backward", search, self._spending.seconds_left)
         if outcome == Outcome.VIOLATION:
             witness = race_witness(self._marked, self._path(search), "ra")
-            return Racy(**self._common("race-free"), witness=witness)
+            return Racy(**self._common(), witness=witness)
         if outcome == Outcome.COMPLETE and not self._graphs.value_limit:
-            return RaceFree(**self._common("race-free"), basis=search.stats.basis)
+            return RaceFree(**self._common(), basis=search.stats.basis)
         return self._unknown(outcome)
+
+    def certificate(self) -> Certificate | None:
+        """The proof of a safe answer, if the backward search gave it."""
+        if self._proof is None:
+            return None
+        return certificate_of(self._marked, self._wanted, self._graphs, self._proof)
 
     # The engines, in turns.
 
@@ -236,8 +248,8 @@ class _Question:
                 because = "no way leads from an initial state to a bad one"
                 if name != "backward":
                     return self._safe_under_sra(name, because, None)
-                self.certificate = certificate_of(self._marked, self._wanted, self._graphs, search)
-                return self._safe_under_sra(name, because, len(self.certificate.basis))
+                self._proof = search
+                return self._safe_under_sra(name, because, search.stats.basis)
             case Outcome.TIME_LIMIT:
                 return None
             case outcome:
@@ -328,7 +340,11 @@ class _Question:
         )
 
     def _run(self, name: str, search: Any, seconds: float) -> Outcome:
-        limits = replace(self._spending.limits, seconds=None if seconds == float("inf") else max(seconds, 0))
+        limits = replace(
+            self._spending.limits,
+            seconds=None if seconds == float("inf") else max(seconds, 0),
+            memory_mb=self._memory_mb,
+        )
         start = time.perf_counter()
         before = search.stats
         outcome: Outcome = search.run(**bounds(limits, self._watcher))
@@ -349,13 +365,14 @@ class _Question:
 
     # Answers.
 
-    def _common(self, criterion: str = "safe") -> dict[str, Any]:
+    def _common(self) -> dict[str, Any]:
         return {
             "file": self._program.file,
-            "question": "verify" if criterion == "safe" else "races",
+            "question": "verify" if self._criterion == "safe" else "races",
             "model": self._model,
-            "criterion": criterion,
+            "criterion": self._criterion,
             "stats": self._spending.stats,
+            "exhaustive": False,  # data races are not looked for
             "warnings": self._program.warnings,
         }
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from holdfast.analyses.bad_states import FAILED
 from holdfast.analyses.witness import joined, shortest_path
 from holdfast.engine import _native
@@ -23,7 +25,7 @@ from holdfast.models.graphs import Graph
 from holdfast.models.sra import SraLts
 from holdfast.models.threads import Finding, Label, Threads, ThreadState
 from holdfast.program import Instruction, Program
-from holdfast.program.conditions import CellIs, RegisterIs, atoms, threads_named
+from holdfast.program.conditions import CellIs, RegisterIs, atoms, is_bad, threads_named
 from holdfast.program.properties import MARK_LOCATION, MARK_REGISTER, Marked, Property
 from holdfast.verdicts import BadState, Edge, Event, Place, SafetyWitness
 
@@ -68,18 +70,20 @@ def race_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
         if access is None or step is None or step.label.kind != "W":
             continue
         graph = run.graph.add(thread, step.label, run.graph.latest(access.cell))
-        if _is_racy(graph, graph.latest(access.cell)):
+        write = graph.latest(access.cell)
+        earlier = _racing_with(graph, write)
+        if earlier is not None:
             last = op_sra.RunStep(thread, step.label, step.successors[0])
             longer = run._replace(steps=[*run.steps, last], pcs=[*run.pcs, at.pc], graph=graph)
-            return _drawn(longer, model, BadState(kind="write-race"))
+            return _drawn(longer, model, BadState(kind="write-race"), writes=(earlier, write))
     raise AssertionError("the engine reported a write/write race that the run does not have")
 
 
-def _is_racy(graph: Graph, write: int) -> bool:
-    """Whether hb does not order the write with an earlier one to its cell."""
+def _racing_with(graph: Graph, write: int) -> int | None:
+    """The newest of the earlier writes to the cell that hb does not order with this one, the last."""
     hb, event = graph.hb, graph.event(write)
-    cell = graph.label(write).cell
-    return any((graph.event(w), event) not in hb for w in graph.mo_lists[cell] if w != write)
+    *earlier, _ = graph.mo_lists[graph.label(write).cell]
+    return next((w for w in reversed(earlier) if (graph.event(w), event) not in hb), None)
 
 
 # The run.
@@ -169,16 +173,16 @@ def _bad_state(marked: Marked, wanted: Property, run: _Run) -> BadState:
     ]
     if len({place.thread for place in mutex}) >= 2:
         return BadState(kind="mutex", places=tuple(mutex))
-    if wanted.bad is not None:
-        named = threads_named(wanted.bad)
-        places = [
-            _place(program, t, at, registers=program.threads[t].registers)
-            for t, at in enumerate(run.end)
-            if program.threads[t].name in named
-        ]
-        if program.condition is None:
-            return BadState(kind="bad", places=tuple(places))
-    return _final(run)
+    if _is_bad_end(run):
+        return _final(run)
+    assert wanted.bad is not None
+    named = threads_named(wanted.bad)
+    places = [
+        _place(program, t, at, registers=program.threads[t].registers)
+        for t, at in enumerate(run.end)
+        if program.threads[t].name in named
+    ]
+    return BadState(kind="bad", places=tuple(places))
 
 
 def _failures(run: _Run) -> Iterator[tuple[int, Finding]]:
@@ -205,6 +209,21 @@ def _failed(marked: Marked, t: int, finding: Finding) -> BadState:
         label = next(label for label, pc in thread.labels.items() if pc <= finding.pc < pc + 2)
         return BadState(kind="error-label", places=(_at(t, instruction, label),))
     return BadState(kind=finding.kind, places=(_at(t, instruction, registers=held),))
+
+
+def _is_bad_end(run: _Run) -> bool:
+    """Whether all threads have ended as the final condition says."""
+    program, threads = run.program, run.program.threads
+    if program.condition is None or any(
+        at.pc != len(thread.code) for thread, at in zip(threads, run.end, strict=True)
+    ):
+        return False
+    registers = {
+        thread.name: dict(zip(thread.registers, at.registers, strict=True))
+        for thread, at in zip(threads, run.end, strict=True)
+    }
+    memory = {cell: run.graph.written(run.graph.latest(number)) for number, cell in enumerate(program.cells)}
+    return is_bad(program.condition, registers, memory)
 
 
 def _final(run: _Run) -> BadState:
@@ -251,7 +270,8 @@ def _at(t: int, instruction: Instruction, label: str = "", registers: dict[str, 
 # The graph.
 
 
-def _drawn(run: _Run, model: str, bad: BadState) -> SafetyWitness:
+def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> SafetyWitness:
+    """`writes` are those of the definition's graph that race."""
     program = run.program
     events = [event for event in initial_events(program) if event.cell != MARK_LOCATION]
     number: dict[int, int] = {}  # of an event of the definition's graph -> its id here
@@ -279,7 +299,7 @@ def _drawn(run: _Run, model: str, bad: BadState) -> SafetyWitness:
         events=tuple(events),
         edges=edges,
         cycle=_cycle(edges),
-        bad=bad,
+        bad=replace(bad, writes=tuple(number[write] for write in writes)),
     )
 
 

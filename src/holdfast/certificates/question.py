@@ -1,35 +1,29 @@
 """Which states are bad, for the check: the same question as that of the search, asked in another way.
 
-The search looks which nodes a formula holds at. Here the formula is taken apart into cases, each of which
-says of every thread on its own where it may stand and what its registers may hold.
+A formula is taken apart into cases, each of which says of every thread on its own where it may stand and what
+its registers may hold. The search looks which nodes of its graphs these are; here they are predicates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 from holdfast.certificates.bad import Bad, NodePredicate
 from holdfast.certificates.local_graphs import FAILED
 from holdfast.errors import InputError
 from holdfast.program import Program, Thread
 from holdfast.program.conditions import (
-    Always,
-    And,
+    MOST_CASES,
     CellIs,
     Formula,
-    Not,
-    Or,
+    Literal,
     RegisterIs,
     StandsAt,
     atoms,
+    cases,
 )
 from holdfast.program.properties import Property
-
-MOST_CASES = 20_000
-
-# An atom and whether it must be true.
-Literal = tuple[RegisterIs | CellIs | StandsAt, bool]
 
 
 def bad_states(program: Program, wanted: Property) -> list[Bad]:
@@ -64,7 +58,9 @@ def _formula(program: Program, wanted: Property) -> Iterator[Bad]:
     for case in _cases(program, wanted.bad, wanted=True):
         predicates = {}
         for t, thread in enumerate(program.threads):
-            mine = [(a, holds) for a, holds in case if not isinstance(a, CellIs) and a.thread == thread.name]
+            mine = [
+                one for one in case if not isinstance(one.atom, CellIs) and one.atom.thread == thread.name
+            ]
             if mine:
                 predicates[t] = _all_of(thread, mine, _stands)
         yield _bad(program, predicates)
@@ -77,9 +73,11 @@ def _final(program: Program) -> Iterator[Bad]:
     for case in _cases(program, condition.formula, wanted=condition.quantifier != "forall"):
         predicates = {}
         for t, thread in enumerate(program.threads):
-            mine = [(a, holds) for a, holds in case if isinstance(a, RegisterIs) and a.thread == thread.name]
+            mine = [
+                one for one in case if isinstance(one.atom, RegisterIs) and one.atom.thread == thread.name
+            ]
             predicates[t] = _all_of(thread, mine, _ended)
-        for memory in _memories(program, [(a, holds) for a, holds in case if isinstance(a, CellIs)]):
+        for memory in _memories(program, [one for one in case if isinstance(one.atom, CellIs)]):
             yield _bad(program, predicates, memory)
 
 
@@ -138,25 +136,7 @@ def _memories(program: Program, literals: Sequence[Literal]) -> Iterator[tuple[t
 
 
 def _cases(program: Program, formula: Formula, *, wanted: bool) -> list[tuple[Literal, ...]]:
-    """The disjunctive normal form of the formula, or of its opposite."""
-    cases = list(_normal_form(formula, wanted=wanted))
-    if len(cases) > MOST_CASES:
+    found = list(islice(cases(formula, wanted=wanted), MOST_CASES + 1))
+    if len(found) > MOST_CASES:
         raise InputError("the formula has too many cases for the check", program.file)
-    return cases
-
-
-def _normal_form(formula: Formula, *, wanted: bool) -> Iterator[tuple[Literal, ...]]:
-    match formula:
-        case Not(part):
-            yield from _normal_form(part, wanted=not wanted)
-        case Always():
-            if wanted:
-                yield ()
-        case And(parts) | Or(parts):
-            sides = [list(_normal_form(part, wanted=wanted)) for part in parts]
-            if isinstance(formula, And) == wanted:
-                yield from (tuple(x for case in cases for x in case) for cases in product(*sides))
-            else:
-                yield from (case for side in sides for case in side)
-        case _:
-            yield ((formula, wanted),)
+    return found

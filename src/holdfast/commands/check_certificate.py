@@ -34,8 +34,8 @@ def check_certificate(*, file: str, certificate: str, given: GivenProperty, read
 
     if isinstance(result, Checked):
         click.echo(
-            f"{certificate}: right: {result.basis:,} states, {result.bad:,} bad states above them, "
-            f"{result.predecessors:,} predecessors looked at"
+            f"{certificate}: right (states: {result.basis:,}, bad states: {result.bad:,}, "
+            f"predecessors: {result.predecessors:,})"
         )
         sys.exit(EXIT_HOLDS)
     click.echo(f"{certificate}: wrong: {result.reason}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from holdfast.commands.answers import Printing, answer_files, printing_options
-from holdfast.commands.console import EXIT_CODES
+from holdfast.commands.console import EXIT_CODES, guarded
 from holdfast.commands.options import (
     Command,
     GivenProperty,
@@ -80,10 +80,13 @@ def verify(
     same. The answer is exact, also for programs with loops, and comes with the run or with who proved it.
     Directories stand for the programs in them.
     """
-    from holdfast.batch import Job, Safety, safety
+    from holdfast.batch import Job, Safety, files_in, safety
 
-    if certificate is not None and (model != "sra" or len(files) != 1):
-        raise click.UsageError("--certificate takes exactly one program and --model sra")
+    if certificate is not None:
+        if model != "sra" or engine == "forward":
+            raise click.UsageError("--certificate takes --model sra and the backward search")
+        if len(guarded(lambda: files_in(files))) != 1:
+            raise click.UsageError("--certificate takes exactly one program")
     how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:

@@ -9,14 +9,18 @@ there are is left to the analyses; `is_bad` tells them which of those to look fo
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import islice, product
+from typing import NamedTuple
 
 from holdfast.program.instructions import NOWHERE, Position
 
-Quantifier = Literal["exists", "~exists", "forall"]
-Comparison = Literal["==", "!="]
+MOST_CASES = 20_000
+
+Quantifier = typing.Literal["exists", "~exists", "forall"]
+Comparison = typing.Literal["==", "!="]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,13 @@ Atom = RegisterIs | CellIs
 Formula = Atom | StandsAt | Always | Not | And | Or
 
 
+class Literal(NamedTuple):
+    """An atom and whether it must be true."""
+
+    atom: Atom | StandsAt
+    wanted: bool
+
+
 @dataclass(frozen=True, slots=True)
 class FinalCondition:
     quantifier: Quantifier
@@ -116,6 +127,27 @@ def threads_named(formula: Formula) -> set[str]:
     """The threads that `formula` is about."""
     registers = {atom.thread for atom in atoms(formula) if isinstance(atom, RegisterIs)}
     return registers | {standing.thread for standing in standings(formula)}
+
+
+def cases(formula: Formula, *, wanted: bool = True) -> Iterator[tuple[Literal, ...]]:
+    """The disjunctive normal form of the formula, or of its opposite: in each case all literals hold.
+
+    It is complete if there are at most `MOST_CASES`; there can be exponentially many.
+    """
+    match formula:
+        case Not(part):
+            yield from cases(part, wanted=not wanted)
+        case Always():
+            if wanted:
+                yield ()
+        case And(parts) | Or(parts):
+            sides = [list(islice(cases(part, wanted=wanted), MOST_CASES + 1)) for part in parts]
+            if isinstance(formula, And) == wanted:
+                yield from (tuple(x for case in chosen for x in case) for chosen in product(*sides))
+            else:
+                yield from (case for side in sides for case in side)
+        case _:
+            yield (Literal(formula, wanted),)
 
 
 def _true(formula: Formula, registers: Registers, memory: Memory) -> bool:

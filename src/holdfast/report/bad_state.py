@@ -3,7 +3,7 @@ with it."""
 
 from __future__ import annotations
 
-from holdfast.report.naming import named, quoted
+from holdfast.report.naming import in_turn, named, quoted, thread
 from holdfast.report.printable import printable
 from holdfast.report.roles import stale_reads
 from holdfast.verdicts import Event, Place, SafetyWitness
@@ -14,14 +14,15 @@ def claim(witness: SafetyWitness) -> str:
     bad = witness.bad
     match bad.kind:
         case "mutex":
-            where = " and ".join(_standing(witness, place) for place in bad.places)
-            return f"{where} stand there at the same time."
+            where = [f"thread {_who(witness, place)} is at {_label(place)}" for place in bad.places]
+            return f"{_capital(in_turn(where))}, at the same time."
         case "error-label":
-            return f"{_standing(witness, bad.places[0])} reaches it."
+            place = bad.places[0]
+            return f"Thread {_who(witness, place)} reaches {_label(place)}, which must not be reached."
         case "bad":
-            return f"The run ends where the forbidden formula holds: {_places(witness)}."
+            return f"The run ends where the forbidden formula holds: {_state(witness)}."
         case "final":
-            return f"The run ends with {_places(witness)}."
+            return f"The run ends with {_final_state(witness)}."
         case "write-race":
             return _race(witness)
         case _:
@@ -29,8 +30,12 @@ def claim(witness: SafetyWitness) -> str:
 
 
 def why_weak(witness: SafetyWitness) -> str:
-    """Whether it takes weak memory."""
+    """Whether it takes weak memory; a race without it is no surprise."""
     if not witness.cycle:
+        if witness.bad.kind == "write-race":
+            return ""
+        if all(event.thread is None for event in witness.events):
+            return "It takes no access to memory at all."
         return "It takes no weak memory: the threads, interleaved as shown, do it."
     return " ".join(_stale(witness, read) for read in stale_reads(witness))
 
@@ -56,43 +61,60 @@ def _newer(witness: SafetyWitness, read: Event) -> Event | None:
 
 
 def _race(witness: SafetyWitness) -> str:
-    write = witness.events[-1]
-    cell = f"`{printable(write.cell)}`"
+    earlier, later = (witness.events[write] for write in witness.bad.writes)
+    unknowing, writer = thread(witness.threads, later), thread(witness.threads, earlier)
     return (
-        f"{_capital(named(witness.threads, write))} writes {cell}, and does not know of an earlier write to "
-        "it: happens-before does not order the two."
+        f"{_capital(named(witness.threads, earlier))} and {named(witness.threads, later)} both write "
+        f"`{printable(later.cell)}`, and nothing orders the two: {unknowing} has read nothing from which it "
+        f"knows of the write of {writer}."
     )
 
 
 def _failure(witness: SafetyWitness) -> str:
     place = witness.bad.places[0]
-    who = f"thread `{printable(witness.threads[place.thread])}`"
     what = quoted(printable(place.text).strip()) if place.text else "a statement"
     line = f" (line {place.line})" if place.line else ""
-    held = ", ".join(f"{printable(name)} = {value}" for name, value in place.registers.items())
+    held = ", ".join(_held(place))
     does = {
         "assertion": "fails",
         "division-by-zero": "divides by zero",
         "index-out-of-range": "uses an index outside its array",
     }[witness.bad.kind]
-    return f"{_capital(what)}{line} {does} in {who}{', with ' + held if held else ''}."
+    return (
+        f"{_capital(what)}{line} {does} in thread {_who(witness, place)}{', with ' + held if held else ''}."
+    )
 
 
-def _standing(witness: SafetyWitness, place: Place) -> str:
-    name = f"thread `{printable(witness.threads[place.thread])}`"
+def _who(witness: SafetyWitness, place: Place) -> str:
+    return f"`{printable(witness.threads[place.thread])}`"
+
+
+def _label(place: Place) -> str:
     line = f" (line {place.line})" if place.line else ""
-    return f"{_capital(name)} at `{printable(place.label)}`{line}"
+    return f"label `{printable(place.label)}`{line}"
 
 
-def _places(witness: SafetyWitness) -> str:
-    parts = []
-    for place in witness.bad.places:
-        name = f"`{printable(witness.threads[place.thread])}`"
-        held = [f"{printable(register)} = {value}" for register, value in place.registers.items()]
-        line = [f"at line {place.line}"] if place.line else []
-        parts.append(f"{name} {', '.join(line + held)}" if line + held else name)
-    parts += [f"`{printable(cell)}` = {value}" for cell, value in witness.bad.memory.items()]
-    return "; ".join(parts) if parts else "all threads ended"
+def _state(witness: SafetyWitness) -> str:
+    """`t1` at line 5 with r = 1; `t2` with s = 0"""
+    return "; ".join(_stand(witness, place) for place in witness.bad.places)
+
+
+def _stand(witness: SafetyWitness, place: Place) -> str:
+    line = f" at line {place.line}" if place.line else ""
+    held = f" with {', '.join(_held(place))}" if place.registers else ""
+    return f"{_who(witness, place)}{line}{held}"
+
+
+def _final_state(witness: SafetyWitness) -> str:
+    """r = 1 in `t1`, s = 0 in `t2` and 1 in `x`"""
+    places = witness.bad.places
+    registers = [f"{value} in {_who(witness, place)}" for place in places for value in _held(place)]
+    memory = [f"{value} in `{printable(cell)}`" for cell, value in witness.bad.memory.items()]
+    return in_turn([*registers, *memory] or ["all threads at their end"])
+
+
+def _held(place: Place) -> list[str]:
+    return [f"{printable(register)} = {value}" for register, value in place.registers.items()]
 
 
 def _capital(text: str) -> str:

@@ -37,7 +37,7 @@ _CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
 def explain_witness(witness: AnyWitness) -> str:
     """What can happen that should not, and why no interleaving of the threads does it."""
-    return f"{claim(witness)} {explain_cycle(witness)}"
+    return f"{claim(witness)} {explain_cycle(witness)}".rstrip()
 
 
 def claim(witness: AnyWitness) -> str:
@@ -45,7 +45,7 @@ def claim(witness: AnyWitness) -> str:
     if isinstance(witness, TsoWitness):
         return store_buffers.claim(witness)
     if isinstance(witness, SafetyWitness):
-        return f"{bad_state.claim(witness)} {bad_state.why_weak(witness)}"
+        return f"{bad_state.claim(witness)} {bad_state.why_weak(witness)}".rstrip()
     if witness.access.kind == "W":
         return _claim_of_write(witness)
     newest = f"{'the newer ' if _repeats(witness) else ''}{witness.events[witness.latest].written}"
@@ -118,9 +118,11 @@ def explain_assertion(assertion: Assertion) -> str:
 def explain_search(answer: Answer) -> str:
     """How far an answer in which neither a race nor a failing assertion was found has looked for them."""
     if isinstance(answer, Safe | Unsafe):
-        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in answer.spent.items())
-        return f"Answered by {answer.engine}: {answer.because}. Time: {spent}."
-    if isinstance(answer, RaceFree | Racy):
+        spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.spent.items())
+        return f"Answered by {answer.engine}: {answer.because}. Seconds spent: {spent}."
+    if isinstance(answer, RaceFree):
+        return "Any two writes to a location are ordered in every run, so RA reaches no more states than SRA."
+    if isinstance(answer, Racy):
         return ""
     if answer.exhaustive:
         return "No data race, no failing assertion."

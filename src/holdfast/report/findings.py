@@ -29,6 +29,8 @@ _PARTS = {
     "delayed": "waits in the store buffer",
     "overtaking": "overtakes the write that waits",
     "showing": "shows it",
+    "misled": "sees an old value",
+    "racing": "one of the two writes",
 }
 
 
@@ -121,8 +123,12 @@ def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
         column=at.column,
         message=explain.claim(witness),
         run=Run(threads=witness.threads, events=witness.events),
-        identity=(*standing, *(printable(cell) for cell in witness.bad.memory)),
-        parts=dict.fromkeys(roles(witness), "sees an old value"),
+        identity=(
+            *standing,
+            *(printable(cell) for cell in witness.bad.memory),
+            *_told(witness.threads, *(witness.events[write] for write in witness.bad.writes)),
+        ),
+        parts={event: _PARTS[role] for event, role in roles(witness).items()},
         graph=witness,
     )
 

@@ -51,7 +51,7 @@ def _case(file: str, answer: Answer | InputError) -> Element:
         _add(case, "error", "input", answer.message, str(answer))
         return case
     found = findings(answer)
-    if found:
+    if found and answer.exit_code == 1:
         properties = SubElement(case, "properties")
         for one in found:
             SubElement(properties, "property", name="finding", value=finding_id(answer, one))

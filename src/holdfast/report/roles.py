@@ -11,7 +11,7 @@ from typing import Literal
 from holdfast.verdicts import SafetyWitness, TsoWitness, Witness
 
 AnyWitness = Witness | TsoWitness | SafetyWitness
-Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing"]
+Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
 
 
 def roles(witness: AnyWitness) -> dict[int, Role]:
@@ -19,7 +19,8 @@ def roles(witness: AnyWitness) -> dict[int, Role]:
     if isinstance(witness, TsoWitness):
         return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
     if isinstance(witness, SafetyWitness):
-        return dict.fromkeys(stale_reads(witness), "access")
+        misled: dict[int, Role] = dict.fromkeys(stale_reads(witness), "misled")
+        return misled | dict.fromkeys(witness.bad.writes, "racing")
     return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
 
 

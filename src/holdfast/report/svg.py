@@ -41,7 +41,10 @@ _PARTS = {
     "behind": "writes behind it",
     "overtaking": "the read that overtakes it",
     "showing": "the access that shows it",
+    "misled": "a read of an old value",
+    "racing": "the two writes",
 }
+_DRAWN_AS = {"misled": "access", "racing": "latest"}  # others as themselves
 _CAPTION = "The bold arrows form a circle: no single order of the accesses fits them."
 _NAME = "A run that sequential consistency forbids"
 _LATE = "Dashed writes reach memory after all other accesses."
@@ -208,12 +211,16 @@ def _boxes(witness: AnyWitness, plan: Layout, parts: dict[int, str], *, named: b
         name = f' class="event" data-event="{event.id}"' if named else ""
         yield f"<g{name}><title>{escape(_tooltip(witness, event))}</title>"
         if event.thread is None:
-            yield _rect(box, f"box init {parts.get(stop, '')}".rstrip(), 13)
+            yield _rect(box, f"box init {_style_of(parts.get(stop, ''))}".rstrip(), 13)
             yield _text(box.x, box.y + 4.5, layout.heading(event), "m l", "middle")
         else:
-            yield _rect(box, f"box {parts.get(stop, '')}".rstrip(), 7)
+            yield _rect(box, f"box {_style_of(parts.get(stop, ''))}".rstrip(), 7)
             yield from _words(box, event)
         yield "</g>"
+
+
+def _style_of(part: str) -> str:
+    return _DRAWN_AS.get(part, part)
 
 
 def _words(box: Box, event: Event) -> Iterator[str]:
@@ -275,7 +282,7 @@ def _noted(arrow: Arrow, route: Route, line: str, note: str) -> str:
 
 def _router(plan: Layout) -> Router:
     obstacles = [*plan.boxes.values(), *(_name_box(lane) for lane in plan.lanes)]
-    top = min(box.top for box in plan.boxes.values()) - 14
+    top = min((box.top for box in plan.boxes.values()), default=plan.top) - 14
     area = Box(plan.width / 2, (top + plan.height) / 2, plan.width - 20, plan.height - top)
     return Router(obstacles, area, _channels(plan), _passages(plan))
 
@@ -329,7 +336,7 @@ def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str
     caption = " ".join(["Read downwards.", *late, *circle])
     parts = []
     y = plan.height + 8
-    for group in (relations, played):
+    for group in filter(None, (relations, played)):
         x, y = layout.MARGIN, y + _LINE
         for kind, words in group:
             size = 31 + len(words) * _SMALL_CHAR
@@ -346,5 +353,5 @@ def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str
 
 def _sample(kind: str, x: float, y: float, prefix: str) -> str:
     if kind in _PARTS:
-        return _rect(Box(x + 13, y, 22, 14), f"box {kind}", 4)
+        return _rect(Box(x + 13, y, 22, 14), f"box {_style_of(kind)}", 4)
     return f'<path class="a c {kind}" d="M{x:.1f},{y:.1f}h22" marker-end="url(#{prefix}-{kind})"/>'

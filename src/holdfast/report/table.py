@@ -7,20 +7,22 @@ takes longer than checking a small program.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.report.labels import verdict
 from holdfast.report.printable import printable
-from holdfast.verdicts import Answer
+from holdfast.verdicts import Answer, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 ERROR = "input error"
 _NONE, _NOT_SEARCHED = "–", "?"
+_USUAL = ("race", "assertion")
+_ABOUT_BAD_STATES = {"safe": ("bad state", "answered by"), "race-free": ("write/write race",)}  # by criterion
 
 
 def summary(
@@ -42,7 +44,8 @@ def summary(
     if answers:
         console.print(_table(answers))
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    if any(_NOT_SEARCHED in _row(answer) for _, answer in answers):
+    found = _found_columns([answer for _, answer in answers])
+    if any(_NOT_SEARCHED in _row(answer, found) for _, answer in answers):
         lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
     return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
 
@@ -72,27 +75,72 @@ def _table(answers: Sequence[tuple[str, Answer | InputError]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("file", overflow="fold")
     table.add_column("verdict", no_wrap=True)
-    table.add_column("race", overflow="fold")
-    table.add_column("assertion", no_wrap=True)
+    found = _found_columns([answer for _, answer in answers])
+    for name in found:
+        table.add_column(name, overflow="fold", no_wrap="race" not in name)
     table.add_column("states", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right", no_wrap=True)
     for file, answer in answers:
-        row = (file, *_row(answer))
-        styles = ("", _style(answer), "", "", "", "")
+        row = (file, *_row(answer, found))
+        styles = ("", _style(answer), *("" for _ in row[2:]))
         # Text, not str: a file may be called `[red]`.
         table.add_row(*(Text(printable(cell), style) for cell, style in zip(row, styles, strict=True)))
     return table
 
 
-def _row(answer: Answer | InputError) -> tuple[str, str, str, str, str]:
+def _found_columns(answers: Sequence[Answer | InputError]) -> tuple[str, ...]:
+    """What there is to say about what was found, beside the verdict."""
+    criteria = {answer.criterion for answer in answers if isinstance(answer, Answer)}
+    return _ABOUT_BAD_STATES.get(criteria.pop(), _USUAL) if len(criteria) == 1 else _USUAL
+
+
+def _row(answer: Answer | InputError, found: Sequence[str]) -> tuple[str, ...]:
     if isinstance(answer, InputError):
-        return ERROR, "", "", "", ""
-    unseen = _NONE if answer.exhaustive and answer.holds is not None else _NOT_SEARCHED
-    race = unseen if answer.race is None else answer.race.cell
-    assertion = unseen
-    if answer.assertion is not None:
-        assertion = f"line {answer.assertion.line}" if answer.assertion.line else "fails"
-    return _verdict(answer), race, assertion, f"{answer.stats.states:,}", f"{answer.stats.seconds:.2f}"
+        return ERROR, *("" for _ in found), "", ""
+    searched = answer.exhaustive or answer.criterion in _ABOUT_BAD_STATES
+    unseen = _NONE if searched and answer.holds is not None else _NOT_SEARCHED
+    cells = [_FOUND[column](answer) or unseen for column in found]
+    return _verdict(answer), *cells, f"{answer.stats.states:,}", f"{answer.stats.seconds:.2f}"
+
+
+def _race(answer: Answer) -> str:
+    return "" if answer.race is None else answer.race.cell
+
+
+def _assertion(answer: Answer) -> str:
+    return "" if answer.assertion is None else _line(answer.assertion.line) or "fails"
+
+
+def _bad_state(answer: Answer) -> str:
+    if not isinstance(answer.witness, SafetyWitness) or answer.holds is None:
+        return _assertion(answer)
+    bad = answer.witness.bad
+    line = _line(bad.places[0].line) if bad.places else ""
+    return f"{bad.kind}, {line}" if line else bad.kind
+
+
+def _engine(answer: Answer) -> str:
+    return answer.engine if isinstance(answer, Safe | Unsafe) else ""
+
+
+def _write_race(answer: Answer) -> str:
+    if not isinstance(answer.witness, SafetyWitness):
+        return ""
+    write = answer.witness.events[answer.witness.bad.writes[-1]]
+    return ", ".join(part for part in (write.cell, _line(write.line)) if part)
+
+
+_FOUND: dict[str, Callable[[Answer], str]] = {
+    "race": _race,
+    "assertion": _assertion,
+    "bad state": _bad_state,
+    "answered by": _engine,
+    "write/write race": _write_race,
+}
+
+
+def _line(number: int) -> str:
+    return f"line {number}" if number else ""
 
 
 def _verdict(answer: Answer | InputError) -> str:

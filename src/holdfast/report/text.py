@@ -19,7 +19,7 @@ from holdfast.verdicts import Answer, Stats, Unknown
 
 LONGEST_FULL_RUN = 40  # accesses; of a longer run only what matters is shown, unless asked for all
 _MARK = "▶"
-_MARKS = {"access": _MARK, "overtaking": _MARK, "delayed": "▷"}
+_MARKS = {"access": _MARK, "overtaking": _MARK, "delayed": "▷", "misled": _MARK, "racing": _MARK}
 _FAILURES = {
     "assertion": "a failing assertion",
     "division-by-zero": "a division by zero",
@@ -54,7 +54,9 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     """What is wrong, the run, the cycle, and what would repair it."""
     yield page.wrapped(found.message)
     shown = None if page.verbose else worth_showing(found, LONGEST_FULL_RUN)
-    yield run_text.render(page, found.run, marks=_marks(found), shown=shown, delayed=found.delayed)
+    run = run_text.render(page, found.run, marks=_marks(found), shown=shown, delayed=found.delayed)
+    if run:
+        yield run
     if found.graph is not None and found.graph.cycle:
         yield cycle_text.render(page, found.graph, printable(answer.file))
     if found.graph is not None and found.repairs:

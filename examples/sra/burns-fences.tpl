@@ -1,0 +1,29 @@
+// The mutual exclusion of Burns with a fence after each bit that is set.
+// mutex: cs
+// expect: verify sc=yes sra=yes ra=yes
+// expect: robust ra=no
+max_value 1;
+global flag[2];
+
+fn p0 {
+    while (1) {
+        flag[0].store(1);
+        fence;
+        wait(flag[1], 0);
+        cs: flag[0].store(0);
+    }
+}
+
+fn p1 {
+    local r;
+    while (1) {
+        flag[1].store(0);
+        wait(flag[0], 0);
+        flag[1].store(1);
+        fence;
+        r = flag[0].load();
+        if (r == 0) {
+            cs: flag[1].store(0);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// Dekker's idea without the turn for three threads: whoever sees another flag withdraws and tries again.
+// mutex: cs
+// expect: verify sc=yes sra=no ra=no
+// expect: robust ra=no
+max_value 3;
+global flag[3];
+
+fn p[3] {
+    local r;
+    while (1) {
+        flag[tid].store(1);
+        r = flag[(tid + 1) % 3].load();
+        if (r == 1) goto retreat;
+        r = flag[(tid + 2) % 3].load();
+        if (r == 1) goto retreat;
+        cs: flag[tid].store(0);
+        goto again;
+        retreat: flag[tid].store(0);
+        again:
+    }
+}

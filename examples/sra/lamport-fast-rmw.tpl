@@ -1,0 +1,36 @@
+// Lamport's fast mutual exclusion for two threads, with read-modify-writes for the accesses to the two
+// gates.
+// mutex: cs
+// expect: verify sc=yes sra=yes ra=yes
+// expect: robust ra=yes
+max_value 2;
+global x, y, b[2];
+
+fn p[2] {
+    local r;
+    start:
+    b[tid].store(1);
+    exchange(x, tid + 1);
+    r = FADD(y, 0);
+    if (r != 0) {
+        // somebody is past the gate y: step back until it is open
+        b[tid].store(0);
+        wait(y, 0);
+        goto start;
+    }
+    exchange(y, tid + 1);
+    r = FADD(x, 0);
+    if (r != tid + 1) {
+        // contention: once the other cannot write y any more, the last one to have written it goes on
+        b[tid].store(0);
+        wait(b[1 - tid], 0);
+        r = y.load();
+        if (r != tid + 1) {
+            wait(y, 0);
+            goto start;
+        }
+    }
+    cs: exchange(y, 0);
+    b[tid].store(0);
+    goto start;
+}

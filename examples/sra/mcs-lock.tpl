@@ -1,0 +1,28 @@
+// The queue lock of Mellor-Crummey and Scott (1991) and two threads: each waits on a location of its own,
+// and its predecessor hands over.
+// mutex: cs
+// expect: verify sc=yes sra=yes ra=yes
+// expect: robust ra=yes
+max_value 2;
+global tail, next[2], blocked[2];
+
+fn p[2] {
+    local r;
+    while (1) {
+        // 0 is nobody; thread t is t + 1
+        next[tid].store(0);
+        r = exchange(tail, tid + 1);
+        if (r != 0) {
+            // stand in the queue behind r, who hands over
+            blocked[tid].store(1);
+            next[r - 1].store(tid + 1);
+            wait(blocked[tid], 0);
+        }
+        cs: r = CAS(tail, tid + 1, 0);
+        if (r != tid + 1) {
+            // somebody has come in the meantime
+            r = wait(next[tid], 1, 2);
+            blocked[r - 1].store(0);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// Peterson's mutual exclusion with exchanges in place of the wrong writes, those of the flags: each flag has
+// one writer, so that its exchanges order nothing between the threads.
+// mutex: cs
+// expect: verify sc=yes sra=no ra=no
+// expect: robust ra=no
+max_value 1;
+global flag[2], turn;
+
+fn p[2] {
+    local r;
+    while (1) {
+        exchange(flag[tid], 1);
+        turn.store(1 - tid);
+        // wait while the other is interested and has the turn
+        spin:
+        r = flag[1 - tid].load();
+        if (r == 1) {
+            r = turn.load();
+            if (r == 1 - tid) goto spin;
+        }
+        cs: flag[tid].store(0);
+    }
+}

@@ -1,0 +1,87 @@
+// Szymanski's mutual exclusion for three threads.
+// mutex: cs
+// expect: verify sc=yes sra=no ra=no
+// expect: robust ra=no
+max_value 4;
+global flag[3];
+
+fn p0 {
+    local r;
+    while (1) {
+        // 1: at the door; 3: in the doorway; 2: waits for others to come in; 4: the door is closed
+        flag[0].store(1);
+        wait(flag[1], 0, 1, 2);
+        wait(flag[2], 0, 1, 2);
+        flag[0].store(3);
+        r = flag[1].load();
+        if (r == 1) goto inside;
+        r = flag[2].load();
+        if (r != 1) goto close;
+        inside:
+        flag[0].store(2);
+        spin:
+        r = flag[1].load();
+        if (r == 4) goto close;
+        r = flag[2].load();
+        if (r != 4) goto spin;
+        close:
+        flag[0].store(4);
+        // the critical section, then everybody who came in must know that the door is closed
+        cs: wait(flag[1], 0, 1, 4);
+        wait(flag[2], 0, 1, 4);
+        flag[0].store(0);
+    }
+}
+
+fn p1 {
+    local r;
+    while (1) {
+        flag[1].store(1);
+        wait(flag[0], 0, 1, 2);
+        wait(flag[2], 0, 1, 2);
+        flag[1].store(3);
+        r = flag[0].load();
+        if (r == 1) goto inside;
+        r = flag[2].load();
+        if (r != 1) goto close;
+        inside:
+        flag[1].store(2);
+        spin:
+        r = flag[0].load();
+        if (r == 4) goto close;
+        r = flag[2].load();
+        if (r != 4) goto spin;
+        close:
+        flag[1].store(4);
+        // lower threads go first
+        wait(flag[0], 0, 1);
+        cs: wait(flag[2], 0, 1, 4);
+        flag[1].store(0);
+    }
+}
+
+fn p2 {
+    local r;
+    while (1) {
+        flag[2].store(1);
+        wait(flag[0], 0, 1, 2);
+        wait(flag[1], 0, 1, 2);
+        flag[2].store(3);
+        r = flag[0].load();
+        if (r == 1) goto inside;
+        r = flag[1].load();
+        if (r != 1) goto close;
+        inside:
+        flag[2].store(2);
+        spin:
+        r = flag[0].load();
+        if (r == 4) goto close;
+        r = flag[1].load();
+        if (r != 4) goto spin;
+        close:
+        flag[2].store(4);
+        wait(flag[0], 0, 1);
+        wait(flag[1], 0, 1);
+        cs: flag[2].store(0);
+    }
+}
