@@ -270,3 +270,247 @@ class TestForBuildServers:
         result = holdfast("robust", program(MP), option, tmp_path / "none" / "out")
         assert result.exit_code == 2
         assert "cannot write the findings" in result.output
+
+
+MUTEX = """// mutex: cs
+max_value 1;
+global flag[2];
+fn p[2] {
+    local r;
+    while (1) {
+        flag[tid].store(1);
+        fence;
+        r = flag[1 - tid].load();
+        if (r == 0) { cs: flag[tid].store(0); } else { flag[tid].store(0); }
+    }
+}
+"""
+BROKEN_MUTEX = MUTEX.replace("fence;", "skip;")
+TWO_WRITERS = "max_value 2; global x; fn t1 { x.store(1); } fn t2 { x.store(2); }"
+# Safe under SRA, not robust, with a write/write race: what RA does is left open.
+TWO_PLUS_TWO = """// bad: t1@end && t1.a == 1 && t2@end && t2.b == 1
+max_value 2;
+global x, y;
+fn t1 { local a; x.store(1); y.store(2); a = y.load(); end: }
+fn t2 { local b; y.store(1); x.store(2); b = x.load(); end: }
+"""
+
+
+LB = """C LB
+{}
+P0 (atomic_int* y, atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_acquire);
+  atomic_store_explicit(y, 1, memory_order_release);
+}
+P1 (atomic_int* y, atomic_int* x) {
+  int r1 = atomic_load_explicit(y, memory_order_acquire);
+  atomic_store_explicit(x, 1, memory_order_release);
+}
+exists (0:r0=1 /\\ 1:r1=1)
+"""
+
+
+class TestVerify:
+    def test_safe_is_0(self, program):
+        result = holdfast("verify", program(MUTEX))
+        assert result.exit_code == 0
+        assert "safe under sra" in result.output
+
+    def test_unsafe_is_1(self, program):
+        result = holdfast("verify", program(BROKEN_MUTEX))
+        assert result.exit_code == 1
+        assert "Thread `p[0]` is at label `cs` (line 10) and thread `p[1]`" in result.output
+
+    def test_a_label_that_is_not_there_is_2(self, program):
+        path = program(MUTEX.replace("mutex: cs", "mutex: critical"))
+        result = holdfast("verify", path)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"{path}:1:11: `critical` is not a label of the program")
+        assert result.stdout == ""
+
+    @pytest.mark.parametrize(
+        ("option", "text", "message"),
+        [
+            ("--mutex", "nowhere", "--mutex:1:1: `nowhere` is not a label"),
+            ("--error-label", "nowhere", "--error-label:1:1: `nowhere` is not a label"),
+            ("--bad", "p[2]@cs", "--bad:1:1: `p[2]` is not a thread"),
+            ("--bad", "p[0]@cs &", "--bad:1:9: expected a formula"),
+        ],
+    )
+    def test_a_mistake_in_an_option_is_2_and_names_it(self, program, option, text, message):
+        result = holdfast("verify", program(MUTEX), option, text)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(message)
+
+    @pytest.mark.parametrize(
+        "wrong", [["--model", "rc20"], ["--engine", "sideways"], ["--without", "everything"], []]
+    )
+    def test_wrong_usage_is_2(self, program, wrong):
+        files = [program(MUTEX)] if wrong else []
+        assert holdfast("verify", *files, *wrong).exit_code == 2
+
+    def test_a_limit_reached_is_3(self, program):
+        result = holdfast("verify", program(MUTEX), "--timeout", 0)
+        assert result.exit_code == 3
+        assert "the time limit was reached" in result.output
+
+    def test_a_write_race_leaves_ra_open(self, program):
+        path = program(TWO_PLUS_TWO)
+        assert holdfast("verify", path).exit_code == 0
+        result = holdfast("verify", path, "--model", "ra")
+        assert result.exit_code == 3
+        assert "it is safe under SRA, but it has a write/write race" in result.output
+
+    def test_options_add_to_what_is_bad(self, program):
+        path = program(MUTEX)
+        assert holdfast("verify", path, "--error-label", "cs").exit_code == 1
+        assert holdfast("verify", path, "--bad", "p[0].r == 1 && p[1].r == 1").exit_code == 1
+        assert holdfast("verify", path, "--bad", "p[0]@cs && p[1]@cs").exit_code == 0
+
+    def test_a_formula_before_the_end_is_not_taken_for_the_final_condition(self, program):
+        path = program(LB, "lb.litmus")
+        assert holdfast("verify", path).exit_code == 0
+        answer = json.loads(holdfast("verify", path, "--bad", "P0.r0 == 1", "--json").stdout)
+        assert answer["witness"]["bad"]["kind"] == "bad"
+
+    def test_a_final_condition_is_a_bad_state(self, program):
+        path = program(LB.replace("0:r0=1 /\\ 1:r1=1", "0:r0=1"), "lb.litmus")
+        bad = json.loads(holdfast("verify", path, "--json").stdout)["witness"]["bad"]
+        assert (bad["kind"], bad["places"][0]["registers"]) == ("final", {"r0": 1})
+
+    @pytest.mark.parametrize("engine", ["portfolio", "backward", "forward"])
+    def test_engines_agree_on_a_bug(self, program, engine):
+        answer = json.loads(holdfast("verify", program(BROKEN_MUTEX), "--engine", engine, "--json").stdout)
+        assert answer["verdict"] == "unsafe"
+        assert answer["engine"] == ("forward" if engine == "portfolio" else engine)
+        assert answer["witness"]["kind"] == "run-to-bad"
+        assert answer["witness"]["bad"]["kind"] == "mutex"
+
+    def test_under_sc_weak_memory_does_not_count(self, program):
+        assert holdfast("verify", program(BROKEN_MUTEX), "--model", "sc").exit_code == 0
+
+    def test_prunings_do_not_change_the_answer(self, program):
+        without = [
+            word for name in ("sources", "pairs", "joint", "subsumption") for word in ("--without", name)
+        ]
+        path = program(MUTEX)
+        assert holdfast("verify", path, "--engine", "backward", *without[:6], "--timeout", 60).exit_code == 0
+        assert holdfast("verify", program(BROKEN_MUTEX), "--engine", "backward", *without).exit_code == 1
+
+    def test_the_picture_of_a_run_without_accesses(self, program, tmp_path):
+        picture = tmp_path / "out.svg"
+        assert holdfast("verify", program("fn t { assert(0); }"), "--svg", picture).exit_code == 1
+        assert picture.read_text().startswith("<svg")
+
+
+class TestRaces:
+    def test_race_free_is_0(self, program):
+        assert holdfast("races", program(MUTEX)).exit_code == 0
+
+    def test_racy_is_1_and_names_both_writes(self, program):
+        result = holdfast("races", program(TWO_WRITERS))
+        assert result.exit_code == 1
+        assert "`x.store(1)` (t1, line 1)" in result.output
+        assert "`x.store(2)` (t2, line 1)" in result.output
+
+    def test_json_has_the_ids_of_the_writes(self, program):
+        witness = json.loads(holdfast("races", program(TWO_WRITERS), "--json").stdout)["witness"]
+        assert [witness["events"][write]["kind"] for write in witness["bad"]["writes"]] == ["W", "W"]
+
+    def test_wrong_input_is_2(self, program):
+        assert holdfast("races", program("fn {")).exit_code == 2
+        assert holdfast("races", program(MUTEX), "--model", "ra").exit_code == 2
+
+    def test_a_limit_reached_is_3_and_is_about_races(self, program):
+        result = holdfast("races", program(MUTEX), "--timeout", 0, "--json")
+        assert result.exit_code == 3
+        answer = json.loads(result.stdout)
+        assert (answer["question"], answer["criterion"]) == ("races", "race-free")
+
+
+class TestCertificates:
+    @pytest.fixture
+    def certificate(self, program, tmp_path):
+        path = tmp_path / "proof.json"
+        assert holdfast("verify", program(MUTEX), "--certificate", path).exit_code == 0
+        return path
+
+    def test_the_right_one_is_0(self, program, certificate):
+        result = holdfast("check-certificate", program(MUTEX), certificate)
+        assert result.exit_code == 0
+        assert "right" in result.output
+
+    def test_comments_do_not_count(self, program, certificate):
+        path = program(MUTEX.replace("max_value 1;", "max_value 1; // 0 or 1\n"))
+        assert holdfast("check-certificate", path, certificate).exit_code == 0
+
+    def test_that_of_another_program_is_1(self, program, certificate):
+        result = holdfast("check-certificate", program(BROKEN_MUTEX), certificate)
+        assert result.exit_code == 1
+        assert "it is the certificate of another program" in result.output
+
+    def test_one_that_proves_too_little_is_1(self, program, certificate):
+        result = holdfast("check-certificate", program(MUTEX), certificate, "--bad", "p[0]@cs")
+        assert result.exit_code == 1
+        assert "wrong" in result.output
+
+    def test_a_state_taken_out_is_noticed(self, program, certificate):
+        proof = json.loads(certificate.read_text())
+        del proof["basis"][-1]
+        certificate.write_text(json.dumps(proof))
+        assert holdfast("check-certificate", program(MUTEX), certificate).exit_code == 1
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", ":1:1: expected a certificate of holdfast"),
+            (b"{\n?", ":2:1: expected a certificate of holdfast"),
+            (b"\xff\xfe", ":1:1: expected a certificate of holdfast"),
+            (b"{}", ":1:1: not a certificate of holdfast: object missing required field"),
+            (b"[" * 100_000, ":1:1: not a certificate of holdfast: expected `object`, got `array`"),
+        ],
+    )
+    def test_what_is_none_is_2(self, program, tmp_path, content, message):
+        path = tmp_path / "none.json"
+        path.write_bytes(content)
+        result = holdfast("check-certificate", program(MUTEX), path)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"{path}{message}")
+        assert "Traceback" not in result.output
+
+    def test_a_missing_one_is_2(self, program, tmp_path):
+        result = holdfast("check-certificate", program(MUTEX), tmp_path / "none.json")
+        assert result.exit_code == 2
+        assert "none.json:1:1: cannot read it" in result.stderr
+
+    def test_nothing_is_written_if_unsafe(self, program, tmp_path):
+        path = tmp_path / "proof.json"
+        assert holdfast("verify", program(BROKEN_MUTEX), "--certificate", path).exit_code == 1
+        assert not path.exists()
+
+    def test_nothing_is_written_if_undecided(self, program, tmp_path):
+        path = tmp_path / "proof.json"
+        assert holdfast("verify", program(MUTEX), "--certificate", path, "--timeout", 0).exit_code == 3
+        assert not path.exists()
+
+    def test_one_that_cannot_be_written_is_2(self, program, tmp_path):
+        result = holdfast("verify", program(MUTEX), "--certificate", tmp_path / "no" / "proof.json")
+        assert result.exit_code == 2
+        assert "cannot write the certificate" in result.stderr
+
+    @pytest.mark.parametrize(
+        "more", [["--model", "ra"], ["--model", "sc"], ["second"], ["--engine", "forward"]]
+    )
+    def test_it_takes_one_program_sra_and_the_backward_search(self, program, tmp_path, more):
+        files = [program(MUTEX), *([program(MUTEX, "second.tpl")] if more == ["second"] else [])]
+        options = [] if more == ["second"] else more
+        path = tmp_path / "proof.json"
+        assert holdfast("verify", *files, *options, "--certificate", path).exit_code == 2
+        assert not path.exists()
+
+    def test_a_directory_is_not_one_program(self, program, tmp_path):
+        program(MUTEX, "a.tpl")
+        program(BROKEN_MUTEX, "b.tpl")
+        path = tmp_path / "proof.json"
+        assert holdfast("verify", tmp_path, "--certificate", path).exit_code == 2
+        assert not path.exists()

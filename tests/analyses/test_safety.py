@@ -52,6 +52,15 @@ def graph_of(program: Program, witness: SafetyWitness) -> Graph:
     return op_sra.replay(program, run).graph
 
 
+def known_to(witness: SafetyWitness, event: int) -> set[int]:
+    """The events that happen before it."""
+    before = {event}
+    for edge in sorted(witness.edges, key=lambda edge: -edge.target):
+        if edge.relation in ("po", "rf") and edge.target in before:
+            before.add(edge.source)
+    return before
+
+
 def check_answer(program: Program, answer: Answer, *, unsafe: bool) -> None:
     assert isinstance(answer, Unsafe if unsafe else Safe)
     if unsafe:
@@ -156,6 +165,11 @@ def test_race_witnesses_have_two_writes_that_nothing_orders() -> None:
         if isinstance(answer, Racy):
             assert isinstance(answer.witness, SafetyWitness)
             assert racing_writes(graph_of(program, answer.witness)) is not None
+            earlier, later = (answer.witness.events[write] for write in answer.witness.bad.writes)
+            assert earlier.cell == later.cell
+            assert earlier.written is not None
+            assert later == answer.witness.events[-1]
+            assert earlier.id not in known_to(answer.witness, later.id)
             racy += 1
     assert racy > 40
 

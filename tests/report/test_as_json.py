@@ -4,11 +4,21 @@ import msgspec
 import pytest
 
 from holdfast.report import as_json
-from holdfast.verdicts import Fragile, NotRobust, Persistent, Robust, Unknown
+from holdfast.verdicts import (
+    Fragile,
+    NotRobust,
+    Persistent,
+    RaceFree,
+    Racy,
+    Robust,
+    Safe,
+    Unknown,
+    Unsafe,
+)
 
 from .witnesses import ANSWERS, SB, not_robust
 
-KINDS = Robust | NotRobust | Persistent | Fragile | Unknown
+KINDS = Robust | NotRobust | Persistent | Fragile | Safe | Unsafe | RaceFree | Racy | Unknown
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -28,7 +38,9 @@ def test_what_identifies_the_answer_comes_first():
     assert keys[:6] == ["file", "question", "model", "criterion", "verdict", "why"]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("sb", "graph"), ("tso-sb", "store-buffers")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("sb", "graph"), ("tso-sb", "store-buffers"), ("racy", "run-to-bad")]
+)
 def test_a_witness_says_of_which_kind_it_is(name, kind):
     assert json.loads(as_json.encode(ANSWERS[name]))["witness"]["kind"] == kind
 

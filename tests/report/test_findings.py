@@ -92,11 +92,19 @@ UNSAFE = Unsafe(
 def test_a_run_to_a_bad_state_is_a_finding_for_every_face():
     (found,) = findings(UNSAFE)
     assert (found.rule, found.line) == ("mutex", 7)
-    assert found.message.startswith("Thread `t1` at `cs` (line 7)")
+    assert found.message.startswith("Thread `t1` is at label `cs` (line 7)")
     (result,) = checked_run(sarif.encode([(UNSAFE.file, UNSAFE)]))["results"]
     assert result["ruleId"] == "mutex"
     assert b'type="mutex"' in junit.encode("verify", [(UNSAFE.file, UNSAFE)])
-    assert "stand there at the same time" in text.render(UNSAFE, color=False, width=120)
+    assert "at the same time" in text.render(UNSAFE, color=False, width=120)
+
+
+def test_races_of_other_writes_have_other_ids():
+    racy = ANSWERS["racy"]
+    events = racy.witness.events
+    other = msgspec.structs.replace(events[-1], text="turn.store(3)")
+    witness = msgspec.structs.replace(racy.witness, events=(*events[:-1], other))
+    assert ids(msgspec.structs.replace(racy, witness=witness)) != ids(racy)
 
 
 def test_every_kind_of_finding_has_a_rule():

@@ -14,6 +14,13 @@ from .witnesses import ANSWERS
 PICTURES = [
     *("sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"),
     *("tso-sb", "tso-detour", "tso-several", "tso-triangular", "tso-long", "tso-hostile"),
+    *("unsafe-mutex", "unsafe-under-sc", "unsafe-at-once", "unsafe-hostile", "racy"),
+]
+
+
+JSON = [
+    *("sb", "race", "assertion", "unknown", "hostile", "tso-sb"),
+    *("safe", "unsafe-mutex", "unsafe-final", "race-free", "racy"),
 ]
 
 
@@ -39,7 +46,7 @@ def test_svg(name):
     assert_matches(f"{name}.svg", svg.render(answer.witness, title))
 
 
-@pytest.mark.parametrize("name", ["sb", "race", "assertion", "unknown", "hostile", "tso-sb"])
+@pytest.mark.parametrize("name", JSON)
 def test_json(name):
     assert_matches(f"{name}.json", as_json.encode(ANSWERS[name]).decode() + "\n")
 
@@ -54,6 +61,12 @@ def test_table():
     assert_matches("table.txt", table.summary([*rows, (error.file, error)]))
 
 
-@pytest.mark.parametrize("name", ["race", "assertion", "unknown", "tso-several"])
+@pytest.mark.parametrize("question", ["verify", "races"])
+def test_table_of_bad_states(question):
+    rows = [(name, answer) for name, answer in ANSWERS.items() if answer.question == question]
+    assert_matches(f"table-{question}.txt", table.summary(rows))
+
+
+@pytest.mark.parametrize("name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex"])
 def test_notebook(name):
     assert_matches(f"{name}.html", notebook.answer_html(ANSWERS[name]))

@@ -2,7 +2,7 @@
 
 `witness` takes the accesses in the order of the run, the last one with the write it wrongly uses, and works
 out the edges and a shortest cycle, so that a fixture says only what happens. `tso_witness` does the same for
-a run in which writes of one thread wait in its store buffer.
+a run in which writes of one thread wait in its store buffer, `run_to_bad` for a run to a bad state.
 """
 
 from __future__ import annotations
@@ -15,18 +15,25 @@ from itertools import pairwise
 from holdfast.verdicts import (
     Answer,
     Assertion,
+    BadState,
     Delay,
     Edge,
     Event,
     Fragile,
     NotRobust,
     Persistent,
+    Place,
     Race,
+    RaceFree,
+    Racy,
     Robust,
     Run,
+    Safe,
+    SafetyWitness,
     Stats,
     TsoWitness,
     Unknown,
+    Unsafe,
     Witness,
 )
 
@@ -143,6 +150,28 @@ def tso_witness(
         edges=edges,
         cycle=by_stores if stores_ordered else _shortest_cycle(edges, first),
     )
+
+
+def run_to_bad(
+    threads: Iterable[str],
+    initial: dict[str, int],
+    steps: Iterable[Step],
+    bad: BadState,
+    old: dict[int, int] | None = None,
+) -> SafetyWitness:
+    """A run whose reads see the newest write, but for the events in `old`, which see an older one."""
+    run = events(initial, steps)
+    order: dict[str, list[int]] = {}
+    read_from: dict[int, int] = {}
+    for event in run:
+        writes = order.setdefault(event.cell, [])
+        if event.read is not None:
+            read_from[event.id] = (old or {}).get(event.id, writes[-1] if writes else 0)
+        if event.written is not None:
+            writes.append(event.id)
+    edges = _edges(run, order, read_from)
+    cycle = _shortest_cycle(edges, min(old)) if old else ()
+    return SafetyWitness(threads=tuple(threads), events=run, edges=edges, cycle=cycle, bad=bad)
 
 
 def _edges(
@@ -498,6 +527,111 @@ BOTH_INSIDE = Assertion(
     ),
 )
 
+BOTH_AT_CS = run_to_bad(
+    ("p[0]", "p[1]"),
+    {"flag[0]": 0, "flag[1]": 0},
+    [
+        Step(0, "W flag[0]=1", 5, "flag[tid].store(1)"),
+        Step(1, "W flag[1]=1", 5, "flag[tid].store(1)"),
+        Step(0, "R flag[1]=0", 6, "r = flag[1 - tid].load()"),
+        Step(1, "R flag[0]=0", 6, "r = flag[1 - tid].load()"),
+    ],
+    BadState(
+        kind="mutex",
+        places=tuple(Place(thread=t, line=7, column=9, text="", label="cs") for t in range(2)),
+    ),
+    old={4: 1, 5: 0},
+)
+
+FAILS_ANYWAY = run_to_bad(
+    ("t1", "t2"),
+    {"x": 0},
+    [Step(0, "W x=1", 4, "x.store(1)"), Step(1, "R x=1", 9, "r = x.load()")],
+    BadState(
+        kind="assertion",
+        places=(Place(thread=1, line=10, column=5, text="assert(r == 0)", registers={"r": 1}),),
+    ),
+)
+
+FAILS_AT_ONCE = run_to_bad(
+    ("t1",),
+    {"x": 0},
+    [],
+    BadState(kind="assertion", places=(Place(thread=0, line=3, column=5, text="assert(0)"),)),
+)
+
+REACHES_LABEL = run_to_bad(
+    ("reader",),
+    {"x": 0},
+    [Step(0, "R x=0", 4, "r = x.load()")],
+    BadState(kind="error-label", places=(Place(thread=0, line=5, column=1, text="", label="broken"),)),
+)
+
+MESSAGE_LOST = run_to_bad(
+    ("writer", "reader"),
+    {"data": 0, "flag": 0},
+    [
+        Step(0, "W data=1", 4, "data.store(1)"),
+        Step(0, "W data=2", 5, "data.store(2)"),
+        Step(0, "R flag=0", 6, "f = flag.load()"),
+        Step(1, "W flag=1", 10, "flag.store(1)"),
+        Step(1, "R data=1", 11, "d = data.load()"),
+    ],
+    BadState(
+        kind="bad",
+        places=(
+            Place(thread=0, line=0, column=0, text="", registers={"f": 0}),
+            Place(thread=1, line=12, column=5, text="", registers={"d": 1, "e": 0}),
+        ),
+    ),
+    old={6: 2},
+)
+
+FINAL_STATE = run_to_bad(
+    ("P0", "P1"),
+    {"x": 0, "y": 0},
+    [
+        Step(0, "W x=1", 5, "x.store(1)"),
+        Step(1, "W y=1", 11, "y.store(1)"),
+        Step(0, "R y=0", 6, "r0 = y.load()"),
+        Step(1, "R x=0", 12, "r1 = x.load()"),
+    ],
+    BadState(
+        kind="final",
+        places=tuple(Place(thread=t, line=0, column=0, text="", registers={f"r{t}": 0}) for t in range(2)),
+        memory={"x": 1},
+    ),
+    old={4: 1, 5: 0},
+)
+
+WRITES_RACE = run_to_bad(
+    ("left", "right"),
+    {"flag": 0, "turn": 0},
+    [
+        Step(0, "W turn=1", 5, "turn.store(1)"),
+        Step(1, "W flag=1", 9, "flag.store(1)"),
+        Step(1, "W turn=2", 10, "turn.store(2)"),
+    ],
+    BadState(kind="write-race", writes=(2, 4)),
+)
+
+HOSTILE_BAD = run_to_bad(
+    HOSTILE.threads,
+    {"x\x1b]0;title\x07": 0, "y&<b>": 0},
+    [
+        Step(0, "W x\x1b]0;title\x07=1", 5, 'x.store(1) /* \x1b[2J <img src="a"> */'),
+        Step(1, "W y&<b>=1", 11, "y.store(1)]]>\x9b31m"),
+        Step(0, "R y&<b>=0", 6, "a =\n  y.load()\u202e"),
+        Step(1, "R x\x1b]0;title\x07=0", 12, "b = x.load()\x00"),
+    ],
+    BadState(
+        kind="bad",
+        places=(Place(thread=1, line=13, column=1, text="", label="\x1b[1m", registers={"<i>\x07": 0}),),
+        memory={"x\x1b]0;title\x07": 1},
+    ),
+    old={4: 1, 5: 0},
+)
+
 STATS = Stats(states=12345, transitions=34567, seconds=0.042, peak_memory_mb=14.3)
 TOO_MANY = "stopped at --max-states 1000000; 311 states were still to be expanded"
 
@@ -510,6 +644,25 @@ def not_robust(witness: Witness, file: str = "examples/program.tpl", **more: obj
 def fragile(witness: TsoWitness, file: str = "examples/program.tpl", **more: object) -> Fragile:
     common = {"question": "persist", "model": "tso", "criterion": "persistent", "stats": STATS}
     return Fragile(file=file, witness=witness, exhaustive=False, **(common | more))
+
+
+SPENT = {"graphs": 0.001, "sc": 0.02, "forward": 0.1, "backward": 0.004}
+ABOUT_SAFETY = {
+    "file": "examples/program.tpl",
+    "question": "verify",
+    "model": "sra",
+    "criterion": "safe",
+    "stats": STATS,
+    "exhaustive": False,
+}
+ABOUT_RACES = ABOUT_SAFETY | {"question": "races", "criterion": "race-free"}
+
+
+def unsafe(witness: SafetyWitness, engine: str = "forward", **more: object) -> Unsafe:
+    because = "SRA reaches a bad state"
+    return Unsafe(
+        **(ABOUT_SAFETY | {"engine": engine, "because": because, "spent": SPENT} | more), witness=witness
+    )
 
 
 ANSWERS: dict[str, Answer] = {
@@ -559,5 +712,31 @@ ANSWERS: dict[str, Answer] = {
     "tso-triangular": not_robust(TSO_TRIANGULAR, "examples/detour.tpl", model="tso", criterion="trf"),
     "no-triangular": Robust(
         file="examples/barrier.tpl", question="robust", model="tso", criterion="trf", stats=STATS
+    ),
+    "safe": Safe(
+        **ABOUT_SAFETY,
+        engine="backward",
+        because="no way leads from an initial state to a bad one",
+        spent=SPENT,
+        basis=140,
+    ),
+    "unsafe-mutex": unsafe(BOTH_AT_CS, file="examples/peterson.tpl"),
+    "unsafe-under-sc": unsafe(
+        FAILS_ANYWAY, "sc", because="sequential consistency already does it, without weak memory"
+    ),
+    "unsafe-at-once": unsafe(
+        FAILS_AT_ONCE, "sc", because="an interleaving of the threads does it", model="sc"
+    ),
+    "unsafe-label": unsafe(REACHES_LABEL),
+    "unsafe-formula": unsafe(MESSAGE_LOST),
+    "unsafe-final": unsafe(FINAL_STATE, "backward", file="examples/sb.litmus"),
+    "unsafe-hostile": unsafe(HOSTILE_BAD, file="examples/\x1b[31m<b>.tpl"),
+    "race-free": RaceFree(**ABOUT_RACES, basis=12),
+    "racy": Racy(**ABOUT_RACES, witness=WRITES_RACE),
+    "unknown-for-a-race": Unknown(
+        **(ABOUT_SAFETY | {"model": "ra"}),
+        why="it is safe under SRA, but it has a write/write race, so that RA may reach more",
+        spent=SPENT,
+        witness=WRITES_RACE,
     ),
 }
