@@ -38,19 +38,6 @@ struct Progress {
 // Called about ten times a second; the search stops as interrupted when it returns true.
 using Watcher = std::function<bool(Progress const&)>;
 
-enum class EventKind : std::uint8_t { read, write, read_modify_write, fence };
-
-// An access as it happened, or would happen, under sequential consistency; or, for models that know them, an
-// acquire or release fence, which has no cell.
-struct Event {
-    std::uint32_t thread;
-    std::uint32_t pc;
-    EventKind kind;
-    std::uint32_t cell;
-    Value read;
-    Value written;
-};
-
 // The access of a thread that the model allows to leave sequential consistency after `run`.
 struct Violation {
     std::vector<Event> run;

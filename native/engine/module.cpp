@@ -67,7 +67,7 @@ class ProgramBuilder {
                          std::uint32_t cells, std::optional<std::uint32_t> index,
                          std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
                          std::vector<std::uint32_t> many, std::uint32_t target, bool acquire, bool release,
-                         bool non_atomic) {
+                         bool non_atomic, bool local) {
         if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
         Instruction i;
         i.op = op;
@@ -82,6 +82,7 @@ class ProgramBuilder {
         i.acquire = acquire;
         i.release = release;
         i.non_atomic = non_atomic;
+        i.local = local;
         i.can_fail = index.has_value() || can_fail(i.first) || can_fail(i.second);
         if (op == Op::wait) {
             for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
@@ -223,7 +224,7 @@ void bind_program(nb::module_& m) {
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
-             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false)
+             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false, "local"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }

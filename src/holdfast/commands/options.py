@@ -57,6 +57,7 @@ def search_tactics(command: Command) -> Command:
             subsumption=not options["no_subsumption"],
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
+            local=not options["no_local"],
         )
 
     return collected(
@@ -71,6 +72,11 @@ def search_tactics(command: Command) -> Command:
         ),
         no_symmetry=click.option(
             "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
+        ),
+        no_local=click.option(
+            "--no-local",
+            is_flag=True,
+            help="Let other threads run before every access, also to locations that they do not use.",
         ),
     )
 

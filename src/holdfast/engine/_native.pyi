@@ -114,6 +114,7 @@ class ProgramBuilder:
         acquire: bool = False,
         release: bool = False,
         non_atomic: bool = False,
+        local: bool = False,
     ) -> None: ...
     def add_exchange(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from holdfast.engine import _native
@@ -55,16 +55,18 @@ class Tactics:
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart.
+    are told apart. Without `local`, constants are not propagated, and every access is a point at which other
+    threads get their turn, also one that none of them can see.
     """
 
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
+    local: bool = True
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False)
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,9 @@ def explore(
 
     With partial-order reduction, runs are not shortest even breadth first.
     """
-    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry)
+    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry, local=tactics.local)
     with _as_input_errors(program):
-        return _native.explore(
+        result = _native.explore(
             code,
             MONITORS[model],
             SEARCH_ORDERS[order],
@@ -105,6 +107,10 @@ def explore(
             tactics.partial_order,
             **_bounds(limits, watcher),
         )
+    if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
+        # Perhaps only since some accesses were made local.
+        return explore(program, model, limits, order, watcher, tactics=replace(tactics, local=False))
+    return result
 
 
 def explore_tso(
