@@ -135,12 +135,13 @@ Watcher watcher_for(nb::object report) {
     };
 }
 
-Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
-                             bool partial_order, std::uint64_t most_states, double most_seconds,
-                             std::size_t most_bytes, nb::object report) {
+Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
+                             bool partial_order, std::uint32_t threads, std::uint64_t most_states,
+                             double most_seconds, std::size_t most_bytes, nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{order, subsumption, partial_order, {most_states, most_seconds, most_bytes}};
+    SearchOptions const options{
+        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}};
     return explore(program, model, options, watcher);
 }
 
@@ -247,7 +248,8 @@ void bind_result(nb::module_& m) {
         .value("MEMORY_LIMIT", Outcome::memory_limit)
         .value("INTERRUPTED", Outcome::interrupted)
         .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
-        .value("VALUE_LIMIT", Outcome::value_limit);
+        .value("VALUE_LIMIT", Outcome::value_limit)
+        .value("INEXACT", Outcome::inexact);
     nb::class_<Event>(m, "Event")
         .def_ro("thread", &Event::thread)
         .def_ro("pc", &Event::pc)
@@ -308,10 +310,15 @@ NB_MODULE(_native, m) {
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)
         .value("LARGEST_FIRST", Order::largest_first);
+    nb::enum_<StoreKind>(m, "StoreKind")
+        .value("MAXIMAL", StoreKind::maximal)
+        .value("EXACT", StoreKind::exact)
+        .value("COMPRESSED", StoreKind::compressed)
+        .value("BITSTATE", StoreKind::bitstate);
     bind_program(m);
     bind_result(m);
-    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
-          "partial_order"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
+          "threads"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

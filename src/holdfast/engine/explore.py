@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from holdfast.engine import _native
-from holdfast.engine._native import EventKind, FailureKind, Outcome
+from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
 from holdfast.engine.liveness import registers_read
 from holdfast.engine.lower import lower
 from holdfast.errors import InputError
@@ -51,18 +51,32 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Tactics:
-    """How to search; none of it changes a verdict. `docs/engine.md` says why.
+    """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
     are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see.
+    threads get their turn, also one that none of them can see. `threads` of the machine search together.
+
+    `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
+    violation in a program too large for memory, but not show that there is none.
     """
 
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
     local: bool = True
+    threads: int = 1
+    compress: bool = False
+    bitstate: bool = False
+
+    @property
+    def store(self) -> StoreKind:
+        if self.bitstate:
+            return StoreKind.BITSTATE
+        if self.compress:
+            return StoreKind.COMPRESSED
+        return StoreKind.MAXIMAL if self.subsumption else StoreKind.EXACT
 
 
 REDUCED = Tactics()
@@ -95,7 +109,7 @@ def explore(
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`.
 
-    With partial-order reduction, runs are not shortest even breadth first.
+    With partial-order reduction or several threads, runs are not shortest even breadth first.
     """
     code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry, local=tactics.local)
     with _as_input_errors(program):
@@ -103,8 +117,9 @@ def explore(
             code,
             MONITORS[model],
             SEARCH_ORDERS[order],
-            tactics.subsumption,
+            tactics.store,
             tactics.partial_order,
+            tactics.threads,
             **_bounds(limits, watcher),
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
@@ -191,6 +206,8 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
             return f"the memory limit{limit} was reached {covered}"
         case Outcome.INTERRUPTED:
             return f"the search was interrupted {covered}"
+        case Outcome.INEXACT:
+            return f"no violation was found {covered}, but bit-state hashing can miss states"
         case Outcome.VALUE_LIMIT:
             thread = program.threads[result.endless_thread]
             at = thread.code[result.endless_pc].at
