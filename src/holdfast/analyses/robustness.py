@@ -97,11 +97,12 @@ def search(
         return explore(program, model, limits, order, watcher, tactics=tactics)
 
     shortest = replace(tactics, partial_order=False, threads=1)
-    near_tactics = replace(shortest, compress=False, bitstate=False)
     if order != "auto":
         return run(order, limits, shortest if order == "breadth-first" else tactics)
     if limits.states is None or limits.states > NEAR_STATES:
-        near = run("breadth-first", replace(limits, states=NEAR_STATES), near_tactics)
+        # Quick as it is; and equal threads keep the places in which a reader would put them.
+        plain = replace(shortest, symmetry=False, compress=False, bitstate=False)
+        near = run("breadth-first", replace(limits, states=NEAR_STATES), plain)
         if near.outcome != Outcome.STATE_LIMIT:
             return near
     return run(_FAR_ORDERS[tactics.store], limits, tactics)
