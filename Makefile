@@ -20,6 +20,7 @@ test-all: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/explorer.py
+	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/tso_table1.py
 	$(BIN)/python benchmarks/tso_scaling.py
 	$(BIN)/python benchmarks/sra.py

@@ -86,6 +86,7 @@ struct Instruction {
     bool acquire = false;  // the read part
     bool release = false;  // the write part
     bool non_atomic = false;
+    bool local = false;               // an access, but other threads cannot see when it happens
     bool can_fail = false;            // an index may be out of range, or an expression divides by 0
     std::uint32_t reg = none;         // register that gets the result
     std::uint32_t first_cell = 0;     // the cell, or the first one of the array
@@ -98,7 +99,7 @@ struct Instruction {
     std::vector<std::uint32_t> dead;  // registers that cannot matter from here on
 
     // A scheduling point: other threads can see when it happens.
-    bool is_access() const { return op >= Op::load && op <= Op::sc_fence; }
+    bool is_access() const { return !local && op >= Op::load && op <= Op::sc_fence; }
     bool is_fence() const { return op >= Op::sc_fence; }
 };
 

@@ -3,7 +3,10 @@
 #include "engine/monitor_none.hpp"
 #include "engine/monitor_ra.hpp"
 #include "engine/monitor_rc20.hpp"
+#include "engine/parallel.hpp"
 #include "engine/search.hpp"
+#include "engine/store_bitstate.hpp"
+#include "engine/store_compressed.hpp"
 
 namespace holdfast {
 
@@ -11,6 +14,7 @@ namespace {
 
 template <class Monitor, class Store>
 Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    if (options.threads > 1) return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
     std::optional<PersistentSets> reduction;
     if (options.partial_order) reduction.emplace(program);
     return Explorer<Monitor, Store>(program, options.order, std::move(reduction), options.limits, watcher)
@@ -19,8 +23,19 @@ Result explore_in(Program const& program, SearchOptions const& options, Watcher 
 
 template <class Monitor>
 Result explore_with(Program const& program, SearchOptions const& options, Watcher const& watcher) {
-    if (options.subsumption) return explore_in<Monitor, AntichainStore>(program, options, watcher);
-    return explore_in<Monitor, ExactStore>(program, options, watcher);
+    switch (options.store) {
+        case StoreKind::maximal:
+            return explore_in<Monitor, AntichainStore>(program, options, watcher);
+        case StoreKind::exact:
+            return explore_in<Monitor, ExactStore>(program, options, watcher);
+        case StoreKind::compressed:
+            return explore_in<Monitor, CompressedStore>(program, options, watcher);
+        default: {
+            auto result = explore_in<Monitor, BitstateStore>(program, options, watcher);
+            if (result.outcome == Outcome::complete) result.outcome = Outcome::inexact;
+            return result;
+        }
+    }
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace holdfast {
 enum class Model : std::uint8_t { sc, ra, rc20 };
 enum class Order : std::uint8_t { breadth_first, depth_first, largest_first };
 
+// Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
+enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };
+
 struct Limits {
     std::uint64_t states = UINT64_MAX;
     double seconds = 1e300;
@@ -24,8 +27,9 @@ struct Limits {
 
 struct SearchOptions {
     Order order = Order::breadth_first;
-    bool subsumption = true;     // keep maximal monitors only
+    StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
+    std::uint32_t threads = 1;   // that search together
     Limits limits;
 };
 
@@ -37,19 +41,6 @@ struct Progress {
 
 // Called about ten times a second; the search stops as interrupted when it returns true.
 using Watcher = std::function<bool(Progress const&)>;
-
-enum class EventKind : std::uint8_t { read, write, read_modify_write, fence };
-
-// An access as it happened, or would happen, under sequential consistency; or, for models that know them, an
-// acquire or release fence, which has no cell.
-struct Event {
-    std::uint32_t thread;
-    std::uint32_t pc;
-    EventKind kind;
-    std::uint32_t cell;
-    Value read;
-    Value written;
-};
 
 // The access of a thread that the model allows to leave sequential consistency after `run`.
 struct Violation {
@@ -84,6 +75,7 @@ enum class Outcome : std::uint8_t {
     interrupted,
     endless_local_run,
     value_limit,
+    inexact,  // nothing is left to do, but states may have been missed
 };
 
 struct Result {

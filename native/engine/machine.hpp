@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/bytecode.hpp"
+#include "engine/event.hpp"
 #include "engine/layout.hpp"
 
 namespace holdfast {
@@ -47,6 +48,7 @@ struct Failure {
     std::uint32_t thread;
     std::uint32_t pc;
     std::vector<Value> registers;
+    Events trace;  // since the last access, if asked for
 };
 
 // The next access of a thread with its operands.
@@ -72,14 +74,25 @@ struct ValueOutOfRange : std::runtime_error {
     std::uint32_t thread, pc;
 };
 
-// The fences among the local instructions of a step, by pc.
-using FenceTrace = std::vector<std::uint32_t>;
-
 // Where local instructions came to an end.
 struct LocalStop {
     enum class Why : std::uint8_t { at_point, at_choice, never } why;
     std::uint32_t where;  // the point, or the pc of the choice
 };
+
+template <class Monitor>
+class Machine;
+
+// What a does in `state`, where it is not blocked.
+template <class Monitor>
+Event event_of(Machine<Monitor> const& machine, Word const* state, std::uint32_t t, Access const& a) {
+    using enum EventKind;
+    Value const old = machine.cell(state, a.cell);
+    if (a.instruction->op == Op::sc_fence) return {t, a.pc, fence, a.cell, old, 0};
+    auto const written = machine.written(state, a);
+    if (!written) return {t, a.pc, read, a.cell, old, 0};
+    return {t, a.pc, a.instruction->op == Op::store ? write : read_modify_write, a.cell, old, *written};
+}
 
 template <class Monitor>
 class Machine {
@@ -95,42 +108,39 @@ class Machine {
     // What a monitor wants told apart beside program state and memory.
     Field const& monitor_key() const { return monitor_key_; }
 
-    // All states in which the threads stand at their first accesses.
-    void start(StateList& out, std::optional<Failure>& failure) const {
+    // All states in which the threads stand at their first accesses, and on demand for each of them what
+    // happened before.
+    void start(StateList& out, std::optional<Failure>& failure, std::vector<Events>* traces = nullptr) const {
         StateList now(words_), next(words_);
+        std::vector<Events> before(1), after;
         now.push(blank().data());
         for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
             next.clear();
+            after.clear();
             for (std::size_t n = 0; n < now.size(); ++n) {
                 next.push(now[n]);
-                settle(next, t, 0, failure, nullptr);
+                auto const known = after.size();
+                settle(next, t, 0, failure, &after);
+                for (auto i = known; i < after.size(); ++i)
+                    after[i].insert(after[i].begin(), before[n].begin(), before[n].end());
                 if (next.size() > most_initial_states) throw EndlessLocalRun(t, 0, true);
             }
             std::swap(now, next);
+            std::swap(before, after);
         }
         for (std::size_t n = 0; n < now.size(); ++n) out.push(now[n]);
+        if (traces != nullptr) *traces = std::move(before);
     }
     // The states in which t stands at its first access and nobody else has run.
     void start_alone(std::uint32_t t, StateList& out, std::optional<Failure>& failure) const {
         out.push(blank().data());
         settle(out, t, 0, failure, nullptr);
     }
-    // The fences that t ran through before it stood where it stands in `state`, one of those above.
-    FenceTrace fences_before_first_access(Word const* state, std::uint32_t t) const {
-        StateList places(words_);
-        std::vector<FenceTrace> traces;
-        std::optional<Failure> ignored;
-        places.push(blank().data());
-        settle(places, t, 0, ignored, &traces);
-        std::size_t n = 0;
-        while (point(places[n], t) != point(state, t) || registers(places[n], t) != registers(state, t)) ++n;
-        return traces[n];
-    }
 
     // Appends the states that the next access of t leads to, none if it is blocked, and on demand for each of
-    // them the fences on the way.
+    // them the fences and local accesses on the way.
     void step(Word const* state, std::uint32_t t, Access const& access, StateList& out,
-              std::optional<Failure>& failure, std::vector<FenceTrace>* traces = nullptr) const {
+              std::optional<Failure>& failure, std::vector<Events>* traces = nullptr) const {
         Word* const next = out.push(state);
         if (perform(next, t, access)) {
             settle(out, t, access.pc + 1, failure, traces);
@@ -144,9 +154,13 @@ class Machine {
         auto const& thread = program_.threads[t];
         auto const at = points_[t].get(state);
         if (at >= thread.accesses.size()) return std::nullopt;
+        return access_at(state, t, thread.accesses[at]);
+    }
+    // The access at pc, at which t can stand.
+    Access access_at(Word const* state, std::uint32_t t, std::uint32_t pc) const {
         Access a;
-        a.pc = thread.accesses[at];
-        a.instruction = &thread.code[a.pc];
+        a.pc = pc;
+        a.instruction = &program_.threads[t].code[pc];
         auto const& i = *a.instruction;
         a.cell = i.first_cell;
         if (i.index != none) a.cell += static_cast<std::uint32_t>(number(state, t, i.index));
@@ -214,12 +228,16 @@ class Machine {
 
     // Runs the local instruction at pc, which is no choice: the pc that follows, or `none` if t ends there.
     std::uint32_t advance(Word* state, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
-                          FenceTrace* trace = nullptr) const {
+                          Events* trace = nullptr) const {
         auto const& i = program_.threads[t].code[pc];
         auto const fail = [&](FailureKind kind) {
-            if (!failure) failure = Failure{kind, t, pc, registers(state, t)};
+            note(failure, kind, state, t, pc, trace);
             return none;
         };
+        if (i.local) {
+            if (auto const kind = arrival_failure(state, t, pc)) return fail(*kind);
+            return act_alone(state, t, access_at(state, t, pc), trace) ? pc + 1 : none;
+        }
         switch (i.op) {
             case Op::assign: {
                 auto const v = try_number(state, t, i.first);
@@ -242,7 +260,7 @@ class Machine {
             default:
                 if (i.is_fence()) {
                     monitor_.fence(state, t, i);
-                    if (trace != nullptr) trace->push_back(pc);
+                    if (trace != nullptr) trace->push_back({t, pc, EventKind::fence, none, 0, 0});
                 }
                 return pc + 1;
         }
@@ -363,9 +381,33 @@ class Machine {
         return true;
     }
 
+    // An access that nobody else can see; false if it is blocked, which it then stays. It leaves the monitor
+    // as it is, but for the fences in an SC fence.
+    bool act_alone(Word* state, std::uint32_t t, Access const& a, Events* trace) const {
+        auto const& i = *a.instruction;
+        if (!enabled(state, t, a)) return false;
+        if (trace != nullptr) trace->push_back(event_of(*this, state, t, a));
+        if (i.op == Op::sc_fence) {
+            monitor_.fence(state, t, i);
+            return true;
+        }
+        auto const old = memory_[a.cell].get(state);
+        if (i.op == Op::fetch_add)
+            require_in_range(static_cast<Wide>(old) + number(state, t, i.first), t, a.pc);
+        if (auto const v = written(state, a)) memory_[a.cell].set(state, *v);
+        assign(state, t, i.reg, old);
+        return true;
+    }
+
+    void note(std::optional<Failure>& failure, FailureKind kind, Word const* state, std::uint32_t t,
+              std::uint32_t pc, Events const* trace) const {
+        if (failure) return;
+        failure = Failure{kind, t, pc, registers(state, t), trace == nullptr ? Events() : *trace};
+    }
+
     // Runs local instructions of t from pc on.
     LocalStop run_local(Word* state, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
-                        FenceTrace* trace) const {
+                        Events* trace) const {
         auto const& thread = program_.threads[t];
         using enum LocalStop::Why;
         LocalStop const ended{at_point, thread.ended()};
@@ -377,7 +419,7 @@ class Machine {
             if (i.is_access()) {
                 if (i.can_fail) {
                     if (auto const kind = arrival_failure(state, t, pc)) {
-                        if (!failure) failure = Failure{*kind, t, pc, registers(state, t)};
+                        note(failure, *kind, state, t, pc, trace);
                         return ended;
                     }
                 }
@@ -421,9 +463,9 @@ class Machine {
     // Lets t, which has the last state of `out` to itself, run from pc to its next access. With choices on
     // the way that state is replaced by one for each access that can be reached.
     void settle(StateList& out, std::uint32_t t, std::uint32_t pc, std::optional<Failure>& failure,
-                std::vector<FenceTrace>* traces) const {
+                std::vector<Events>* traces) const {
         Word* const state = out[out.size() - 1];
-        FenceTrace trace;
+        Events trace;
         auto const stop = run_local(state, t, pc, failure, traces == nullptr ? nullptr : &trace);
         if (stop.why == LocalStop::Why::at_choice) {
             settle_choices(out, t, stop.where, failure, trace, traces);
@@ -433,7 +475,7 @@ class Machine {
             stand(state, t, stop.where);
         } else {
             diverge(state, t);
-            trace.clear();  // fences that it passes for ever order nothing
+            trace.clear();  // what it does for ever nobody sees
         }
         if (traces != nullptr) traces->push_back(std::move(trace));
     }
@@ -449,15 +491,15 @@ class Machine {
     }
 
     void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
-                        std::optional<Failure>& failure, FenceTrace const& trace,
-                        std::vector<FenceTrace>* traces) const {
+                        std::optional<Failure>& failure, Events const& trace,
+                        std::vector<Events>* traces) const {
         using Place = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
         Word const* const first = out[out.size() - 1];
-        std::vector<std::pair<Place, FenceTrace>> open{{{choice, {first, first + words_}}, trace}};
+        std::vector<std::pair<Place, Events>> open{{{choice, {first, first + words_}}, trace}};
         auto stuck = open.front().first.second;
         std::set<Place> met{open.front().first};
         std::set<std::vector<Word>> settled;
-        auto const add = [&](std::vector<Word> const& state, FenceTrace const& way) {
+        auto const add = [&](std::vector<Word> const& state, Events const& way) {
             out.push(state.data());
             if (traces != nullptr) traces->push_back(way);
         };

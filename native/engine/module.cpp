@@ -69,7 +69,7 @@ class ProgramBuilder {
                          std::uint32_t cells, std::optional<std::uint32_t> index,
                          std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
                          std::vector<std::uint32_t> many, std::uint32_t target, bool acquire, bool release,
-                         bool non_atomic) {
+                         bool non_atomic, bool local) {
         if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
         Instruction i;
         i.op = op;
@@ -84,6 +84,7 @@ class ProgramBuilder {
         i.acquire = acquire;
         i.release = release;
         i.non_atomic = non_atomic;
+        i.local = local;
         i.can_fail = index.has_value() || can_fail(i.first) || can_fail(i.second);
         if (op == Op::wait) {
             for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
@@ -117,12 +118,13 @@ class ProgramBuilder {
     Program program_;
 };
 
-Result explore_releasing_gil(Program const& program, Model model, Order order, bool subsumption,
-                             bool partial_order, std::uint64_t most_states, double most_seconds,
-                             std::size_t most_bytes, nb::object report) {
+Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
+                             bool partial_order, std::uint32_t threads, std::uint64_t most_states,
+                             double most_seconds, std::size_t most_bytes, nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{order, subsumption, partial_order, {most_states, most_seconds, most_bytes}};
+    SearchOptions const options{
+        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}};
     return explore(program, model, options, watcher);
 }
 
@@ -206,7 +208,7 @@ void bind_program(nb::module_& m) {
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
-             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false)
+             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false, "local"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }
@@ -229,7 +231,8 @@ void bind_result(nb::module_& m) {
         .value("MEMORY_LIMIT", Outcome::memory_limit)
         .value("INTERRUPTED", Outcome::interrupted)
         .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
-        .value("VALUE_LIMIT", Outcome::value_limit);
+        .value("VALUE_LIMIT", Outcome::value_limit)
+        .value("INEXACT", Outcome::inexact);
     nb::class_<Event>(m, "Event")
         .def_ro("thread", &Event::thread)
         .def_ro("pc", &Event::pc)
@@ -290,10 +293,15 @@ NB_MODULE(_native, m) {
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)
         .value("LARGEST_FIRST", Order::largest_first);
+    nb::enum_<StoreKind>(m, "StoreKind")
+        .value("MAXIMAL", StoreKind::maximal)
+        .value("EXACT", StoreKind::exact)
+        .value("COMPRESSED", StoreKind::compressed)
+        .value("BITSTATE", StoreKind::bitstate);
     bind_program(m);
     bind_result(m);
-    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "subsumption"_a,
-          "partial_order"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
+          "threads"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

@@ -87,7 +87,7 @@ class PivotSearch {
         traces_.clear();
         machine_.step(state.data(), pivot_, access, successors_, ignored_, &traces_);
         auto const& code = program_.threads[pivot_].code;
-        auto const drains = [&code](std::uint32_t pc) { return code[pc].op == Op::drain; };
+        auto const drains = [&code](Event const& e) { return code[e.pc].op == Op::drain; };
         for (std::size_t n = 0; n < successors_.size(); ++n) {
             bool const drained = std::any_of(traces_[n].begin(), traces_[n].end(), drains);
             add(successors_[n], drained ? none : delayed);
@@ -100,7 +100,7 @@ class PivotSearch {
     std::uint64_t most_states_;
     Machine<NoMonitor> machine_;
     StateList successors_;
-    std::vector<FenceTrace> traces_;
+    std::vector<Events> traces_;
     std::set<Place> met_;
     std::vector<Place> open_;
     std::optional<Failure> ignored_;

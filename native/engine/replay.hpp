@@ -8,31 +8,27 @@
 
 namespace holdfast {
 
-// What a does in `state`, where it is not blocked.
-template <class Monitor>
-Event event_of(Machine<Monitor> const& machine, Word const* state, std::uint32_t t, Access const& a) {
-    using enum EventKind;
-    Value const old = machine.cell(state, a.cell);
-    if (a.instruction->op == Op::sc_fence) return {t, a.pc, fence, a.cell, old, 0};
-    auto const written = machine.written(state, a);
-    if (!written) return {t, a.pc, read, a.cell, old, 0};
-    return {t, a.pc, a.instruction->op == Op::store ? write : read_modify_write, a.cell, old, *written};
-}
-
+// Local accesses are shown only where a later access of the same thread is, so that threads which take no
+// part in what was found do not fill the run.
 template <class Monitor>
 class Replay {
   public:
-    // `origin_of(n)` tells how state n was reached.
-    template <class OriginOf>
-    Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, StateNumber n,
-           OriginOf origin_of)
+    // Before anything has happened.
+    Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry)
         : machine_(machine),
           symmetry_(symmetry),
           now_(machine.words()),
           sorted_(machine.words()),
           next_(machine.words()),
-          thread_(machine.program().threads.size()) {
+          thread_(machine.program().threads.size()),
+          waiting_(machine.program().threads.size()) {
         std::iota(thread_.begin(), thread_.end(), 0u);
+    }
+    // At state n; `origin_of(n)` tells how it was reached.
+    template <class OriginOf>
+    Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, StateNumber n,
+           OriginOf origin_of)
+        : Replay(machine, symmetry) {
         std::vector<Origin> path{origin_of(n)};
         while (path.back().parent != no_state) path.push_back(origin_of(path.back().parent));
         start(path.back());
@@ -40,36 +36,57 @@ class Replay {
         for (; !path.empty(); path.pop_back()) follow(path.back());
     }
 
-    std::vector<Event> const& run() const { return run_; }
+    Events const& run() const { return run_; }
     Word const* state() { return now_[0]; }
     // Which thread of `state` is thread t of the stored state.
     std::uint32_t thread(std::uint32_t t) const { return thread_[t]; }
 
     Access next_access(std::uint32_t t) { return *machine_.next_access(state(), t); }
-    Event next_event(std::uint32_t t) { return event_of(machine_, state(), t, next_access(t)); }
+    // Adds what t has done since its last access to the run.
+    void catch_up(std::uint32_t t) {
+        run_.insert(run_.end(), waiting_[t].begin(), waiting_[t].end());
+        waiting_[t].clear();
+    }
+    // And its next access.
+    void act(std::uint32_t t) {
+        catch_up(t);
+        run_.push_back(event_of(machine_, state(), t, next_access(t)));
+    }
+    // And what happened in a failing step until it failed.
+    void fail(Failure const& failure) {
+        note(failure.trace);
+        catch_up(failure.thread);
+    }
 
   private:
     void start(Origin const& origin) {
         std::optional<Failure> ignored;
-        machine_.start(next_, ignored);
+        machine_.start(next_, ignored, &traces_);
+        note(traces_[origin.choice]);
         now_.push(next_[origin.choice]);
         sorted_.push(next_[origin.choice]);
         sort();
-        if constexpr (Monitor::has_modes) {
-            for (std::uint32_t t = 0; t < machine_.program().threads.size(); ++t) {
-                add_fences(t, machine_.fences_before_first_access(state(), t));
-            }
-        }
     }
 
     void follow(Origin const& origin) {
         auto const t = thread_[origin.thread];
-        run_.push_back(next_event(t));
+        act(t);
         step(now_, t, origin.choice);
-        if constexpr (Monitor::has_modes) add_fences(t, traces_[origin.choice]);
+        note(traces_[origin.choice]);
         if (symmetry_.empty()) return;
         step(sorted_, origin.thread, origin.choice);
         sort();
+    }
+
+    // What happened between two accesses. A weak fence, where the model knows it, is passed as soon as
+    // nothing that waits to be shown comes before it.
+    void note(Events const& trace) {
+        for (auto const& event : trace) {
+            bool const weak_fence = event.cell == none;
+            if (weak_fence && !Monitor::has_modes) continue;
+            auto& waiting = waiting_[event.thread];
+            (weak_fence && waiting.empty() ? run_ : waiting).push_back(event);
+        }
     }
 
     // Equal threads have equal choices, in the same order.
@@ -87,63 +104,87 @@ class Replay {
                        [&](std::uint32_t t, std::uint32_t u) { std::swap(thread_[t], thread_[u]); });
     }
 
-    void add_fences(std::uint32_t t, FenceTrace const& fences) {
-        for (auto pc : fences) run_.push_back({t, pc, EventKind::fence, none, 0, 0});
-    }
-
     Machine<Monitor> const& machine_;
     Symmetry<Monitor> const& symmetry_;
     StateList now_;     // one state: where the run has come to
     StateList sorted_;  // one state: the same, as it is stored
     StateList next_;
     std::vector<std::uint32_t> thread_;
-    std::vector<FenceTrace> traces_;
-    std::vector<Event> run_;
+    std::vector<Events> traces_;
+    Events run_;
+    std::vector<Events> waiting_;  // per thread, to be shown before its next access
 };
 
 // Makes runs of what was found.
 template <class Monitor, class OriginOf>
-void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry,
-              OriginOf origin_of, Result& result) {
-    if (auto const& found = findings.violation) {
-        Replay replay(machine, symmetry, found->state, origin_of);
-        auto const t = replay.thread(found->thread);
+class Description {
+  public:
+    Description(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, OriginOf origin_of)
+        : machine_(machine), symmetry_(symmetry), origin_of_(origin_of) {}
+
+    Violation violation(Place const& place) const {
+        auto replay = run_to(place);
+        auto const t = replay.thread(place.thread);
         auto const a = replay.next_access(t);
+        replay.catch_up(t);
         Violation v{replay.run(), t, a.pc, a.cell, a.first, a.second, {}};
         auto const collect = [&v](Value awaited) {
             v.awaited.push_back(awaited);
             return false;
         };
-        if (a.instruction->op == Op::wait) machine.any_awaited(replay.state(), t, *a.instruction, collect);
-        result.violation = std::move(v);
+        if (a.instruction->op == Op::wait) machine_.any_awaited(replay.state(), t, *a.instruction, collect);
+        return v;
     }
-    if (auto const& found = findings.race) {
-        Replay replay(machine, symmetry, found->place.state, origin_of);
-        Race race{replay.run(), std::nullopt};
-        race.run.push_back(replay.next_event(replay.thread(found->place.thread)));
-        if (found->other == none) {
-            race.earlier = {found->earlier.write, replay.thread(found->earlier.thread)};
-        } else {
-            race.run.push_back(replay.next_event(replay.thread(found->other)));
+
+    Race race(Findings::RacingAccess const& found) const {
+        auto replay = run_to(found.place);
+        auto const t = replay.thread(found.place.thread);
+        if (found.other == none) {
+            replay.act(t);
+            return {replay.run(), Race::Earlier{found.earlier.write, replay.thread(found.earlier.thread)}};
         }
-        result.race = std::move(race);
+        auto const u = replay.thread(found.other);
+        replay.catch_up(u);
+        replay.act(t);
+        replay.act(u);
+        return {replay.run(), std::nullopt};
     }
-    if (auto const& found = findings.failure) {
-        StateList ignored(machine.words());
+
+    FailedRun failure(Place const& place) const {
+        StateList ignored(machine_.words());
+        std::vector<Events> traces;
         std::optional<Failure> failure;
-        FailedRun failed;
-        if (found->state == no_state) {
-            machine.start(ignored, failure);
-        } else {
-            Replay replay(machine, symmetry, found->state, origin_of);
-            auto const t = replay.thread(found->thread);
-            failed.run = replay.run();
-            failed.run.push_back(replay.next_event(t));
-            machine.step(replay.state(), t, replay.next_access(t), ignored, failure);
+        if (place.state == no_state) {
+            machine_.start(ignored, failure, &traces);
+            Replay replay(machine_, symmetry_);
+            replay.fail(*failure);
+            return {replay.run(), *failure};
         }
-        failed.failure = *failure;
-        result.failure = std::move(failed);
+        auto replay = run_to(place);
+        auto const t = replay.thread(place.thread);
+        machine_.step(replay.state(), t, replay.next_access(t), ignored, failure, &traces);
+        replay.act(t);
+        replay.fail(*failure);
+        return {replay.run(), *failure};
     }
+
+  private:
+    Replay<Monitor> run_to(Place const& place) const {
+        return Replay(machine_, symmetry_, place.state, origin_of_);
+    }
+
+    Machine<Monitor> const& machine_;
+    Symmetry<Monitor> const& symmetry_;
+    OriginOf origin_of_;
+};
+
+template <class Monitor, class OriginOf>
+void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry,
+              OriginOf origin_of, Result& result) {
+    Description const description(machine, symmetry, origin_of);
+    if (findings.violation) result.violation = description.violation(*findings.violation);
+    if (findings.race) result.race = description.race(*findings.race);
+    if (findings.failure) result.failure = description.failure(*findings.failure);
 }
 
 }  // namespace holdfast

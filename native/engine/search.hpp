@@ -35,6 +35,27 @@ struct NoVisitor {
     std::size_t peak_bytes() const { return 0; }
 };
 
+// Runs a search, and puts down how it ended.
+template <class Search>
+void run_search(Result& result, Search search) {
+    try {
+        result.outcome = search();
+    } catch (OutOfMemory const&) {
+        result.outcome = Outcome::memory_limit;
+    } catch (std::bad_alloc const&) {
+        result.outcome = Outcome::memory_limit;
+    } catch (EndlessLocalRun const& endless) {
+        result.outcome = Outcome::endless_local_run;
+        result.endless_thread = endless.thread;
+        result.endless_pc = endless.pc;
+        result.endless_choices = endless.choices;
+    } catch (ValueOutOfRange const& value) {
+        result.outcome = Outcome::value_limit;
+        result.endless_thread = value.thread;
+        result.endless_pc = value.pc;
+    }
+}
+
 template <class Monitor, class Store, class Visitor = NoVisitor>
 class Explorer {
   public:
@@ -60,22 +81,7 @@ class Explorer {
 
     Result run() {
         result_.state_bytes = machine_.words() * sizeof(Word);
-        try {
-            result_.outcome = search();
-        } catch (OutOfMemory const&) {
-            result_.outcome = Outcome::memory_limit;
-        } catch (std::bad_alloc const&) {
-            result_.outcome = Outcome::memory_limit;
-        } catch (EndlessLocalRun const& endless) {
-            result_.outcome = Outcome::endless_local_run;
-            result_.endless_thread = endless.thread;
-            result_.endless_pc = endless.pc;
-            result_.endless_choices = endless.choices;
-        } catch (ValueOutOfRange const& value) {
-            result_.outcome = Outcome::value_limit;
-            result_.endless_thread = value.thread;
-            result_.endless_pc = value.pc;
-        }
+        run_search(result_, [&] { return search(); });
         result_.states = states();
         result_.peak_bytes = store_.memory().peak() + frontier_.bytes() + visitor_.peak_bytes();
         result_.seconds = since(start_);

@@ -13,19 +13,6 @@ constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-Origin as_origin(Word word) {
-    Origin origin;
-    static_assert(sizeof(origin) == sizeof(word));
-    std::memcpy(&origin, &word, sizeof(origin));
-    return origin;
-}
-
-Word as_word(Origin origin) {
-    Word word;
-    std::memcpy(&word, &origin, sizeof(word));
-    return word;
-}
-
 // How many bits a monitor has, and the number of its state or key.
 Word member_head(std::uint32_t bits, std::uint32_t n) {
     return static_cast<Word>(bits) << 32 | n;

@@ -1,4 +1,5 @@
-// The states met so far, in two kinds. Both number states as they come and remember where each came from.
+// The states met so far. All stores number states as they come and remember where each came from; two are
+// here, for two more see store_compressed.hpp and store_bitstate.hpp.
 //
 // `ExactStore` tells states apart bit by bit. `AntichainStore` uses that monitors are monotone (design.md,
 // section 4.2): of two states with the same program state and memory, one whose monitor is included in the
@@ -29,6 +30,19 @@ struct Origin {
     std::uint32_t thread : 8;
     std::uint32_t choice : 24;
 };
+
+inline Origin as_origin(Word word) {
+    Origin origin;
+    static_assert(sizeof(origin) == sizeof(word));
+    std::memcpy(&origin, &word, sizeof(origin));
+    return origin;
+}
+
+inline Word as_word(Origin origin) {
+    Word word;
+    std::memcpy(&word, &origin, sizeof(word));
+    return word;
+}
 
 struct OutOfMemory : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -7,6 +7,7 @@
 // sorted. Where two threads look alike the order is left open, and more states than necessary are kept.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/machine.hpp"
@@ -29,12 +30,18 @@ class Symmetry {
     template <class Exchanged>
     void sort(Word* state, Exchanged exchanged) const {
         for (auto const& group : groups_) {
-            for (auto last = group.size(); last > 0; --last) {
-                for (std::size_t n = 0; n < last; ++n) {
-                    if (!is_out_of_order(state, group[n])) continue;
-                    apply(state, group[n]);
-                    exchanged(group[n].first, group[n].second);
-                }
+            // After a step one thread is out of place, so that mostly one round to and fro is enough.
+            bool sorted = false;
+            auto const put_in_order = [&](Swap const& swap) {
+                if (!is_out_of_order(state, swap)) return;
+                apply(state, swap);
+                exchanged(swap.first, swap.second);
+                sorted = false;
+            };
+            for (std::size_t round = 0; round < group.size() && !sorted; ++round) {
+                sorted = true;
+                std::for_each(group.begin(), group.end(), put_in_order);
+                if (!sorted) std::for_each(group.rbegin(), group.rend(), put_in_order);
             }
         }
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import Limits, explore, reachable_states
+from holdfast.engine.explore import EVERY_STATE, Limits, explore, reachable_states
 from holdfast.errors import InputError
 from holdfast.formats.tpl import read
 from holdfast.program import (
@@ -27,14 +27,14 @@ from holdfast.program import (
 from holdfast.verdicts import Robust, Unknown
 from interrupting import HEED_CONTROL_C, answer_within
 
-# Four threads that count to 255 for ever: far too many states to finish.
+# Four threads that count to 255 for ever, each with the next: far too many states to finish.
 COUNTERS = read(
     """
     global a, b, c, d;
-    fn t1 { while (1) { FADD(a, 1); } }
-    fn t2 { while (1) { FADD(b, 1); } }
-    fn t3 { while (1) { FADD(c, 1); } }
-    fn t4 { while (1) { FADD(d, 1); } }
+    fn t1 { while (1) { FADD(a, 1); FADD(b, 2); } }
+    fn t2 { while (1) { FADD(b, 3); FADD(c, 4); } }
+    fn t3 { while (1) { FADD(c, 5); FADD(d, 6); } }
+    fn t4 { while (1) { FADD(d, 7); FADD(a, 8); } }
     """
 )
 
@@ -143,7 +143,7 @@ def test_sixty_four_threads_and_256_locations():
         Thread(f"t{t}", (Store(Cell(f"x{t}"), Constant(1)), Load("r", Cell(f"x{255 - t}"))), ("r",))
         for t in range(64)
     )
-    answer = robust(Program(locations, threads), limits=Limits(states=2000))
+    answer = robust(Program(locations, threads), limits=Limits(states=2000), tactics=EVERY_STATE)
     assert isinstance(answer, Unknown)
     # Alone in its thread, everything is robust: the same locations, one thread.
     every = tuple(Store(Cell(location.name), Constant(1)) for location in locations)

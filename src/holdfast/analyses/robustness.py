@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from holdfast.analyses.tso import robust_against_tso
 from holdfast.analyses.witness import build_witness
-from holdfast.engine._native import Outcome, Result
+from holdfast.engine._native import Outcome, Result, StoreKind
 from holdfast.engine.critical import critical_values
 from holdfast.engine.explore import (
     REDUCED,
@@ -29,6 +29,14 @@ from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # "auto" order looks this far breadth first.
 NEAR_STATES = 20_000
+
+# And then goes on like this. A store that forgets states is for going deep.
+_FAR_ORDERS = {
+    StoreKind.MAXIMAL: "largest-first",
+    StoreKind.EXACT: "breadth-first",
+    StoreKind.COMPRESSED: "breadth-first",
+    StoreKind.BITSTATE: "depth-first",
+}
 
 
 def robust(
@@ -88,14 +96,16 @@ def search(
     def run(order: str, limits: Limits, tactics: Tactics) -> Result:
         return explore(program, model, limits, order, watcher, tactics=tactics)
 
-    shortest = replace(tactics, partial_order=False)
+    shortest = replace(tactics, partial_order=False, threads=1)
     if order != "auto":
         return run(order, limits, shortest if order == "breadth-first" else tactics)
     if limits.states is None or limits.states > NEAR_STATES:
-        near = run("breadth-first", replace(limits, states=NEAR_STATES), shortest)
+        # Quick as it is; and equal threads keep the places in which a reader would put them.
+        plain = replace(shortest, symmetry=False, compress=False, bitstate=False)
+        near = run("breadth-first", replace(limits, states=NEAR_STATES), plain)
         if near.outcome != Outcome.STATE_LIMIT:
             return near
-    return run("largest-first" if tactics.subsumption else "breadth-first", limits, tactics)
+    return run(_FAR_ORDERS[tactics.store], limits, tactics)
 
 
 def _tracking_warnings(program: Program) -> list[str]:

@@ -84,7 +84,7 @@ def property_options(command: Command) -> Command:
 
 
 def search_tactics(command: Command) -> Command:
-    """Adds the options that switch reductions off, which reach the command as one `tactics`."""
+    """Adds the options about how to search, which reach the command as one `tactics`."""
 
     def tactics(**options: Any) -> Any:
         from holdfast.engine.explore import Tactics
@@ -93,6 +93,10 @@ def search_tactics(command: Command) -> Command:
             subsumption=not options["no_subsumption"],
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
+            local=not options["no_local"],
+            threads=options["threads"],
+            compress=options["compress"],
+            bitstate=options["bitstate"],
         )
 
     return collected(
@@ -107,6 +111,27 @@ def search_tactics(command: Command) -> Command:
         ),
         no_symmetry=click.option(
             "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
+        ),
+        no_local=click.option(
+            "--no-local",
+            is_flag=True,
+            help="Let other threads run before every access, also to locations that they do not use.",
+        ),
+        threads=click.option(
+            "--threads",
+            type=click.IntRange(1, 64),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Cores for one search.",
+        ),
+        compress=click.option(
+            "--compress", is_flag=True, help="Keep states in less memory, and every monitor: slower."
+        ),
+        bitstate=click.option(
+            "--bitstate",
+            is_flag=True,
+            help="Forget states, to hunt for violations in large programs: never answers robust.",
         ),
     )
 

@@ -13,6 +13,7 @@ the location share one class. Reads and writes are asked about different sets of
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from holdfast.engine.values import PossibleValues, Values
@@ -67,11 +68,14 @@ def critical_values(program: Program) -> dict[str, Values]:
     }
 
 
-def stale_classes(program: Program) -> dict[str, StaleClasses]:
-    """For each location the classes of stale values that a monitor must keep."""
+def stale_classes(program: Program, private: Collection[tuple[int, int]] = ()) -> dict[str, StaleClasses]:
+    """For each location the classes of stale values that a monitor must keep.
+
+    `private` accesses, by thread and pc, ask for none.
+    """
     possible = PossibleValues(program)
     result = {}
-    for name, demand in _demands(program, possible).items():
+    for name, demand in _demands(program, possible, private).items():
         if not program.location_named[name].atomic:
             result[name] = StaleClasses()
             continue
@@ -85,11 +89,13 @@ def stale_classes(program: Program) -> dict[str, StaleClasses]:
     return result
 
 
-def _demands(program: Program, possible: PossibleValues) -> dict[str, _Demand]:
+def _demands(
+    program: Program, possible: PossibleValues, private: Collection[tuple[int, int]] = ()
+) -> dict[str, _Demand]:
     demands = {location.name: _Demand() for location in program.locations}
-    for thread in program.threads:
-        for instruction in thread.code:
-            if isinstance(instruction, CellAccess):
+    for t, thread in enumerate(program.threads):
+        for pc, instruction in enumerate(thread.code):
+            if isinstance(instruction, CellAccess) and (t, pc) not in private:
                 _add_demand(demands[instruction.cell.name], thread, instruction, possible)
     return demands
 

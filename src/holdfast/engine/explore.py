@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from holdfast.engine import _native
-from holdfast.engine._native import EventKind, FailureKind, Outcome
+from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
 from holdfast.engine.liveness import registers_read
 from holdfast.engine.lower import lower
 from holdfast.errors import InputError
@@ -51,20 +51,36 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Tactics:
-    """How to search; none of it changes a verdict. `docs/engine.md` says why.
+    """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart.
+    are told apart. Without `local`, constants are not propagated, and every access is a point at which other
+    threads get their turn, also one that none of them can see. `threads` of the machine search together.
+
+    `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
+    violation in a program too large for memory, but not show that there is none.
     """
 
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
+    local: bool = True
+    threads: int = 1
+    compress: bool = False
+    bitstate: bool = False
+
+    @property
+    def store(self) -> StoreKind:
+        if self.bitstate:
+            return StoreKind.BITSTATE
+        if self.compress:
+            return StoreKind.COMPRESSED
+        return StoreKind.MAXIMAL if self.subsumption else StoreKind.EXACT
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False)
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +109,23 @@ def explore(
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`.
 
-    With partial-order reduction, runs are not shortest even breadth first.
+    With partial-order reduction or several threads, runs are not shortest even breadth first.
     """
-    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry)
+    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry, local=tactics.local)
     with _as_input_errors(program):
-        return _native.explore(
+        result = _native.explore(
             code,
             MONITORS[model],
             SEARCH_ORDERS[order],
-            tactics.subsumption,
+            tactics.store,
             tactics.partial_order,
+            tactics.threads,
             **bounds(limits, watcher),
         )
+    if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
+        # Perhaps only since some accesses were made local.
+        return explore(program, model, limits, order, watcher, tactics=replace(tactics, local=False))
+    return result
 
 
 def explore_tso(
@@ -186,6 +207,8 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
             return f"the memory limit{limit} was reached {covered}"
         case Outcome.INTERRUPTED:
             return f"the search was interrupted {covered}"
+        case Outcome.INEXACT:
+            return f"no violation was found {covered}, but bit-state hashing can miss states"
         case Outcome.VALUE_LIMIT:
             thread = program.threads[result.endless_thread]
             at = thread.code[result.endless_pc].at

@@ -36,7 +36,7 @@ def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozense
             after = [*jump_targets(instruction), *([pc + 1] if falls_through(instruction) else [])]
             # Any instruction may be the thread's last one: an assumption fails, or a division.
             out = live_at_end.union(*(live[target] for target in after))
-            before = (out - {_assigned(instruction)}) | registers_read(instruction) | live_at_end
+            before = (out - {assigned_register(instruction)}) | registers_read(instruction) | live_at_end
             if before != live[pc]:
                 live[pc] = before
                 changed = True
@@ -54,7 +54,7 @@ def registers_read(instruction: Instruction) -> frozenset[str]:
     }
 
 
-def _assigned(instruction: Instruction) -> str | None:
+def assigned_register(instruction: Instruction) -> str | None:
     match instruction:
         case Assign() | Load() | FetchAdd() | Exchange() | CompareExchange() | Wait():
             return instruction.register

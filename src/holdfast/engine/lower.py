@@ -12,8 +12,10 @@ from types import MappingProxyType
 
 from holdfast.engine import _native
 from holdfast.engine._native import ExpressionOp, Op
+from holdfast.engine.constants import with_constants
 from holdfast.engine.critical import StaleClasses, stale_classes
 from holdfast.engine.liveness import live_registers
+from holdfast.engine.private import private_accesses
 from holdfast.engine.symmetry import exchanges
 from holdfast.engine.values import expression_range
 from holdfast.errors import InputError
@@ -35,6 +37,7 @@ from holdfast.program import (
     Goto,
     Instruction,
     Load,
+    LocalInstruction,
     Mode,
     Position,
     Program,
@@ -86,15 +89,19 @@ def lower(
     kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
     store_buffers: bool = False,
     symmetry: bool = False,
+    local: bool = False,
 ) -> _native.Program:
     """The bytecode of `program`; without monitor no stale values need to be told apart.
 
     Registers that can matter no more are forgotten, unless `keep_registers` is set or they are among those
     that `kept` names, by thread. With `store_buffers`, SC fences do nothing but drain the buffer of their
     thread. With `symmetry`, it is told which threads can be exchanged; registers must be forgotten for that.
+    With `local`, constants are propagated, and accesses that no other thread can see are local instructions.
     """
+    program = with_constants(program) if local else program
+    private = private_accesses(program) if local else set()
     builder = _native.ProgramBuilder(program.max_value, program.wraps)
-    classes = stale_classes(program) if monitored else {}
+    classes = stale_classes(program, private) if monitored else {}
     for location in program.locations:
         stale = classes.get(location.name, StaleClasses())
         for initial in location.initial:
@@ -107,9 +114,10 @@ def lower(
                 stale.free.others,
             )
     builder.add_cell(0, True, [], False, [], False)
-    for thread in program.threads:
+    for t, thread in enumerate(program.threads):
         everything = frozenset(thread.registers)
-        _ThreadLowering(program, builder, thread, store_buffers=store_buffers).run(
+        pcs = frozenset(pc for of, pc in private if of == t)
+        _ThreadLowering(program, builder, thread, pcs, store_buffers=store_buffers).run(
             everything if keep_registers else kept.get(thread.name, frozenset())
         )
     for exchange in exchanges(program, classes) if symmetry else []:
@@ -127,8 +135,15 @@ def lower(
 
 class _ThreadLowering:
     def __init__(
-        self, program: Program, builder: _native.ProgramBuilder, thread: Thread, *, store_buffers: bool
+        self,
+        program: Program,
+        builder: _native.ProgramBuilder,
+        thread: Thread,
+        private: frozenset[int],
+        *,
+        store_buffers: bool,
     ) -> None:
+        self._private = private
         self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
         self._program = program
         self._builder = builder
@@ -138,10 +153,15 @@ class _ThreadLowering:
     def run(self, kept: frozenset[str]) -> None:
         dead = [self._dead(live) for live in live_registers(self._thread, kept)]
         self._builder.add_thread(len(self._thread.registers), dead[-1])
-        for instruction, dead_here in zip(self._thread.code, dead, strict=False):
+        for pc, (instruction, dead_here) in enumerate(zip(self._thread.code, dead, strict=False)):
             self._check_ranges(instruction)
             if isinstance(instruction, CellAccess):
-                self._access(instruction)
+                self._access(instruction, local=pc in self._private)
+            elif isinstance(instruction, Fence):
+                cell = len(self._program.cells) if instruction.mode is Mode.SC else 0
+                self._builder.add_instruction(
+                    self._fences[instruction.mode], first_cell=cell, local=pc in self._private
+                )
             else:
                 self._local(instruction)
             self._builder.forget(dead_here)
@@ -149,7 +169,7 @@ class _ThreadLowering:
     def _dead(self, live: frozenset[str]) -> list[int]:
         return [number for name, number in self._register.items() if name not in live]
 
-    def _local(self, instruction: Instruction) -> None:
+    def _local(self, instruction: LocalInstruction) -> None:
         add, at = self._builder.add_instruction, instruction.at
         match instruction:
             case Assign(register, value):
@@ -166,10 +186,8 @@ class _ThreadLowering:
                 add(Op.ASSUME, first=self._expression(condition, at))
             case Skip() | Verify():
                 add(Op.SKIP)
-            case Fence(mode):
-                add(self._fences[mode], first_cell=len(self._program.cells) if mode is Mode.SC else 0)
 
-    def _access(self, access: CellAccess) -> None:
+    def _access(self, access: CellAccess, *, local: bool) -> None:
         at = access.at
         register: str | None = None
         first: int | None = None
@@ -210,6 +228,7 @@ class _ThreadLowering:
             acquire=load_mode is Mode.ACQ,
             release=store_mode is Mode.REL,
             non_atomic=Mode.NA in (load_mode, store_mode),
+            local=local,
         )
 
     def _check_ranges(self, instruction: Instruction) -> None:

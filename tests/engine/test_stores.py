@@ -1,0 +1,116 @@
+"""Ways to search a large program: with several threads, in less memory, or forgetting states."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.analyses.robustness import robust
+from holdfast.engine._native import Outcome
+from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, explore
+from holdfast.formats import load
+from holdfast.formats.tpl import read
+from holdfast.models.witnesses import replay
+from holdfast.verdicts import NotRobust, Unknown
+
+ROCKER = Path(__file__).parents[2] / "examples" / "rocker"
+TICKETLOCK = load(ROCKER / "ticketlock4.tpl")
+
+# Store buffering, found after a long way.
+LATE = read(
+    """
+    max_value 40;
+    global x, y, z;
+    fn t1 { local r, i; while (i < 40) { i = i + 1; z.store(i); } x.store(1); r = y.load(); }
+    fn t2 { local r; wait(z, 40); y.store(1); r = x.load(); }
+    """
+)
+
+
+@pytest.mark.parametrize("order", ["breadth-first", "depth-first"])
+@pytest.mark.parametrize("tactics", [replace(EVERY_STATE, compress=True), replace(EVERY_STATE, threads=3)])
+def test_every_state_is_met_once(tactics, order):
+    one = explore(TICKETLOCK, "ra", Limits(), tactics=EVERY_STATE)
+    other = explore(TICKETLOCK, "ra", Limits(), order, tactics=tactics)
+    assert (other.states, other.transitions) == (one.states, one.transitions)
+    assert other.outcome == Outcome.COMPLETE
+
+
+def test_compressed_states_take_less_memory():
+    program = load(ROCKER / "lamport2-3-ra.tpl")
+    exact, compressed = (
+        explore(program, "ra", Limits(), tactics=replace(EVERY_STATE, compress=compress))
+        for compress in (False, True)
+    )
+    assert compressed.states == exact.states
+    assert compressed.peak_bytes < exact.peak_bytes * 0.8
+
+
+@pytest.mark.parametrize("change", [{"compress": True}, {"bitstate": True}, {"threads": 2}])
+def test_runs_replay(change):
+    answer = robust(LATE, order="depth-first", tactics=replace(REDUCED, **change))
+    assert isinstance(answer, NotRobust)
+    replay(LATE, answer.witness, "ra")
+
+
+def test_bitstate_never_says_robust():
+    answer = robust(TICKETLOCK, order="depth-first", tactics=replace(REDUCED, bitstate=True))
+    assert isinstance(answer, Unknown)
+    assert "bit-state hashing can miss states" in answer.why
+    assert not answer.exhaustive
+    assert answer.exit_code == 3
+
+
+def test_bitstate_begins_with_an_exact_look_at_what_is_near():
+    """A small program is decided by that alone."""
+    answer = robust(load(ROCKER / "peterson-ra.tpl"), tactics=replace(REDUCED, bitstate=True))
+    assert answer.verdict == "robust"
+
+
+def test_bitstate_with_few_bits_misses_states_and_ends():
+    program = load(ROCKER / "lamport2-3-ra.tpl")
+    tactics = replace(EVERY_STATE, bitstate=True)
+    result = explore(program, "ra", Limits(memory_mb=40), "depth-first", tactics=tactics)
+    full = explore(program, "ra", Limits(), "depth-first", tactics=EVERY_STATE)
+    assert result.outcome in (Outcome.INEXACT, Outcome.MEMORY_LIMIT)
+    assert result.states < full.states
+
+
+@pytest.mark.parametrize("change", [{"threads": 2}, {"compress": True}, {"bitstate": True}])
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(states=5000), "limit of 5,000 states"),
+        (Limits(seconds=0.2), "time limit of 0.2 s"),
+        (Limits(memory_mb=30), "memory limit of 30 MB"),
+    ],
+)
+def test_a_limit_reached_is_unknown(limits, reason, change):
+    program = load(ROCKER / "chase-lev-ra.tpl")
+    tactics = replace(EVERY_STATE, **change)
+    answer = robust(program, limits=limits, order="depth-first", tactics=tactics)
+    assert isinstance(answer, Unknown)
+    assert reason in answer.why
+
+
+def test_several_threads_can_be_stopped_by_the_watcher():
+    seen = []
+
+    def stop_at_second(progress):
+        seen.append(progress)
+        return len(seen) == 2
+
+    program = load(ROCKER / "chase-lev-ra.tpl")
+    tactics = replace(EVERY_STATE, threads=2)
+    answer = robust(program, order="depth-first", tactics=tactics, watcher=stop_at_second)
+    assert isinstance(answer, Unknown)
+    assert answer.interrupted
+
+
+def test_an_exception_in_the_watcher_of_several_threads_is_the_callers():
+    def fail(progress):
+        raise RuntimeError("display broke")
+
+    program = load(ROCKER / "chase-lev-ra.tpl")
+    with pytest.raises(RuntimeError, match="display broke"):
+        robust(program, order="depth-first", tactics=replace(EVERY_STATE, threads=2), watcher=fail)
