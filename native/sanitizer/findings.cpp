@@ -62,7 +62,7 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->thread = t.id;
     f->by = walk_stack(t, note.frame, stack_depth);
     f->missed = kept_stack(v.missed.stack);
-    f->chain = find_chain(t, v.missed.slot, v.missed.thread);
+    f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
     Order const order = static_cast<Order>(v.missed.order);
     AccessAt const missed{f->missed.frames[0], v.missed.thread, v.missed.rmw ? Access::rmw : Access::store,
                           order};

@@ -14,13 +14,13 @@ void learn_by(Links& links, Link const& link, Time* into, Time const* from, std:
     }
 }
 
-Link const* find_link(Links const& links, Slot slot) {
-    std::uint32_t const number = links.raised_by[slot];
+namespace {
+
+// Null if it is forgotten.
+Link const* find_link(Links const& links, std::uint32_t number) {
     bool const remembered = number != 0 && links.made - number < Links::size;
     return remembered ? &links.last[number % Links::size] : nullptr;
 }
-
-namespace {
 
 Thread const* find_by_id(std::uint32_t id) {
     Thread const* t = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE);
@@ -32,17 +32,19 @@ Thread const* find_by_id(std::uint32_t id) {
 
 // Other threads may go on meanwhile and learn more; a link made after the one that it should explain does
 // not.
-Chain find_chain(Thread const& t, Slot slot, std::uint32_t writer) {
+Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t writer) {
     Link backwards[Chain::most];
     std::size_t count = 0;
     std::uint64_t before = UINT64_MAX;
-    for (Thread const* knows = &t; knows != nullptr && count < Chain::most;) {
-        Link const* const link = find_link(knows->links, slot);
+    for (Thread const* knows = &t; count < Chain::most;) {
+        Link const* const link = find_link(knows->links, number);
         if (link == nullptr || link->moment >= before) return {};
         backwards[count++] = *link;
         if (link->from.thread == writer) break;
         before = link->moment;
         knows = find_by_id(link->from.thread);
+        if (knows == nullptr) return {};
+        number = knows->links.raised_by[slot];
     }
     Chain chain;
     if (count == 0 || backwards[count - 1].from.thread != writer) return chain;

@@ -61,16 +61,14 @@ inline std::uint64_t now_in_ticks() {
 // into ⊔= from, where that link is the reason.
 void learn_by(Links&, Link const&, Time* into, Time const* from, std::uint32_t width);
 
-// The link that last raised this slot; null if it is forgotten.
-Link const* find_link(Links const&, Slot);
-
 // The chain of links by which `t` knows, under SC, the steps of this slot that end with the write of thread
-// `writer`; the last link is t's own. Empty if it is not remembered.
+// `writer`; the last link is t's own, of that number: the access that is explained may have made newer ones.
+// Empty if it is not remembered.
 struct Chain {
     static constexpr std::size_t most = 6;
     std::size_t count = 0;
     Link links[most];  // from the write on
 };
-Chain find_chain(Thread const& t, Slot slot, std::uint32_t writer);
+Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t writer);
 
 }  // namespace holdfast

@@ -9,9 +9,10 @@ FenceLocation fence_location;
 
 namespace {
 
-void describe(History const& h, Awareness a, Violation& v) {
+void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
     v.missed = h.at(a.s);
     v.known = h.at(a.c);
+    v.learned_by = t.links.raised_by[v.missed.slot];
     v.has_value = false;
     v.could = 0;
     v.certain = true;
@@ -29,7 +30,7 @@ bool check_values(Thread const& t, Cell const& x, Violation& v, Wanted wanted) {
         return wanted(value, free);
     });
     if (!found) return false;
-    describe(x.history, a, v);
+    describe(t, x.history, a, v);
     v.has_value = true;
     v.could = could;
     return true;
@@ -110,7 +111,7 @@ bool differ(Thread const& t, History const& h, Awareness& a) {
 bool check_load(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
     if (!differ(t, x.history, a)) return false;
-    describe(x.history, a, v);
+    describe(t, x.history, a, v);
     v.has_value = true;
     v.could = v.known.value;
     v.certain = false;
@@ -124,7 +125,7 @@ bool check_load(Thread const& t, Cell const& x, Violation& v) {
 bool check_write(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
     if (!differ(t, x.history, a) || x.history.at(a.c).plain == x.history.at(a.s).plain) return false;
-    describe(x.history, a, v);
+    describe(t, x.history, a, v);
     return true;
 }
 

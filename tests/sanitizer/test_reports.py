@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.sanitizer.elf_data import variable_at
 from holdfast.sanitizer.events import Place
-from holdfast.sanitizer.run_answer import AnyRunAnswer
+from holdfast.sanitizer.run_answer import AnyRunAnswer, Frame, places
 from holdfast.sanitizer.symbols import look_up
 from report.sarif_schema import checked_run
 from sanitizer.building import Shell, Toolchain, with_each_compiler
@@ -277,3 +277,18 @@ def test_what_is_no_module_has_no_variables(tmp_path: Path, content: bytes) -> N
     path = tmp_path / "module"
     path.write_bytes(content)
     assert variable_at(str(path), 16) is None
+
+
+@pytest.mark.parametrize(
+    "compilers_own",
+    [
+        "/usr/include/c++/12/bits/atomic_base.h",
+        "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
+        "/usr/lib/llvm-14/include/c++/v1/atomic",
+        "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/atomic_base.h",
+    ],
+)
+def test_a_place_is_the_line_of_a_header_library_and_not_of_the_compilers_own(compilers_own: str) -> None:
+    library = Frame(file="/usr/include/boost/lockfree/spsc_queue.hpp", line=110)
+    stack = (Frame(file=compilers_own, line=488), library, Frame(file="/home/me/client.cpp", line=10))
+    assert places(stack)[-1] == library

@@ -184,6 +184,18 @@ class TestRuns:
         assert "ended in its own way" in output
         assert "not robust: 1 finding in 1 run" in output
 
+    def test_a_program_that_never_ends_does_not_outlive_us(self, shell: Shell) -> None:
+        play(shell, events=CLEAN)  # writes the program
+        code = "signal.signal(signal.SIGINT, signal.SIG_DFL); open('waiting', 'w').close(); time.sleep(99)"
+        shell.write("script.json", json.dumps({"events": CLEAN, "by_seed": {}, "code": code}))
+        process = start(shell, "holdfast", "run", "./program", "script.json")
+        while not (shell.directory / "waiting").exists():
+            time.sleep(0.05)
+        process.terminate()
+        answer_within(process, 60)
+        assert process.returncode == 3
+        assert not any(is_alive(options["pid"]) for options in options_given(shell))
+
     def test_control_c_ends_all_runs_and_tells_what_was_seen(self, shell: Shell, module: Module) -> None:
         play(shell, events=CLEAN)  # writes the program
         code = "time.sleep(0 if options['seed'] in ('1', '2') else 99)"

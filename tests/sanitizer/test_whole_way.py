@@ -129,6 +129,20 @@ class TestStoreBuffering:
             lines = [frame["line"] for frame in stack if frame["file"].endswith("sb.cpp")]
             assert lines[0] == 6
 
+    def test_the_chain_leads_to_the_access_and_not_through_it(self, shell: Shell) -> None:
+        """Where the load reads a still newer write, it learns of the missed one from there, but too late."""
+        again = "for (int i = 0; i < 9; i++) enter"
+        shell.write("sb.cpp", STORE_BUFFERING.replace("{ enter", "{ " + again))
+        shell.ok("holdfast-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
+        findings = answer(shell, "--schedule", "random", "--runs", "20", "./sb")["findings"]
+        assert findings
+        for finding in findings:
+            read, written = finding["chain"]
+            assert read["thread"] == finding["missed"]["thread"]
+            assert written["thread"] == finding["access"]["thread"]
+            assert (read["what"].split()[0], written["what"].split()[0]) == ("read", "write")
+            assert finding["address"] not in read["what"] + written["what"]
+
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)
         shell.ok("holdfast-c++", "sb.cpp", "-o", "sb")

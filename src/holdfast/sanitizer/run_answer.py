@@ -174,13 +174,17 @@ class RunsUnknown(RunAnswer, frozen=True, kw_only=True, tag="unknown"):
 
 AnyRunAnswer = SeenNotRobust | NotSeen | RunsUnknown
 
-# Where calls of the library end up: the caller is what a reader looks for.
-_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/bin/../lib/")
-
 
 def places(stack: Sequence[Frame]) -> Sequence[Frame]:
-    """From the innermost call to the first in the user's own sources; `std::atomic` is not."""
+    """From the innermost call to the first outside of the compiler's own headers, such as `<atomic>`."""
     for index, frame in enumerate(stack):
-        if frame.file and not frame.file.startswith(_SYSTEM):
+        if frame.file and not _comes_with_the_compiler(frame.file):
             return stack[: index + 1]
     return stack[:1]
+
+
+def _comes_with_the_compiler(file: str) -> bool:
+    """Other libraries lie in /usr/include too, and their lines are what a reader looks for."""
+    return file.startswith(("/usr/lib/", "/usr/bin/../lib/")) or (
+        file.startswith("/usr/include/") and "/c++/" in file
+    )

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,7 +73,11 @@ class InterruptedRunsError(Exception):
 
 def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
     """Make one run for each schedule; the watcher hears of each, in their order."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-") as directory, _addresses_fixed():
+    with (
+        tempfile.TemporaryDirectory(prefix="holdfast-") as directory,
+        _addresses_fixed(),
+        _ended_as_by_control_c(),
+    ):
         runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
         try:
             rest = list(schedules)
@@ -236,6 +241,24 @@ def _interrupted(process: subprocess.Popen[bytes]) -> int:
     except subprocess.TimeoutExpired:
         _kill(process)
         return process.wait()
+
+
+@contextmanager
+def _ended_as_by_control_c() -> Iterator[None]:
+    """Who ends us by another signal, as `timeout` and build servers do, means the program too.
+
+    It has a process group of its own, so it would go on alone, and one that never ends would do so for ever.
+    """
+    may_be_set = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGTERM, signal.SIGHUP) if may_be_set else ()
+    ended = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ended:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in ended:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
