@@ -52,6 +52,17 @@ class Replay {
         catch_up(t);
         run_.push_back(event_of(machine_, state(), t, next_access(t)));
     }
+    // What happened between two accesses. A weak fence, where the model knows it, is passed as soon as
+    // nothing that waits to be shown comes before it.
+    void note(Events const& trace) {
+        for (auto const& event : trace) {
+            bool const weak_fence = event.cell == none;
+            if (weak_fence && !Monitor::has_modes) continue;
+            auto& waiting = waiting_[event.thread];
+            (weak_fence && waiting.empty() ? run_ : waiting).push_back(event);
+        }
+    }
+
     // And what happened in a failing step until it failed.
     void fail(Failure const& failure) {
         note(failure.trace);
@@ -76,17 +87,6 @@ class Replay {
         if (symmetry_.empty()) return;
         step(sorted_, origin.thread, origin.choice);
         sort();
-    }
-
-    // What happened between two accesses. A weak fence, where the model knows it, is passed as soon as
-    // nothing that waits to be shown comes before it.
-    void note(Events const& trace) {
-        for (auto const& event : trace) {
-            bool const weak_fence = event.cell == none;
-            if (weak_fence && !Monitor::has_modes) continue;
-            auto& waiting = waiting_[event.thread];
-            (weak_fence && waiting.empty() ? run_ : waiting).push_back(event);
-        }
     }
 
     // Equal threads have equal choices, in the same order.
@@ -157,6 +157,8 @@ class Description {
         if (place.state == no_state) {
             machine_.start(ignored, failure, &traces);
             Replay replay(machine_, symmetry_);
+            std::erase_if(traces[0], [&](Event const& e) { return e.thread == failure->thread; });
+            replay.note(traces[0]);  // the others have passed their fences
             replay.fail(*failure);
             return {replay.run(), *failure};
         }
