@@ -1,5 +1,6 @@
 #include "findings.hpp"
 
+#include "atomic_methods.hpp"
 #include "await.hpp"
 #include "memory.hpp"
 #include "options.hpp"
@@ -28,7 +29,7 @@ struct Key {
 
     std::size_t bucket() const { return (by * 31 + missed) % buckets; }
     bool is(Finding const& f) const {
-        return f.by.frames[0] == by && f.missed.frames[0] == missed && f.note.access == access;
+        return f.by.place() == by && f.missed.place() == missed && f.note.access == access;
     }
 };
 
@@ -47,7 +48,7 @@ bool certain(AccessNote const& note, Violation const& v) {
 }
 
 bool harmless(Finding const& f) {
-    std::uintptr_t place = f.by.frames[0];
+    std::uintptr_t place = f.by.place();
     if (!is_await(place) && !options.quiet) place = await_of_same_source(place);
     if (!is_await(place)) return false;
     for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
@@ -64,9 +65,9 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->missed = kept_stack(v.missed.stack);
     f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
     Order const order = static_cast<Order>(v.missed.order);
-    AccessAt const missed{f->missed.frames[0], v.missed.thread, v.missed.rmw ? Access::rmw : Access::store,
+    AccessAt const missed{f->missed.place(), v.missed.thread, v.missed.rmw ? Access::rmw : Access::store,
                           order};
-    f->repairs = find_repairs(missed, f->chain, {f->by.frames[0], t.id, note.access, note.order});
+    f->repairs = find_repairs(missed, f->chain, {f->by.place(), t.id, note.access, note.order});
     f->times = 1;
     return f;
 }
@@ -100,8 +101,8 @@ void start_findings() {
 }
 
 void report(Thread& t, AccessNote const& note, Violation const& v) {
-    Stack const by = walk_stack(t, note.frame, 1);
-    Key const key{by.count == 0 ? 0 : by.frames[0], kept_stack(v.missed.stack).frames[0], note.access};
+    Stack const by = walk_stack(t, note.frame, atomic_methods.count == 0 ? 1 : kept_stack_depth);
+    Key const key{by.place(), kept_stack(v.missed.stack).place(), note.access};
     bool const sure = certain(note, v);
     if (Finding* const f = look_up(key); f != nullptr && (f->told || !sure)) {
         __atomic_add_fetch(&f->times, 1, __ATOMIC_RELAXED);

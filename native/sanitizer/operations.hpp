@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "atomic_methods.hpp"
 #include "await.hpp"
 #include "findings.hpp"
 #include "locations.hpp"
@@ -21,10 +22,6 @@ namespace holdfast {
 template <class T>
 std::uintptr_t address_of(T const volatile* a) {
     return reinterpret_cast<std::uintptr_t>(a);
-}
-
-inline std::uintptr_t place_of(void const* frame) {
-    return static_cast<std::uintptr_t const*>(frame)[1];  // what it returns to
 }
 
 // A seq_cst access is the strongest that RC20 has, after an SC fence.

@@ -99,7 +99,7 @@ void put_repair(Text& out, Repair const& repair) {
 
 std::uint64_t identity(Finding const& f) {
     std::uint64_t h = static_cast<std::uint64_t>(f.note.access) + 1;
-    for (std::uintptr_t const address : {f.by.frames[0], f.missed.frames[0]})
+    for (std::uintptr_t const address : {f.by.place(), f.missed.place()})
         h = (h ^ find_module(address).offset) * 0x9e3779b97f4a7c15u;
     return h;
 }

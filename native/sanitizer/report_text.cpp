@@ -114,7 +114,7 @@ void put_why(Text& out, Finding const& f) {
     } else {
         out << ".";
         std::uintptr_t address = f.note.address;
-        AccessAt in{f.missed.frames[0], f.violation.missed.thread, Access::store, Order::relaxed};
+        AccessAt in{f.missed.place(), f.violation.missed.thread, Access::store, Order::relaxed};
         for (std::size_t i = 0; i < chain.count; ++i) {
             Link const& link = chain.links[i];
             out << (i == 0 ? "\n    " : ";\n    ");
@@ -133,7 +133,7 @@ void put_why(Text& out, Finding const& f) {
         out << " ";
         put_event(out, in, address);
         out << (chain.links[chain.count - 1].reads_from ? ", seeing that" : " after that") << ", then ";
-        put_event(out, {f.by.frames[0], f.thread, f.note.access, f.note.order}, f.note.address);
+        put_event(out, {f.by.place(), f.thread, f.note.access, f.note.order}, f.note.address);
         out << ".";
     }
     out << "\n    Nothing in the C11 memory model makes the last access see the first.\n\n";
@@ -224,8 +224,8 @@ void text_finding(Finding const& f) {
     put_why(out, f);
     put_repairs(out, f);
     out << "SUMMARY: Holdfast: robustness violation ";
-    put_line(out, f.by.frames[0]);
-    if (char const* const function = symbol_at(f.by.frames[0])->function; function != nullptr)
+    put_line(out, f.by.place());
+    if (char const* const function = symbol_at(f.by.place())->function; function != nullptr)
         out << " in " << function;
     out << "\n" << rule;
     out.write_to(file);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "atomic_methods.hpp"
 #include "findings.hpp"
 #include "interpose.hpp"
 #include "options.hpp"
@@ -32,6 +33,7 @@ void start(char** environment) {
     races::start();
     start_fences();
     start_threads();
+    find_atomic_methods();
     start_findings();
     start_interposing();
     on_exit(at_end, nullptr);

@@ -1,5 +1,6 @@
 #include "stacks.hpp"
 
+#include "atomic_methods.hpp"
 #include "memory.hpp"
 
 namespace holdfast {
@@ -64,6 +65,12 @@ std::uint64_t hash(Stack const& stack) {
 }
 
 }  // namespace
+
+std::uintptr_t Stack::place() const {
+    std::size_t i = 0;
+    while (i + 1 < count && atomic_methods.has(frames[i])) ++i;
+    return frames[i];
+}
 
 Stack walk_stack(Thread const& t, void const* frame, std::size_t depth) {
     Stack stack;

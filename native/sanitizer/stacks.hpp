@@ -18,6 +18,9 @@ struct Stack {
     Stack() { frames[0] = 0; }
     std::size_t count = 0;
     std::uintptr_t frames[stack_depth];  // return addresses, innermost first
+
+    // Of the operation: the innermost outside of <atomic> (atomic_methods.hpp); 0 if nothing is known.
+    std::uintptr_t place() const;
 };
 
 // `frame`: the frame address of the function that the program called.

@@ -49,6 +49,27 @@ int main() {
     right.join();
 }
 """
+# std::atomic<Word>::load is a function of its own without optimisation, here for a loop that waits as well.
+WAITING_AND_STORE_BUFFERING = """#include <atomic>
+#include <thread>
+struct Word { int value; };
+std::atomic<Word> go, mine, yours;
+void enter(std::atomic<Word> &own, std::atomic<Word> &other) {
+    while (go.load(std::memory_order_acquire).value == 0) continue;
+    for (int i = 0; i < 9; i++) {
+        own.store({i}, std::memory_order_release);
+        other.load(std::memory_order_acquire);
+    }
+}
+int main() {
+    std::thread left([] { enter(mine, yours); });
+    std::thread right([] { enter(yours, mine); });
+    for (int i = 0; i < 50; i++) std::this_thread::yield();
+    go.store({1}, std::memory_order_release);
+    left.join();
+    right.join();
+}
+"""
 DEADLOCK = """#include <pthread.h>
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
 static void *backwards(void *unused) {
@@ -142,6 +163,18 @@ class TestStoreBuffering:
             assert written["thread"] == finding["access"]["thread"]
             assert (read["what"].split()[0], written["what"].split()[0]) == ("read", "write")
             assert finding["address"] not in read["what"] + written["what"]
+
+    @pytest.mark.parametrize("optimised", ["-O0", "-O1"])
+    def test_accesses_are_told_apart_where_atomic_is_not_inlined(self, shell: Shell, optimised: str) -> None:
+        shell.write("sb.cpp", WAITING_AND_STORE_BUFFERING)
+        shell.ok("holdfast-c++", "-std=c++20", optimised, "sb.cpp", "-o", "sb")
+        findings = answer(shell, *RANDOM, "./sb")["findings"]
+        assert sum(finding["runs"] for finding in findings) >= 20
+        for finding in findings:
+            frames = [frame for frame in finding["access"]["stack"] if frame["file"].endswith("sb.cpp")]
+            assert frames[0]["line"] == 9
+            named = [repair[key] for repair in finding["repair"] for key in ("after", "before")]
+            assert {place["line"] for place in named if place and place["file"].endswith("sb.cpp")} == {8, 9}
 
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)

@@ -1,0 +1,122 @@
+"""Libraries that we did not write: what docs/case-studies.md says of them is found, and its repairs help.
+
+They are those of Debian 12. Elsewhere the lines may be others; what is found must be of the same functions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from holdfast.sanitizer.run_answer import Frame, places
+from sanitizer.building import INSTALLED, Shell
+
+pytestmark = pytest.mark.slow
+
+FOLDER = Path(__file__).parents[2] / "examples" / "case-studies"
+HEADERS = Path("/usr/include")
+MIMALLOC = os.environ.get("HOLDFAST_MIMALLOC", "")  # the directory of its sources
+SCHEDULES = ("random", "pct", "os")
+RUNS = "100"
+
+
+class Study(NamedTuple):
+    """A client, what it needs, and a pair of functions between which a violation is always found."""
+
+    client: str
+    needs: Path
+    access: str
+    missed: str
+
+
+STUDIES = (
+    Study("boost-spsc", HEADERS / "boost/lockfree", "consume_one", "push"),
+    Study("boost-queue", HEADERS / "boost/lockfree", "pop", "do_push"),
+    Study("boost-stack", HEADERS / "boost/lockfree", "allocate_impl", "deallocate_impl"),
+    Study("moodycamel-queue", HEADERS / "concurrentqueue", "size_approx", "dequeue"),
+    Study("moodycamel-blocking", HEADERS / "concurrentqueue", "size_approx", "dequeue"),
+)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path, INSTALLED[0])
+
+
+def needed(path: Path) -> None:
+    if not path.is_dir():
+        pytest.skip(f"{path} is not there")
+
+
+def built(shell: Shell, client: str) -> Path:
+    build = shell.directory
+    shell.ok("make", "--silent", "-C", FOLDER, f"BUILD={build}", f"MIMALLOC={MIMALLOC}", build / client)
+    return build / client
+
+
+def findings(shell: Shell, executable: Path, schedule: str) -> list[dict[str, Any]]:
+    """The program comes to its end in all runs, and passes its own check."""
+    command = ("holdfast", "run", "--json", "--schedule", schedule, "--runs", RUNS, "--timeout", "60")
+    answer = json.loads(shell.run(*command, executable).stdout)
+    assert (answer["runs"], answer["troubles"], answer["deadlocks"]) == (int(RUNS), [], [])
+    return list(answer["findings"])
+
+
+def functions(found: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Of the accesses and of the writes that they miss, the innermost outside of the standard library."""
+    for finding in found:
+        stacks = ([Frame(**frame) for frame in finding[key]["stack"]] for key in ("access", "missed"))
+        access, missed = (places(stack)[-1].function for stack in stacks)
+        yield access, missed
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.client)
+def test_a_library_is_found_to_be_what_the_page_says(shell: Shell, study: Study) -> None:
+    needed(study.needs)
+    executable = built(shell, study.client)
+    seen = [pair for schedule in SCHEDULES for pair in functions(findings(shell, executable, schedule))]
+    assert any(study.access in access and study.missed in missed for access, missed in seen), seen
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.client)
+def test_a_repaired_library_is_silent(shell: Shell, study: Study) -> None:
+    needed(study.needs)
+    executable = built(shell, f"repaired/{study.client}")
+    assert [findings(shell, executable, schedule) for schedule in SCHEDULES] == [[], [], []]
+
+
+class TestMimalloc:
+    """A reader that is overlooked, what it reads then, and the heap of a page that is not seen in time."""
+
+    HARMFUL = (
+        ("mi_atomic_load_acquire(&abandoned_readers)", "mi_atomic_increment_relaxed(&abandoned_readers)"),
+        ("mi_atomic_load_acquire(&abandoned)", "mi_atomic_cas_weak_acq_rel(&abandoned, &ts, next)"),
+        ("mi_atomic_load_acquire(&page->xheap)", "mi_atomic_store_release(&page->xheap"),
+    )
+
+    def harmful(self, shell: Shell, client: str) -> set[tuple[str, str]]:
+        """Those that a run shows, by their lines."""
+        needed(Path(MIMALLOC or "HOLDFAST_MIMALLOC"))
+        found = findings(shell, built(shell, client), "random")
+        lines = [(line(finding["access"]), line(finding["missed"])) for finding in found]
+        return {
+            (a, m) for a, m in self.HARMFUL if any(a in access and m in missed for access, missed in lines)
+        }
+
+    def test_they_are_found(self, shell: Shell) -> None:
+        assert self.harmful(shell, "mimalloc") == set(self.HARMFUL)
+
+    def test_they_are_gone_when_it_is_repaired(self, shell: Shell) -> None:
+        assert self.harmful(shell, "repaired/mimalloc") == set()
+
+
+def line(access: dict[str, Any]) -> str:
+    """The innermost line of its stack."""
+    frame = access["stack"][0]
+    lines = Path(frame["file"]).read_text(encoding="utf-8").splitlines()
+    return lines[int(frame["line"]) - 1]
