@@ -14,6 +14,7 @@ from holdfast.certificates import Checked, check
 from holdfast.certificates.question import bad_states, registers_asked_for
 from holdfast.engine.explore import Limits
 from holdfast.formats import properties, tpl
+from holdfast.memory_models import SAFETY_MODELS
 from holdfast.models import op_sra, sc
 from holdfast.models.explore import LimitReachedError
 from holdfast.models.graphs import Graph
@@ -254,6 +255,15 @@ class TestLimits:
         assert isinstance(answer, Unsafe)
         assert answer.engine == "robustness"
         assert answer.assertion is not None
+
+    @pytest.mark.parametrize("model", SAFETY_MODELS)
+    def test_a_value_that_is_not_followed(self, model: str) -> None:
+        """Where values do not wrap, a fourth step would make 4; what comes after it is unknown."""
+        text = "max_value 3;\nglobal x;\nfn p { local r; while (1) { r = FADD(x, 1); assert(r != 3); } }"
+        program = replace(tpl.read(text), wraps=False)
+        answer = verify(program, model)
+        assert isinstance(answer, Unknown)
+        assert "range" in answer.why
 
     def test_time_limit(self) -> None:
         program = holdfast.load(str(EXAMPLES / "bakery-3-fences.tpl"))

@@ -51,6 +51,7 @@ SC_SLICE = 4.0
 ROBUSTNESS_SLICE = 4.0
 FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen everything within
 MOST_MESSAGES = 64
+_FULL = (Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT)
 PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 
 
@@ -179,7 +180,7 @@ class _Question:
         match self._run("sc", search, self._spending.seconds_left):
             case Outcome.VIOLATION:
                 return self._unsafe("sc", search, "an interleaving of the threads does it")
-            case Outcome.COMPLETE:
+            case Outcome.COMPLETE if not self._graphs.value_limit:
                 return self._safe("sc", "no interleaving of the threads reaches a bad state")
             case outcome:
                 return self._unknown(outcome)
@@ -224,6 +225,9 @@ class _Question:
         while self._spending.stopped is None and self._spending.seconds_left > 0:
             if engine != "backward" and forward.goes_on:
                 yield self._turn("forward", forward, seconds)
+                if engine == "portfolio" and self._spending.stopped in _FULL:
+                    forward.goes_on = False  # the backward search may need less
+                    self._spending.stopped = None
                 if not forward.goes_on and engine == "forward":
                     why = f"no bad state with at most {MOST_MESSAGES} writes of a cell in reach"
                     yield Unknown(**self._common(), why=why, spent=self._spending.spent)
@@ -237,13 +241,10 @@ class _Question:
     def _turn(self, name: str, search: Any, seconds: float) -> SafetyAnswer | None:
         match self._run(name, search, min(seconds, self._spending.seconds_left)):
             case Outcome.VIOLATION:
-                because = "SRA reaches a bad state"
-                return self._unsafe(
-                    name, search, f"{because}, so RA does" if self._model == "ra" else because
-                )
+                so = ", and so does RA" if self._model == "ra" else ""
+                return self._unsafe(name, search, f"SRA reaches a bad state{so}")
             case Outcome.COMPLETE if self._graphs.value_limit:
-                why = "a value may leave the range that is followed"
-                return Unknown(**self._common(), why=why, spent=self._spending.spent)
+                return self._unknown(Outcome.COMPLETE)
             case Outcome.COMPLETE:
                 because = "no way leads from an initial state to a bad one"
                 if name != "backward":
@@ -264,9 +265,9 @@ class _Question:
         outcome = self._run("sc", search, min(SC_SLICE, self._spending.seconds_left / 4))
         if outcome == Outcome.VIOLATION:
             yield self._unsafe("sc", search, "sequential consistency already does it, without weak memory")
-        if outcome in (Outcome.INTERRUPTED, Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT):
+        if outcome == Outcome.INTERRUPTED:
             self._spending.stopped = outcome
-        return outcome == Outcome.COMPLETE
+        return outcome == Outcome.COMPLETE and not self._graphs.value_limit
 
     def _by_robustness(self, seconds: float) -> SafetyAnswer | None:
         """Safe, if weak memory does not show; for programs that are safe under sequential consistency."""
@@ -379,7 +380,9 @@ class _Question:
     def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe:
         return Safe(**self._common(), engine=engine, because=because, basis=basis, spent=self._spending.spent)
 
-    def _nothing_bad(self) -> Safe:
+    def _nothing_bad(self) -> SafetyAnswer:
+        if self._graphs.value_limit:
+            return self._unknown(Outcome.COMPLETE)
         because = "nothing that counts as bad can happen in any thread, whatever the others write"
         return self._safe("graphs", because)
 
