@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.analyses.fix import fix
     from holdfast.analyses.robustness import robust
     from holdfast.analyses.tso import persist
-    from holdfast.engine.explore import Limits
+    from holdfast.engine.explore import Limits, Tactics
     from holdfast.errors import InputError
     from holdfast.formats import load
     from holdfast.program import Program, Thread
@@ -51,6 +51,7 @@ _HOME = {
     "Program": "program",
     "Race": "verdicts",
     "Robust": "verdicts",
+    "Tactics": "engine.explore",
     "Thread": "program",
     "TsoWitness": "verdicts",
     "Unknown": "verdicts",
@@ -74,6 +75,7 @@ __all__ = [
     "Program",
     "Race",
     "Robust",
+    "Tactics",
     "Thread",
     "TsoWitness",
     "Unknown",
