@@ -1,7 +1,7 @@
 """How fast the explorer is, and how small its states are.
 
 Asks about every program of the corpus, and explores a ticket lock of more than five million states with the
-monitor on and no subsumption, so that the rate is that of plain exploration. Rates are per second of
+monitor on and no reduction, so that the rate is that of plain exploration. Rates are per second of
 processor time on one core; they vary from machine to machine, the counts do not. `make bench` runs this and
 leaves the numbers in `benchmarks/results/explorer.json`.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.analyses.robustness import robust
     from holdfast.analyses.safety import races, verify
     from holdfast.analyses.tso import persist
-    from holdfast.engine.explore import Limits
+    from holdfast.engine.explore import Limits, Tactics
     from holdfast.errors import InputError
     from holdfast.formats import load
     from holdfast.program import Program, Thread
@@ -60,6 +60,7 @@ _HOME = {
     "Program": "program",
     "Race": "verdicts",
     "Robust": "verdicts",
+    "Tactics": "engine.explore",
     "Thread": "program",
     "TsoWitness": "verdicts",
     "Unknown": "verdicts",
@@ -100,6 +101,7 @@ __all__ = [
     "Robust",
     "Safe",
     "SafetyWitness",
+    "Tactics",
     "Thread",
     "TsoWitness",
     "Unknown",
