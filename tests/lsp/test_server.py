@@ -21,8 +21,10 @@ fn right {
     if (r == 2) goto again;
 }
 """
+# Neighbours share a counter, and count by steps of their own.
 ENDLESS = "global a, b, c, d;\n" + "\n".join(
-    f"fn t{x} {{ while (1) {{ FADD({x}, 1); }} }}" for x in ("a", "b", "c", "d")
+    f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
+    for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
 )
 
 

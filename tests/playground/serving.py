@@ -27,9 +27,15 @@ global x, y, z;
 fn left { local r; x.store(1); r = y.load(); if (r == 0) { cs: z.store(1); } }
 fn right { local r; y.store(1); r = x.load(); if (r == 0) { cs: z.store(2); } }
 """
-# Decided by nobody: 256 to the power of 8 states.
+# Decided by nobody: 256 to the power of 8 states. Neighbours share a counter and count by their own steps.
 ENDLESS = "".join(
-    ["global a, b, c, d, e, f, g, h;", *(f"fn t{x} {{ while (1) {{ FADD({x}, 1); }} }}" for x in "abcdefgh")]
+    [
+        "global a, b, c, d, e, f, g, h;",
+        *(
+            f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 8}); }} }}"
+            for n, (x, y) in enumerate(["ab", "bc", "cd", "de", "ef", "fg", "gh", "ha"])
+        ),
+    ]
 )
 _JSON = {"Content-Type": "application/json"}
 
