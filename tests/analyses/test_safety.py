@@ -265,6 +265,15 @@ class TestLimits:
         assert isinstance(answer, Unknown)
         assert "range" in answer.why
 
+    def test_too_many_bad_states_to_go_back_from(self) -> None:
+        code = "a = x.load(); b = y.load(); x.store(a + 1); y.store(b + 1); cs: x.store(a + b);"
+        program = tpl.read(f"global x, y;\nfn p[2] {{ local a, b; while (1) {{ {code} }} }}")
+        together = Property(mutex=("cs",))
+        assert isinstance(verify(program, wanted=together), Unsafe)
+        answer = verify(program, wanted=together, engine="backward")
+        assert isinstance(answer, Unknown)
+        assert "bad states" in answer.why
+
     def test_time_limit(self) -> None:
         program = holdfast.load(str(EXAMPLES / "bakery-3-fences.tpl"))
         wanted = properties.stated_property(program)

@@ -7,9 +7,10 @@ cells end with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, product
+from math import prod
 
 from holdfast.engine._native import LabelKind, LocalNode, ThreadGraph, ThreadGraphs
 from holdfast.errors import InputError
@@ -143,6 +144,11 @@ class BadStates:
                 if label.cell == cell and label.kind in (LabelKind.WRITE, LabelKind.READ_MODIFY_WRITE):
                     values.add(label.written)
         return values
+
+
+def number_of_states(products: Iterable[BadProduct]) -> int:
+    """How many places of the threads they are, a thread that may stand anywhere counted once."""
+    return sum(prod(max(len(nodes), 1) for nodes in standing) for standing, _, _ in products)
 
 
 def write_races(graphs: ThreadGraphs) -> list[BadProduct]:

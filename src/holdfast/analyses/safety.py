@@ -18,7 +18,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from holdfast.analyses.bad_states import BadProduct, BadStates, kept_registers, write_races
+from holdfast.analyses.bad_states import (
+    BadProduct,
+    BadStates,
+    kept_registers,
+    number_of_states,
+    write_races,
+)
 from holdfast.analyses.certifying import certificate_of
 from holdfast.analyses.robustness import robust
 from holdfast.analyses.safety_witness import Path, race_witness, safety_witness
@@ -46,6 +52,7 @@ Engine = Literal["portfolio", "backward", "forward"]
 ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 
 MOST_NODES = 200_000  # of a thread on its own
+MOST_BAD_STATES = 1_000_000  # to go back from
 FIRST_SLICE = 0.1  # seconds that an engine has before the next takes its turn; doubled each round
 SC_SLICE = 4.0
 ROBUSTNESS_SLICE = 4.0
@@ -217,25 +224,30 @@ class _Question:
     # The engines, in turns.
 
     def _turns(self, engine: Engine, bad: Sequence[BadProduct]) -> Iterator[SafetyAnswer | None]:
-        forward, backward = _Forward(self._graphs, bad), self._backward(bad)
-        seconds = FIRST_SLICE if engine == "portfolio" else float("inf")
+        goes_back = engine != "forward" and number_of_states(bad) <= MOST_BAD_STATES
+        if engine == "backward" and not goes_back:
+            why = f"there are more than {MOST_BAD_STATES:,} bad states to go back from"
+            yield Unknown(**self._common(), why=why, spent=self._spending.spent)
         sc_is_safe = False
         if engine == "portfolio":
             sc_is_safe = yield from self._by_sequential_consistency(bad)
+        forward = _Forward(self._graphs, bad) if engine != "backward" else None
+        backward = self._backward(bad) if goes_back else None
+        seconds = FIRST_SLICE if engine == "portfolio" else float("inf")
         while self._spending.stopped is None and self._spending.seconds_left > 0:
-            if engine != "backward" and forward.goes_on:
+            if forward is not None:
                 yield self._turn("forward", forward, seconds)
-                if engine == "portfolio" and self._spending.stopped in _FULL:
-                    forward.goes_on = False  # the backward search may need less
+                if not forward.goes_on or (backward is not None and self._spending.stopped in _FULL):
+                    forward = None  # the backward search may need less
                     self._spending.stopped = None
-                if not forward.goes_on and engine == "forward":
-                    why = f"no bad state with at most {MOST_MESSAGES} writes of a cell in reach"
-                    yield Unknown(**self._common(), why=why, spent=self._spending.spent)
-            if engine != "forward" and self._spending.stopped is None:
+            if backward is not None and self._spending.stopped is None:
                 yield self._turn("backward", backward, seconds)
             if sc_is_safe and self._spending.stopped is None:
                 sc_is_safe = False  # robustness is asked once
                 yield self._by_robustness(ROBUSTNESS_SLICE)
+            if forward is None and backward is None:
+                why = f"no bad state with at most {MOST_MESSAGES} writes of a cell in reach"
+                yield Unknown(**self._common(), why=why, spent=self._spending.spent)
             seconds *= 2
 
     def _turn(self, name: str, search: Any, seconds: float) -> SafetyAnswer | None:
