@@ -19,9 +19,10 @@ from typing import NamedTuple
 import page_block
 
 import holdfast
-from holdfast.analyses.safety import PRUNINGS, Engine
+from holdfast.analyses.safety import Engine
 from holdfast.formats.expectations import expectations
 from holdfast.formats.properties import stated_property
+from holdfast.memory_models import PRUNINGS
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "examples" / "sra"

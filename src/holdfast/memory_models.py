@@ -20,3 +20,6 @@ TSO_CRITERIA = ("persistent", "robust", "trf")
 
 # Those under which safety can be asked.
 SAFETY_MODELS = ("sra", "ra", "sc")
+
+# What keeps the backward search for safety small, each of which can be switched off.
+PRUNINGS = ("sources", "pairs", "joint", "subsumption")

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 
 from holdfast.analyses.bad_states import FAILED, BadProduct, write_races
-from holdfast.analyses.safety import PRUNINGS
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome, ThreadGraphs
 from holdfast.engine.lower import lower
 from holdfast.formats import load, tpl
+from holdfast.memory_models import PRUNINGS
 from holdfast.models import op_sra
 from holdfast.models.explore import LimitReachedError
 from holdfast.program import Program

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from holdfast.certificates import BasisState, Certificate, Standing
+from holdfast.certificates.certificate import FileOption, Flag
 from holdfast.engine import _native
 from holdfast.formats.properties import spelled
 from holdfast.program.properties import Marked, Property
+
+_FLAGS: dict[_native.Flag, Flag] = {_native.Flag.R: "R", _native.Flag.U: "U", _native.Flag.S: "S"}
 
 
 def certificate_of(
@@ -19,14 +22,14 @@ def certificate_of(
             return Standing(None, ())
         return Standing(nodes[thread][node].pc, tuple(nodes[thread][node].registers))
 
-    def option(writer: int, cell: int, value: int, flag: _native.Flag) -> tuple[int, int, int, str]:
-        return (-1 if writer == len(nodes) else writer, cell, value, flag.name)
+    def option(writer: int, cell: int, value: int, flag: _native.Flag) -> FileOption:
+        return (-1 if writer == len(nodes) else writer, cell, value, _FLAGS[flag])
 
     basis = tuple(
         BasisState(
             tuple(standing(thread, node) for thread, node in enumerate(places)),
             phase,
-            tuple(tuple(tuple(option(*one) for one in options) for options in lists) for lists in potentials),  # type: ignore[misc]
+            tuple(tuple(tuple(option(*one) for one in options) for options in lists) for lists in potentials),
         )
         for places, phase, potentials in search.basis()
     )

@@ -33,7 +33,7 @@ from holdfast.engine import _native
 from holdfast.engine._native import Outcome, WhyUnbuilt
 from holdfast.engine.explore import Limits, Watcher, bounds, memory_to_use_mb
 from holdfast.engine.lower import lower
-from holdfast.memory_models import SAFETY_MODELS
+from holdfast.memory_models import PRUNINGS, SAFETY_MODELS
 from holdfast.program import Program
 from holdfast.program.properties import Marked, Property, marked
 from holdfast.verdicts import (
@@ -59,7 +59,6 @@ ROBUSTNESS_SLICE = 4.0
 FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen everything within
 MOST_MESSAGES = 64
 _FULL = (Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT)
-PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 
 
 def verify(

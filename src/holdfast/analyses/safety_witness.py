@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from holdfast.analyses.witness import joined, shortest_path
 from holdfast.engine import _native
 from holdfast.engine._native import LabelKind
 from holdfast.engine.explore import initial_events, make_event
-from holdfast.engine.liveness import registers_read
+from holdfast.engine.liveness import live_registers, registers_read
 from holdfast.formats.tpl_spelling import format_instruction
 from holdfast.models import op_sra
 from holdfast.models.graphs import Graph
@@ -29,7 +29,7 @@ from holdfast.program.conditions import CellIs, RegisterIs, atoms, is_bad, threa
 from holdfast.program.properties import MARK_LOCATION, MARK_REGISTER, Marked, Property
 from holdfast.verdicts import BadState, Edge, Event, Place, SafetyWitness
 
-_KINDS = {
+_KINDS: dict[LabelKind, Literal["R", "W", "RMW"]] = {
     LabelKind.SILENT: "R",
     LabelKind.READ: "R",
     LabelKind.WRITE: "W",
@@ -124,7 +124,7 @@ def _label(label: _native.Label) -> Label:
     reads = label.kind != LabelKind.WRITE
     writes = label.kind in (LabelKind.WRITE, LabelKind.READ_MODIFY_WRITE)
     return Label(
-        _KINDS[label.kind],  # type: ignore[arg-type]
+        _KINDS[label.kind],
         label.cell,
         label.read if reads else None,
         label.written if writes else None,
@@ -133,8 +133,6 @@ def _label(label: _native.Label) -> Label:
 
 def _live_slots(program: Program) -> list[dict[int, list[int]]]:
     """Per thread and position, the registers that the engine does not forget there."""
-    from holdfast.engine.liveness import live_registers
-
     result = []
     for thread in program.threads:
         live = live_registers(thread, frozenset())
@@ -273,12 +271,12 @@ def _at(t: int, instruction: Instruction, label: str = "", registers: dict[str, 
 def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> SafetyWitness:
     """`writes` are those of the definition's graph that race."""
     program = run.program
-    events = [event for event in initial_events(program) if event.cell != MARK_LOCATION]
+    events: list[Event] = []
     number: dict[int, int] = {}  # of an event of the definition's graph -> its id here
     for event in initial_events(program):
         if event.cell != MARK_LOCATION:
-            number[event.id] = len(number)
-    events = [_renumbered(event, number[event.id]) for event in events]
+            number[event.id] = len(events)
+            events.append(replace(event, id=len(events)))
     serials = [0] * len(program.threads)
     source: dict[int, int] = {}
     for step, pc in zip(run.steps, run.pcs, strict=True):
@@ -301,10 +299,6 @@ def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> 
         cycle=_cycle(edges),
         bad=replace(bad, writes=tuple(number[write] for write in writes)),
     )
-
-
-def _renumbered(event: Event, number: int) -> Event:
-    return Event(id=number, thread=None, kind="W", cell=event.cell, written=event.written)
 
 
 def _edges(events: Sequence[Event], source: dict[int, int]) -> Iterator[Edge]:

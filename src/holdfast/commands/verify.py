@@ -15,20 +15,18 @@ from holdfast.commands.options import (
     property_options,
     search_limits,
 )
-from holdfast.memory_models import SAFETY_MODELS
+from holdfast.memory_models import PRUNINGS, SAFETY_MODELS
 
 if TYPE_CHECKING:
     from holdfast.engine.explore import Limits
     from holdfast.formats import Reading
-
-_PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 
 
 def _without(command: Command) -> Command:
     option: Any = click.option(
         "--without",
         multiple=True,
-        type=click.Choice(_PRUNINGS),
+        type=click.Choice(PRUNINGS),
         help="Switch off a pruning of the backward search, to see its worth.",
     )
     return option(command)  # type: ignore[no-any-return]

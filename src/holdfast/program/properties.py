@@ -14,7 +14,7 @@ is never written, unless the label is at an access anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -99,12 +99,8 @@ def _marked_thread(
         if pc < len(thread.code):
             code.append(thread.code[pc])
             origins.append(pc)
-    new_code = _moved_code(code, starts)
+    new_code = tuple(moved(instruction, starts) for instruction in code)
     labels = {label: starts[pc] for label, pc in thread.labels.items()}
     marks = any(isinstance(i, Load) and i.register == MARK_REGISTER for i in new_code)
     registers = (*thread.registers, MARK_REGISTER) if marks else thread.registers
     return replace(thread, code=new_code, labels=labels, registers=registers), tuple(origins)
-
-
-def _moved_code(code: Sequence[Instruction], starts: Sequence[int]) -> tuple[Instruction, ...]:
-    return tuple(moved(instruction, starts) for instruction in code)
