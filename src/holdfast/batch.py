@@ -1,4 +1,7 @@
-"""Asking about many files: which files, in how many processes, and what to do when the user stops it."""
+"""Asking about many files: which files, in how many processes, and what to do when the user stops it.
+
+What only some questions need is imported when they are asked: a small one takes less time than the imports.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,12 @@ import os
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.safety import Engine, certify, races, verify
-from holdfast.analyses.tso import persist
 from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
-from holdfast.formats.properties import both, given_property, stated_property
 from holdfast.program import Program
-from holdfast.program.properties import Property
 from holdfast.verdicts import (
     PersistenceAnswer,
     RobustnessAnswer,
@@ -30,6 +27,9 @@ from holdfast.verdicts import (
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.synchronize import Event
+
+    from holdfast.analyses.safety import Engine
+    from holdfast.program.properties import Property
 
 
 AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
@@ -104,17 +104,17 @@ class Display(Protocol):
 
 def files_in(paths: Iterable[str]) -> list[str]:
     """The paths themselves; a directory stands for every program below it, in alphabetical order."""
+    return [file for path in paths for file in (_programs_in(path) if os.path.isdir(path) else [path])]
+
+
+def _programs_in(directory: str) -> list[str]:
+    from pathlib import Path
+
     endings = tuple(ending for known in FORMATS for ending in known.endings)
-    files = []
-    for path in paths:
-        if not os.path.isdir(path):
-            files.append(path)
-            continue
-        found = sorted(str(p) for p in Path(path).rglob("*") if p.suffix in endings and p.is_file())
-        if not found:
-            raise InputError(f"the directory has no program ({', '.join(endings)})", path)
-        files.extend(found)
-    return files
+    found = sorted(str(p) for p in Path(directory).rglob("*") if p.suffix in endings and p.is_file())
+    if not found:
+        raise InputError(f"the directory has no program ({', '.join(endings)})", directory)
+    return found
 
 
 def run_jobs(jobs: Sequence[Job], processes: int | None, display: Display | None) -> list[Outcome]:
@@ -212,24 +212,24 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
 
 
 def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
-    if job.question.name == "persist":
-        return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
-    if job.question.name == "races":
-        return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
-    if job.question.name == "verify":
-        given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
-        wanted = both(stated_property(program), given)
-        if job.safety.certificate is not None:
-            return _certified(program, wanted, job, watcher)
-        return verify(
-            program,
-            job.question.model,
-            wanted=wanted,
-            engine=job.safety.engine,
-            limits=job.limits,
-            without=job.safety.without,
-            watcher=watcher,
-        )
+    match job.question.name:
+        case "persist":
+            from holdfast.analyses.tso import persist
+
+            return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
+        case "races":
+            from holdfast.analyses.safety import races
+
+            return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
+        case "verify":
+            return _safety_answer(job, program, watcher)
+        case _:
+            return _robustness_answer(job, program, watcher)
+
+
+def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from holdfast.analyses.robustness import robust
+
     return robust(
         program,
         job.question.model,
@@ -241,8 +241,28 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
     )
 
 
+def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from holdfast.analyses.safety import verify
+    from holdfast.formats.properties import both, given_property, stated_property
+
+    given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+    wanted = both(stated_property(program), given)
+    if job.safety.certificate is not None:
+        return _certified(program, wanted, job, watcher)
+    return verify(
+        program,
+        job.question.model,
+        wanted=wanted,
+        engine=job.safety.engine,
+        limits=job.limits,
+        without=job.safety.without,
+        watcher=watcher,
+    )
+
+
 def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
     """The answer of the backward search; if it is safe, its certificate is written."""
+    from holdfast.analyses.safety import certify
     from holdfast.certificates import encode
 
     path = job.safety.certificate
@@ -252,7 +272,8 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     )
     if certificate is not None:
         try:
-            Path(path).write_bytes(encode(certificate))
+            with open(path, "wb") as file:
+                file.write(encode(certificate))
         except OSError as error:
             raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
     return answer

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.analyses.tso import robust_against_tso
 from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result, StoreKind
 from holdfast.engine.critical import critical_values
@@ -58,6 +57,8 @@ def robust(
     if model not in ROBUSTNESS_MODELS:
         raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
     if model == "tso":
+        from holdfast.analyses.tso import robust_against_tso
+
         return robust_against_tso(program, criterion, limits, watcher)
     result = search(program, model, limits, order, watcher, tactics=tactics)
     common = {
