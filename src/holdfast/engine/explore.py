@@ -10,7 +10,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
+
+from msgspec import UNSET
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
@@ -37,6 +39,7 @@ SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
     "depth-first": _native.Order.DEPTH_FIRST,
     "largest-first": _native.Order.LARGEST_FIRST,
+    "at-random": _native.Order.AT_RANDOM,
 }
 
 
@@ -49,6 +52,21 @@ class Limits:
     memory_mb: float | None = None
 
 
+class Variation(NamedTuple):
+    """What tells searches of one program apart that forget states, or go at random.
+
+    `seed` is that of the hash and of random choices. Of each state `bits_per_state` bits are kept. At random,
+    no more than `deepest` steps from the start are followed.
+    """
+
+    seed: int = 0
+    bits_per_state: int = 3
+    deepest: int | None = None
+
+
+_SAME = Variation()
+
+
 @dataclass(frozen=True, slots=True)
 class Tactics:
     """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
@@ -59,7 +77,8 @@ class Tactics:
     threads get their turn, also one that none of them can see. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
-    violation in a program too large for memory, but not show that there is none.
+    violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
+    for its bits, a power of two, and at most a quarter of all memory.
     """
 
     subsumption: bool = True
@@ -69,6 +88,8 @@ class Tactics:
     threads: int = 1
     compress: bool = False
     bitstate: bool = False
+    bitstate_mb: float = 128
+    variation: Variation = _SAME
 
     @property
     def store(self) -> StoreKind:
@@ -96,6 +117,7 @@ class Progress:
 Watcher = Callable[[Progress], bool]
 
 _MEGABYTE = 1 << 20
+_DEEPEST = 2**32 - 1
 
 
 def explore(
@@ -120,6 +142,7 @@ def explore(
             tactics.store,
             tactics.partial_order,
             tactics.threads,
+            _native_variation(tactics),
             **bounds(limits, watcher),
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
@@ -145,6 +168,14 @@ def explore_tso(
     code = lower(program, monitored=False, store_buffers=True)
     with _as_input_errors(program):
         return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **bounds(limits, watcher))
+
+
+def _native_variation(tactics: Tactics) -> _native.Variation:
+    varied = tactics.variation
+    deepest = _DEEPEST if varied.deepest is None else varied.deepest
+    return _native.Variation(
+        varied.seed, varied.bits_per_state, deepest, int(tactics.bitstate_mb * _MEGABYTE)
+    )
 
 
 class Bounds(TypedDict):
@@ -191,6 +222,7 @@ def stats(result: _native.Result) -> Stats:
         transitions=result.transitions,
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
+        bits_used=UNSET if result.bits_used is None else round(result.bits_used, 6),
     )
 
 
