@@ -1,7 +1,8 @@
 """What holdfast says when the user's input cannot be used.
 
 Every mistake in an input file or on the command line is an `InputError`. The command line prints it in one
-form and exits with 2; a library user catches it. Nothing else is allowed to escape to the user.
+form and exits with 2; a library user catches it. What is wrong outside of the input, such as a cluster that
+does not answer, is `UnavailableError`. Nothing else is allowed to escape to the user.
 """
 
 from __future__ import annotations
@@ -21,3 +22,7 @@ class InputError(Exception):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class UnavailableError(Exception):
+    """Something outside of the input that the user asked for is not there, such as a cluster."""

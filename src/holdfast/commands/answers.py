@@ -24,7 +24,7 @@ from holdfast.commands.options import Command, collected
 from holdfast.commands.reports import exit_code_of, known_findings, print_known, without_known, write_reports
 
 if TYPE_CHECKING:
-    from holdfast.batch import Job, Outcome
+    from holdfast.batch import Job, Outcome, Where
     from holdfast.formats import Reading
     from holdfast.verdicts import Answer
 
@@ -76,7 +76,7 @@ def printing_options(command: Command) -> Command:
 
 
 def answer_files(
-    files: tuple[str, ...], job: Callable[[str], Job], processes: int | None, printing: Printing
+    files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
 ) -> NoReturn:
     """Do the job for each file, print what comes of it, and exit."""
     from holdfast.batch import files_in, run_jobs
@@ -87,7 +87,14 @@ def answer_files(
             raise click.UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
     jobs = [job(path) for path in paths]
-    whole = run_jobs(jobs, processes, progress_line(len(paths)))
+    whole = guarded(lambda: run_jobs(jobs, where, progress_line(len(paths))))
+    print_answers(whole, known, jobs[0].reading, printing)
+
+
+def print_answers(
+    whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
+) -> NoReturn:
+    """Print the outcomes without what is known of them, write what else is wanted, and exit."""
     outcomes, hidden = without_known(whole, known)
     if printing.as_json:
         _print_json(whole)  # this is what baselines are made of
@@ -101,7 +108,7 @@ def answer_files(
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
-        write_html(outcomes[0].answer, jobs[0].reading, printing.html)
+        write_html(outcomes[0].answer, reading, printing.html)
     sys.exit(_exit_code(outcomes))
 
 

@@ -20,14 +20,16 @@ assertion was found), 2 wrong input or usage, 3 undecided within the limits.
 
 
 def guarded(action: Callable[[], Any]) -> Any:
-    """Do what can meet wrong input; say what is wrong and exit with 2."""
-    from holdfast.errors import InputError
+    """Do what can meet wrong input, or miss something; say what is wrong and exit with 2."""
+    from holdfast.errors import InputError, UnavailableError
 
     try:
         return action()
     except InputError as error:
         print_error(error)
-        sys.exit(EXIT_WRONG_INPUT)
+    except UnavailableError as error:
+        click.echo(str(error), err=True)
+    sys.exit(EXIT_WRONG_INPUT)
 
 
 def print_error(error: InputError) -> None:
@@ -40,10 +42,10 @@ def print_error(error: InputError) -> None:
         click.echo("    " + " " * (min(error.column, 200) - 1) + "^", err=True)
 
 
-def progress_line(files: int) -> Any:
+def progress_line(count: int, what: str = "files") -> Any:
     from holdfast.report.progress import ProgressLine
 
-    return ProgressLine(sys.stderr, files) if sys.stderr.isatty() else None
+    return ProgressLine(sys.stderr, count, what) if sys.stderr.isatty() else None
 
 
 def wants_color() -> bool:

@@ -97,6 +97,7 @@ def search_tactics(command: Command) -> Command:
             threads=options["threads"],
             compress=options["compress"],
             bitstate=options["bitstate"],
+            bitstate_mb=options["bitstate_memory"],
         )
 
     return collected(
@@ -133,16 +134,37 @@ def search_tactics(command: Command) -> Command:
             is_flag=True,
             help="Forget states, to hunt for violations in large programs: never answers robust.",
         ),
+        bitstate_memory=bitstate_memory(128),
     )
 
 
+def bitstate_memory(default: int) -> Command:
+    """How much memory a search that forgets states has for its bits."""
+    option: Command = click.option(
+        "--bitstate-memory",
+        type=click.FloatRange(min=0.01),
+        default=default,
+        show_default=True,
+        metavar="MB",
+        help="Memory for the bits of a search that forgets states.",
+    )
+    return option
+
+
 def search_limits(command: Command) -> Command:
-    """Adds how many processes to use, `jobs`, and the limits, which reach the command as one `limits`."""
+    """Adds the limits, which reach the command as one `limits`, and who does the work, as one `where`."""
 
     def limits(**options: Any) -> Any:
         from holdfast.engine.explore import Limits
 
         return Limits(options["max_states"], options["timeout"], options["max_memory"])
+
+    def where(jobs: int | None, cluster: str | None) -> Any:
+        from holdfast.batch import Where
+
+        if cluster is not None and jobs is not None:
+            raise click.UsageError("--jobs is about this machine; leave it out with --cluster")
+        return Where(jobs, cluster)
 
     with_limits = collected(
         command,
@@ -158,11 +180,20 @@ def search_limits(command: Command) -> Command:
             "--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."
         ),
     )
-    jobs: Command = click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Processes for several files; as many as there are cores by default.",
+    return collected(
+        with_limits,
+        "where",
+        where,
+        jobs=click.option(
+            "-j",
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Processes for several files; as many as there are cores by default.",
+        ),
+        cluster=click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Let the workers of this Dask cluster do it: tcp://host:8786.",
+        ),
     )
-    return jobs(with_limits)  # type: ignore[no-any-return]
