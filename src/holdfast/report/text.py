@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.report import cycle_text, explain, run_text
+from msgspec import UNSET
+
+from holdfast.report import cycle_text, explain, run_text, swarm_text
 from holdfast.report.findings import Finding, finding_id, findings, worth_showing
 from holdfast.report.labels import verdict
 from holdfast.report.page import NARROWEST, Page
@@ -87,6 +89,9 @@ def _footer(page: Page, answer: Answer) -> Iterator[str]:
         searched = explain.explain_search(answer)
         if searched:
             yield page.wrapped(searched)
+    swarm = getattr(answer, "swarm", UNSET)
+    if swarm is not UNSET:
+        yield page.wrapped(swarm_text.summary(swarm, answer))
     yield page.paint(page.wrapped(stats_line(answer.stats)), "dim")
 
 
@@ -95,6 +100,8 @@ def stats_line(stats: Stats) -> str:
     parts = [_count(stats.states, "state"), _count(stats.transitions, "transition"), f"{stats.seconds:.2f} s"]
     if stats.peak_memory_mb:
         parts.append(f"{stats.peak_memory_mb:.0f} MB")
+    if stats.bits_used is not UNSET:
+        parts.append(f"{stats.bits_used:.1%} of the bits used")
     return ", ".join(parts)
 
 
