@@ -1,4 +1,4 @@
-"""The command line. Each command has a module of its own in `commands/`, imported when the command is asked for.
+"""The command line. Each command has a module of its own in `commands/`, imported when it is asked for.
 
 Commands import little up front: most of the time of a small question is Python's start.
 """
