@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
 from holdfast.errors import InputError
@@ -66,8 +68,7 @@ class Safety(NamedTuple):
 _PLAIN = Safety()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """One question about one file, and how to answer it."""
 
     file: str
@@ -80,8 +81,7 @@ class Job:
     reading: Reading = BY_ENDING
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str

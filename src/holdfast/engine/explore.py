@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TypedDict
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
@@ -40,8 +42,7 @@ SEARCH_ORDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """When to give up. None is no limit; for memory it is most of what the machine has free."""
 
     states: int | None = None
@@ -49,8 +50,7 @@ class Limits:
     memory_mb: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tactics:
+class Tactics(msgspec.Struct, frozen=True):
     """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
@@ -83,8 +83,7 @@ REDUCED = Tactics()
 EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     states: int
     transitions: int
     waiting: int

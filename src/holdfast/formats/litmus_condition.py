@@ -11,8 +11,9 @@ or `!=`, and combines that by `~` or `not`, `/\`, `\/` and parentheses, which bi
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.formats.diagnose import Source, quoted, suggestion
 from holdfast.formats.litmus_initial import process_name, signed_number

@@ -9,7 +9,8 @@ that name, and the choice of the value domain to `litmus_values.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, normal_lines, quoted
