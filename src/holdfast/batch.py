@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
 
 from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher
 from holdfast.errors import InputError
@@ -63,8 +64,7 @@ class Safety(NamedTuple):
 _PLAIN = Safety()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """One question about one file, and how to answer it. With `text`, the file is not read any more."""
 
     file: str
@@ -78,8 +78,7 @@ class Job:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str

@@ -12,11 +12,12 @@ import logging
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from sys import version_info
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from holdfast import __version__
 from holdfast.batch import Job, Outcome, run_job, undecided

@@ -7,18 +7,24 @@ does not answer, is `UnavailableError`. Nothing else is allowed to escape to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
-
-@dataclass(eq=False)
 class InputError(Exception):
     """A mistake in an input file: where it is, what is wrong, and what was expected."""
 
-    message: str
-    file: str = "<input>"
-    line: int = 1
-    column: int = 1
-    source_line: str | None = None
+    def __init__(
+        self,
+        message: str,
+        file: str = "<input>",
+        line: int = 1,
+        column: int = 1,
+        source_line: str | None = None,
+    ) -> None:
+        super().__init__(message, file, line, column, source_line)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.source_line = source_line
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"

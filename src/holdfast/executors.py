@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from holdfast.batch import Display, Job, Outcome, interrupted, run_job, undecided
 from holdfast.engine.explore import Progress, Watcher, memory_to_use_mb

@@ -1,9 +1,9 @@
 """Ways to search a large program: with several threads, in less memory, or forgetting states."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.analyses.robustness import robust
 from holdfast.engine._native import Outcome

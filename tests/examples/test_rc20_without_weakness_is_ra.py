@@ -1,9 +1,9 @@
 """RC20 with every access acquire/release, and no fences but SC fences, gives the RA verdict on the corpus."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast import load, robust
 from holdfast.program import CellAccess, Fence, Load, Mode, Skip, Store, Wait

@@ -6,7 +6,7 @@ and data races on non-atomic locations are findings of the same search.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result, StoreKind

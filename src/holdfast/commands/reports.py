@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from holdfast.commands.console import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED, EXIT_WRONG_INPUT, guarded
 

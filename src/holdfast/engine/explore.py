@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
-from msgspec import UNSET
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
@@ -43,8 +43,7 @@ SEARCH_ORDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """When to give up. None is no limit; for memory it is most of what the machine has free."""
 
     states: int | None = None
@@ -67,8 +66,7 @@ class Variation(NamedTuple):
 _SAME = Variation()
 
 
-@dataclass(frozen=True, slots=True)
-class Tactics:
+class Tactics(msgspec.Struct, frozen=True):
     """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
@@ -104,8 +102,7 @@ REDUCED = Tactics()
 EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     states: int
     transitions: int
     waiting: int
@@ -222,7 +219,7 @@ def stats(result: _native.Result) -> Stats:
         transitions=result.transitions,
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
-        bits_used=UNSET if result.bits_used is None else round(result.bits_used, 6),
+        bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
     )
 
 
