@@ -122,20 +122,17 @@ def test_a_mistake_in_the_program_is_told_once(tmp_path):
 
 
 def test_ctrl_c_ends_a_swarm_and_what_was_seen_is_told():
-    arguments = [
-        "swarm",
-        "--json",
-        "--max-states",
-        "1000000000",
-        "-j",
-        "2",
-        str(ROBUST.with_stem("rcu-offline")),
-    ]
-    start = f"{HEED_CONTROL_C}; from holdfast.cli import main; main({arguments!r})"
-    process = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, encoding="utf-8")
-    time.sleep(3)
-    os.kill(process.pid, signal.SIGINT)
-    answer = msgspec.json.decode(answer_within(process, 60), type=any_answer())
+    large = EXAMPLES / "rocker" / "rcu-offline.tpl"
+    script = f"{HEED_CONTROL_C}; from holdfast.cli import main; main()"
+    limits = ["--max-states", "1000000000", "-j", "2"]
+    command = [sys.executable, "-c", script, "swarm", "--json", *limits, str(large)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, env=environment, start_new_session=True
+    ) as process:
+        time.sleep(3)
+        os.killpg(process.pid, signal.SIGINT)
+        answer = msgspec.json.decode(answer_within(process, 60), type=any_answer())
     assert process.returncode == 3
     assert answer.interrupted
     assert answer.stats.states > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
@@ -106,6 +105,8 @@ class Processes:
 
 def _start_worker(stop: Event) -> None:
     """In a worker process: Ctrl-C is the parent's business, which tells us through `stop`."""
+    import signal
+
     global _stop  # noqa: PLW0603 (a worker process has one)
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)

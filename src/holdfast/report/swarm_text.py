@@ -1,5 +1,4 @@
-"""What a swarm has seen of a program, in words: how many runs, and how sure they are of having forgotten
-little; and which run found something, and how to do it again."""
+"""What a swarm did, in words: how many runs, how much they have forgotten, and which found something."""
 
 from __future__ import annotations
 
@@ -11,28 +10,25 @@ from holdfast.verdicts import Answer, Swarm, SwarmRun
 
 def summary(swarm: Swarm, answer: Answer) -> str:
     """The sum of a swarm, as one paragraph."""
-    done = f"{len(swarm.runs):,} of {swarm.wanted:,} runs of the swarm with seed {swarm.seed}"
+    seed = f"the swarm with seed {swarm.seed}"
+    part = f"{len(swarm.runs):,} of {swarm.wanted:,} runs took part"
     found = next((run for run in swarm.runs if run.why is None), None)
     if found is not None:
         return (
-            f"Found by run {found.run}; {done} were at work. To do it again: `holdfast swarm --model "
-            f"{answer.model} --seed {swarm.seed} --first-run {found.run} --runs 1 {printable(answer.file)}`, "
-            "with the same limits."
+            f"Run {found.run} of {seed} found this; {part}. To do it again, with the same limits: "
+            f"`holdfast swarm --model {answer.model} --seed {swarm.seed} --first-run {found.run} --runs 1 "
+            f"{printable(answer.file)}`"
         )
-    if not swarm.runs:
-        return f"{done} were at work."
-    worst = max(swarm.runs, key=_missed)
-    return f"{done} were at work. {_sureness(worst)}"
+    forgotten = _forgotten(max(swarm.runs, key=_missed)) if swarm.runs else ""
+    return f"In {seed}, {part}. {forgotten}"
 
 
-def _sureness(worst: SwarmRun) -> str:
+def _forgotten(worst: SwarmRun) -> str:
     used = f"At most {_used(worst):.1%} of the bits of a run were used"
     chance = _missed(worst)
     if chance < 1e-9:
         return f"{used}: hardly any state that was met was taken for another."
-    return (
-        f"{used}: of the states that it met, a run has taken fewer than 1 in {1 / chance:,.0f} for another."
-    )
+    return f"{used}: on average fewer than 1 in {1 / chance:,.0f} states that were met was taken for another."
 
 
 def _missed(run: SwarmRun) -> float:

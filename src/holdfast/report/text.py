@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from holdfast.report import cycle_text, explain, run_text, swarm_text
+from holdfast.report import cycle_text, explain, run_text
 from holdfast.report.findings import Finding, finding_id, findings, worth_showing
 from holdfast.report.labels import verdict
 from holdfast.report.page import NARROWEST, Page
@@ -91,6 +91,8 @@ def _footer(page: Page, answer: Answer) -> Iterator[str]:
             yield page.wrapped(searched)
     swarm = getattr(answer, "swarm", UNSET)
     if swarm is not UNSET:
+        from holdfast.report import swarm_text
+
         yield page.wrapped(swarm_text.summary(swarm, answer))
     yield page.paint(page.wrapped(stats_line(answer.stats)), "dim")
 
