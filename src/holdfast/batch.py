@@ -6,7 +6,6 @@ What only some questions need is imported when they are asked: a small one takes
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -73,7 +72,7 @@ class Job(msgspec.Struct, frozen=True):
 
     file: str
     question: Question
-    limits: Limits
+    limits: Limits = Limits()
     order: str = "auto"
     tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
@@ -182,6 +181,8 @@ def _run_in_processes(jobs: Sequence[Job], workers: int, display: Display | None
 
 def _start_worker(stop: Event) -> None:
     """In a worker process: Ctrl-C is the parent's business, which tells us through `stop`."""
+    import signal
+
     global _stop  # noqa: PLW0603 (a worker process has one)
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
