@@ -69,7 +69,7 @@ class Job(msgspec.Struct, frozen=True):
 
     file: str
     question: Question
-    limits: Limits
+    limits: Limits = Limits()
     order: str = "auto"
     tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence

@@ -88,7 +88,7 @@ class Shell:
         programs = directory / "bin"
         programs.mkdir()
         _script(programs / "python", f'exec "{sys.executable}" "$@"')
-        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()"
+        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.start import main; main()"
         _script(programs / "holdfast", f'exec "{sys.executable}" -c "{start}" "$@"')
         for wrapper, function in (("holdfast-cc", "cc"), ("holdfast-c++", "cxx")):
             start = f"from holdfast.sanitizer.compiler import {function}; {function}()"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result, StoreKind
 from holdfast.engine.critical import critical_values
 from holdfast.engine.explore import (
@@ -75,6 +74,8 @@ def robust(
         case Outcome.COMPLETE:
             return Robust(**common)  # type: ignore[arg-type]
         case Outcome.VIOLATION:
+            from holdfast.analyses.witness import build_witness
+
             assert result.violation is not None
             return NotRobust(**common, witness=build_witness(program, model, result.violation))  # type: ignore[arg-type]
         case _:

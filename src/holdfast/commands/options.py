@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+
+from holdfast.commands.answers import Printing
 
 Command = Callable[..., Any]
 
@@ -43,6 +46,39 @@ def input_options(command: Command) -> Command:
             "--treat-sc-as",
             type=click.Choice(["fence", "acq-rel"]),
             help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
+        ),
+    )
+
+
+html_option = click.option(
+    "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
+)
+
+
+def printing_options(command: Command) -> Command:
+    """Adds the options about what is printed, which reach the command as one `printing`."""
+    return collected(
+        command,
+        "printing",
+        Printing,
+        as_json=click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file."),
+        svg=click.option(
+            "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
+        ),
+        html=html_option,
+        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
+        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
+        sarif=click.option(
+            "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
+        ),
+        junit=click.option(
+            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
+        ),
+        baseline=click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="JSON",
+            help="Report only what is not in these earlier answers (--json).",
         ),
     )
 

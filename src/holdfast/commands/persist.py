@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import input_options, search_limits
+from holdfast.commands.options import input_options, printing_options, search_limits
 
 if TYPE_CHECKING:
     from holdfast.batch import Where

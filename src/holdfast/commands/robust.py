@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import input_options, search_limits, search_tactics
+from holdfast.commands.options import input_options, printing_options, search_limits, search_tactics
 from holdfast.memory_models import ROBUSTNESS_MODELS
 
 if TYPE_CHECKING:

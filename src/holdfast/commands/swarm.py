@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, print_answers, printing_options
+from holdfast.commands.answers import Printing, print_answers
 from holdfast.commands.console import guarded, progress_line
-from holdfast.commands.options import bitstate_memory, input_options, search_limits
+from holdfast.commands.options import bitstate_memory, input_options, printing_options, search_limits
 from holdfast.commands.reports import known_findings
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES, guarded
 from holdfast.commands.options import (
     Command,
     GivenProperty,
     input_options,
+    printing_options,
     property_options,
     search_limits,
 )

@@ -10,6 +10,8 @@ import importlib
 import os
 from typing import NamedTuple
 
+import msgspec
+
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, one_of, quoted
 from holdfast.program import Program
@@ -30,7 +32,7 @@ LARGEST_FILE = 1 << 20
 SHARED_ENDING = ".txt"  # of files whose first word tells the language
 
 
-class Format(NamedTuple):
+class Format(msgspec.Struct, frozen=True):
     """A language: its name, the endings of its files, the module with its `read` and `write`, which of the
     options of `Reading` its `read` takes, and the first words of those of its files with `SHARED_ENDING`."""
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from holdfast.formats.syntax_tree import Token, Tree
 
@@ -17,7 +19,7 @@ END = "$END"  # the type of the token after the last one, at whose end it stands
 STRANGE = "$STRANGE"  # of a character with which no token begins
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """`name` is that of its tree, `origin` that of the symbol that it derives from `size` others. Those in
     `kept` become children; those of them that are `inlined` leave their own children in their place."""
 
@@ -27,7 +29,7 @@ class Rule(NamedTuple):
     kept: tuple[tuple[int, bool], ...]
 
 
-class Tables(NamedTuple):
+class Tables(msgspec.Struct, frozen=True):
     """A regular expression with a group per terminal, those that mean nothing, and for each state what to do
     with a symbol: go to that state, or, if the number is negative, use rule number `-1 - number`."""
 
@@ -86,7 +88,7 @@ class Parser:
 
 
 class _Run:
-    """One pass over a text: the stack of the parser, as columns.
+    """One pass over a text: the stack of the parser, as columns, and the last token on it.
 
     A value is a token, a tree, or for a rule that is inlined the list of its children.
     """
@@ -95,8 +97,8 @@ class _Run:
         self._tables = tables
         self._states = [tables.start]
         self.values: list[Any] = []
-        self._firsts: list[Token | None] = []
-        self._lasts: list[Token | None] = []
+        self._firsts: list[Token | None] = []  # of the tokens that each value covers
+        self._last: Token | None = None
 
     def feed(self, token: Token) -> None:
         kind, states, tables = token.type, self._states, self._tables.states
@@ -108,7 +110,7 @@ class _Run:
                 states.append(number)
                 self.values.append(token)
                 self._firsts.append(token)
-                self._lasts.append(token)
+                self._last = token
                 return
             rule = self._tables.rules[-1 - number]
             self._reduce(rule)
@@ -118,22 +120,20 @@ class _Run:
 
     def _reduce(self, rule: Rule) -> None:
         """Replaces the symbols on top that the rule is made of by what it makes of them."""
-        size, first, last = rule.size, None, None
+        size, first = rule.size, None
         children: list[Any] = []
         if size:
             parts = self.values[-size:]
-            first = next((token for token in self._firsts[-size:] if token is not None), None)
-            last = next((token for token in reversed(self._lasts[-size:]) if token is not None), None)
-            for column in (self._states, self.values, self._firsts, self._lasts):
-                del column[-size:]
+            first = next(filter(None, self._firsts[-size:]), None)
+            del self._states[-size:], self.values[-size:], self._firsts[-size:]
             for place, inlined in rule.kept:
                 if inlined:
                     children += parts[place]
                 else:
                     children.append(parts[place])
+        last = None if first is None else self._last
         self.values.append(children if rule.origin[0] == "_" else Tree(rule.name, children, first, last))
         self._firsts.append(first)
-        self._lasts.append(last)
 
     def _accepts(self) -> frozenset[str]:
         """The terminals that could come next: a state may have one that some state below it refuses."""

@@ -13,6 +13,8 @@ import sys
 import zlib
 from typing import Any
 
+from msgspec.structs import astuple
+
 from holdfast.formats.lalr import Parser, Rule, Tables, Words
 
 _LAYOUT = 1  # grows when tables mean something else
@@ -82,17 +84,19 @@ def _load(file: str | None, grammar: bytes) -> Tables | None:
             content = stream.read()
         if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "big"):
             return None
-        made_of, *tables, rules = marshal.loads(content[4:])
+        made_of, (tokens, ignored, states, start, end), rules = marshal.loads(content[4:])
     except (OSError, ValueError, EOFError, TypeError):
         return None
-    return Tables._make([*tables, [Rule(*rule) for rule in rules]]) if made_of == grammar else None
+    if made_of != grammar:
+        return None
+    return Tables(tokens, ignored, states, start, end, [Rule(*rule) for rule in rules])
 
 
 def _save(tables: Tables, file: str | None, grammar: bytes) -> None:
     """Keep the tables for the next start if that is possible."""
     if file is None:
         return
-    content = marshal.dumps((grammar, *tables[:-1], [tuple(rule) for rule in tables.rules]))
+    content = marshal.dumps((grammar, astuple(tables)[:-1], [astuple(rule) for rule in tables.rules]))
     try:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         fresh = f"{file}.{os.getpid()}"

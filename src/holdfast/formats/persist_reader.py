@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from holdfast.errors import InputError
 from holdfast.formats.automata_form import Automaton, Transition, is_negative
 from holdfast.formats.automata_program import program_of
@@ -71,7 +73,7 @@ def _automata(scope: Scope, processes: Sequence[Tree]) -> Iterator[Automaton]:
         names.add(str(name))
         taken = {location.name: location.at for location in scope.locations.values()}
         registers = _declared(scope.source, as_tree(declared).children, "register", taken)
-        inner = scope._replace(function=str(name), registers=tuple(registers))
+        inner = replace(scope, function=str(name), registers=tuple(registers))
         transitions = tuple(_transition(inner, as_tree(instruction)) for instruction in instructions)
         labels = {str(transition.source) for transition in transitions}
         if labels and initial not in labels:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.formats.diagnose import quoted, suggestion
 from holdfast.formats.syntax_tree import Token, Tree
@@ -67,7 +68,7 @@ class _Place:
     index = -1
 
 
-class _Jump(NamedTuple):
+class _Jump(msgspec.Struct, frozen=True):
     places: tuple[_Place, ...]
     instruction: Callable[[tuple[int, ...]], Instruction]
 

@@ -7,7 +7,8 @@ Names and expressions are `tpl_scope.py`'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.formats.diagnose import one_of, quoted, suggestion
 from holdfast.formats.syntax_tree import Token, Tree
@@ -37,7 +38,7 @@ from holdfast.program import (
 from holdfast.program.instructions import FENCE_MODES, LOAD_MODES, STORE_MODES
 
 
-class _Usage(NamedTuple):
+class _Usage(msgspec.Struct, frozen=True):
     """What a call takes after its location (`values` None: one or more), and whether it gives a value."""
 
     form: str
@@ -204,7 +205,7 @@ class Operations:
             raise self._scope.error(f"{quoted(word)} gives no value to assign", result)
 
 
-class _Call(NamedTuple):
+class _Call(msgspec.Struct, frozen=True):
     """A call whose arguments have been checked against its usage."""
 
     word: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, normal_lines, quoted, suggestion
 from holdfast.formats.syntax_tree import Token, Tree
@@ -45,7 +47,7 @@ def _declared(scope: Scope, items: list[Tree]) -> Scope:
             value = scope.natural(token)
             if value < 1:
                 raise scope.error("max_value must be at least 1", token)
-            scope = scope._replace(max_value=value)
+            scope = replace(scope, max_value=value)
     locations: dict[str, Location] = {}
     for item in items:
         if item.data == "locations":
@@ -55,7 +57,7 @@ def _declared(scope: Scope, items: list[Tree]) -> Scope:
                 if location.name in locations:
                     raise scope.error(f"location {quoted(location.name)} is declared twice", declaration)
                 locations[location.name] = location
-    return scope._replace(locations=locations)
+    return replace(scope, locations=locations)
 
 
 def _location(scope: Scope, node: Tree, *, atomic: bool) -> Location:
@@ -125,7 +127,7 @@ def _copies(scope: Scope, node: Tree) -> Iterator[Thread]:
         for token in as_tree(body.pop(0)).children:
             _check_local(scope, as_token(token), registers, replicated=copies is not None)
             registers[str(token)] = None
-    inner = scope._replace(function=str(name), registers=tuple(registers), replicated=copies is not None)
+    inner = replace(scope, function=str(name), registers=tuple(registers), replicated=copies is not None)
     code, labels = lower(inner, body)
     for tid in range(copies or 1):
         yield Thread(str(name), code, inner.registers, labels, tid, copies, at=position(node))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.formats.diagnose import Source, quoted, suggestion
 from holdfast.formats.tpl_parser import as_token, as_tree, position
@@ -37,7 +39,7 @@ MOST_NESTED_OPERATORS = 100
 _BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
 
 
-class Scope(NamedTuple):
+class Scope(msgspec.Struct, frozen=True):
     """The names that one function can use; outside functions, with no locals, only its numbers."""
 
     source: Source

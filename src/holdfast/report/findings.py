@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import singledispatch
-from hashlib import sha256
 from types import MappingProxyType
 
 import msgspec
@@ -69,6 +68,8 @@ def finding_id(answer: Answer, found: Finding) -> str:
 
 def identity_of(answer: Answer, what: str, words: Iterable[str]) -> str:
     """A short name for something that the answer says of its file."""
+    from hashlib import sha256
+
     file = os.path.relpath(answer.file) if os.path.isabs(answer.file) else os.path.normpath(answer.file)
     parts = (file.replace(os.sep, "/"), answer.model, answer.criterion, what, *words)
     return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
