@@ -16,7 +16,7 @@ from pathlib import Path
 
 from holdfast import corpus
 from holdfast.analyses.robustness import robust
-from holdfast.batch import files_in
+from holdfast.batch import Where, files_in
 from holdfast.engine.explore import EVERY_STATE, Limits
 from holdfast.formats.tpl import read
 
@@ -63,7 +63,7 @@ def measure_large() -> dict[str, object]:
 def main() -> None:
     os.chdir(ROOT)
     files = files_in(["examples"])
-    rows = corpus.measure(files, Limits(), 1, None)
+    rows = corpus.measure(files, Limits(), Where(1), None)
     corpus.print_table(rows, check_expected=False)
     large = measure_large()
     print(

@@ -27,7 +27,7 @@ _DEPTH = 1_000_000
 _HOLDFAST = (
     sys.executable,
     "-c",
-    "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()",
+    "import sys; sys.argv[0] = 'holdfast'; from holdfast.start import main; main()",
 )
 
 # Python may keep its modules compiled, as it does for whoever installs holdfast.

@@ -9,10 +9,12 @@ out of the mean. `make bench` runs this and leaves the table in `benchmarks/resu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.engine._native import Outcome
 from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore

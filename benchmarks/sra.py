@@ -12,11 +12,11 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import page_block
+from msgspec.structs import replace
 
 import holdfast
 from holdfast.analyses.safety import Engine

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.program import (
     Assert,

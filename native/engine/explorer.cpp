@@ -14,11 +14,11 @@ namespace {
 
 template <class Monitor, class Store>
 Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
-    if (options.threads > 1) return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+    if (options.threads > 1 && options.order != Order::at_random)
+        return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
     std::optional<PersistentSets> reduction;
     if (options.partial_order) reduction.emplace(program);
-    return Explorer<Monitor, Store>(program, options.order, std::move(reduction), options.limits, watcher)
-        .run();
+    return Explorer<Monitor, Store>(program, options, std::move(reduction), watcher).run();
 }
 
 template <class Monitor>
@@ -52,10 +52,10 @@ Result explore(Program const& program, Model model, SearchOptions const& options
 }
 
 std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states) {
-    Limits limits;
-    limits.states = most_states;
+    SearchOptions options;
+    options.limits.states = most_states;
     Watcher const nobody;
-    Explorer<NoMonitor, ExactStore> explorer(program, Order::breadth_first, std::nullopt, limits, nobody);
+    Explorer<NoMonitor, ExactStore> explorer(program, options, std::nullopt, nobody);
     if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
     return explorer.plain_states();
 }

@@ -14,7 +14,8 @@
 namespace holdfast {
 
 enum class Model : std::uint8_t { sc, ra, rc20 };
-enum class Order : std::uint8_t { breadth_first, depth_first, largest_first };
+// `at_random` is depth first, with the successors of each state in random order.
+enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, at_random };
 
 // Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
 enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };
@@ -25,12 +26,21 @@ struct Limits {
     std::size_t bytes = SIZE_MAX;
 };
 
+// What tells searches of one program apart that forget states, or go at random.
+struct Variation {
+    std::uint64_t seed = 0;              // of the hash, and of random choices
+    std::uint32_t bits_per_state = 3;    // that are kept of it
+    std::uint32_t deepest = UINT32_MAX;  // steps from the start that are followed, where they go at random
+    std::size_t bits_bytes = std::size_t{128} << 20;  // at most; and at most a quarter of the memory
+};
+
 struct SearchOptions {
     Order order = Order::breadth_first;
     StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
-    std::uint32_t threads = 1;   // that search together
+    std::uint32_t threads = 1;   // that search together; at random, one does
     Limits limits;
+    Variation variation;
 };
 
 struct Progress {
@@ -83,6 +93,7 @@ struct Result {
     std::uint64_t states = 0, transitions = 0;
     std::size_t state_bytes = 0, peak_bytes = 0;
     double seconds = 0;
+    std::optional<double> bits_used;  // which share of them, where states were forgotten
     std::optional<Violation> violation;
     std::optional<Race> race;
     std::optional<FailedRun> failure;

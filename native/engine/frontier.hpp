@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/explorer.hpp"
+#include "engine/random_stack.hpp"
 #include "engine/store.hpp"
 
 namespace holdfast {
@@ -13,11 +14,12 @@ namespace holdfast {
 // elements, since it makes most others superfluous.
 class Frontier {
   public:
-    explicit Frontier(Order order) : order_(order) {}
+    Frontier(Order order, Variation const& variation) : order_(order), at_random_(variation) {}
 
     void add(StateNumber n, std::size_t elements) {
         ++size_;
         if (order_ == Order::breadth_first) return;
+        if (order_ == Order::at_random) return at_random_.add(n);
         auto const stack = order_ == Order::largest_first ? elements : 0;
         if (stack >= stacks_.size()) stacks_.resize(stack + 1);
         stacks_[stack].push_back(n);
@@ -27,11 +29,13 @@ class Frontier {
     StateNumber take() {
         --size_;
         if (order_ == Order::breadth_first) return static_cast<StateNumber>(next_++);
+        if (order_ == Order::at_random) return at_random_.take();
         while (stacks_[top_].empty()) --top_;
         auto const n = stacks_[top_].back();
         stacks_[top_].pop_back();
         return n;
     }
+    bool may_go_deeper() const { return order_ != Order::at_random || at_random_.may_go_deeper(); }
     // The other orders need the successors of one state before the next one is chosen.
     bool by_batches() const { return order_ == Order::breadth_first; }
     std::size_t bytes() const {
@@ -44,6 +48,7 @@ class Frontier {
     std::uint64_t next_ = 0;                        // breadth first
     std::vector<std::vector<StateNumber>> stacks_;  // else: one, or one for each number of elements
     std::size_t top_ = 0;
+    RandomStack at_random_;
 };
 
 }  // namespace holdfast

@@ -119,12 +119,13 @@ class ProgramBuilder {
 };
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
-                             bool partial_order, std::uint32_t threads, std::uint64_t most_states,
-                             double most_seconds, std::size_t most_bytes, nb::object report) {
+                             bool partial_order, std::uint32_t threads, Variation const& variation,
+                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
+                             nb::object report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{
-        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}};
+        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}, variation};
     return explore(program, model, options, watcher);
 }
 
@@ -267,6 +268,7 @@ void bind_result(nb::module_& m) {
         .def_ro("state_bytes", &Result::state_bytes)
         .def_ro("peak_bytes", &Result::peak_bytes)
         .def_ro("seconds", &Result::seconds)
+        .def_ro("bits_used", &Result::bits_used)
         .def_ro("violation", &Result::violation)
         .def_ro("race", &Result::race)
         .def_ro("failure", &Result::failure)
@@ -292,7 +294,11 @@ NB_MODULE(_native, m) {
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)
-        .value("LARGEST_FIRST", Order::largest_first);
+        .value("LARGEST_FIRST", Order::largest_first)
+        .value("AT_RANDOM", Order::at_random);
+    nb::class_<Variation>(m, "Variation")
+        .def(nb::init<std::uint64_t, std::uint32_t, std::uint32_t, std::size_t>(), "seed"_a,
+             "bits_per_state"_a, "deepest"_a, "bits_bytes"_a);
     nb::enum_<StoreKind>(m, "StoreKind")
         .value("MAXIMAL", StoreKind::maximal)
         .value("EXACT", StoreKind::exact)
@@ -301,7 +307,7 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "threads"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

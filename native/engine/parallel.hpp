@@ -92,8 +92,9 @@ class ParallelExplorer {
             : all_(all),
               number_(number),
               words_(all.machine_.words()),
-              frontier_(options.order),
-              store_(words_, all.machine_.key_words(), options.limits.bytes / options.threads),
+              frontier_(options.order, options.variation),
+              store_(make_store<Store>(words_, all.machine_.key_words(),
+                                       options.limits.bytes / options.threads, options.variation)),
               expansion_(all.machine_, all.symmetry_, reduction),
               parcels_(options.threads) {}
 
@@ -121,6 +122,10 @@ class ParallelExplorer {
             result.states += store_.size();
             result.transitions += result_.transitions;
             result.peak_bytes += store_.memory().peak() + frontier_.bytes();
+            if constexpr (requires { store_.bits_used(); }) {
+                auto const share = store_.bits_used() / static_cast<double>(all_.workers_.size());
+                result.bits_used = result.bits_used.value_or(0) + share;
+            }
             if (result.outcome == Outcome::complete || result_.outcome == Outcome::violation) {
                 result.outcome = result_.outcome;
                 result.endless_thread = result_.endless_thread;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <span>
+#include <type_traits>
 
 #include "engine/expansion.hpp"
 #include "engine/explorer.hpp"
@@ -56,19 +57,29 @@ void run_search(Result& result, Search search) {
     }
 }
 
+// Only a store that forgets states differs from search to search.
+template <class Store>
+Store make_store(std::size_t words, std::size_t key_words, std::size_t bytes, Variation const& variation) {
+    if constexpr (std::is_constructible_v<Store, std::size_t, std::size_t, std::size_t, Variation const&>) {
+        return Store(words, key_words, bytes, variation);
+    } else {
+        return Store(words, key_words, bytes);
+    }
+}
+
 template <class Monitor, class Store, class Visitor = NoVisitor>
 class Explorer {
   public:
     template <class... ForVisitor>
-    Explorer(Program const& program, Order order, std::optional<PersistentSets> reduction,
-             Limits const& limits, Watcher const& watcher, ForVisitor const&... for_visitor)
+    Explorer(Program const& program, SearchOptions const& options, std::optional<PersistentSets> reduction,
+             Watcher const& watcher, ForVisitor const&... for_visitor)
         : program_(program),
           machine_(program),
           symmetry_(machine_),
-          limits_(limits),
+          limits_(options.limits),
           watcher_(watcher),
-          frontier_(order),
-          store_(machine_.words(), machine_.key_words(), limits.bytes),
+          frontier_(options.order, options.variation),
+          store_(make_store<Store>(machine_.words(), machine_.key_words(), limits_.bytes, options.variation)),
           expansion_(machine_, symmetry_, std::move(reduction)),
           visitor_(program, machine_, for_visitor...) {}
 
@@ -85,6 +96,7 @@ class Explorer {
         result_.states = states();
         result_.peak_bytes = store_.memory().peak() + frontier_.bytes() + visitor_.peak_bytes();
         result_.seconds = since(start_);
+        if constexpr (requires { store_.bits_used(); }) result_.bits_used = store_.bits_used();
         describe(
             expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
             result_);
@@ -129,7 +141,7 @@ class Explorer {
         if (!store_.load(n, expansion_.state())) return false;
         if (expansion_.check(n)) return true;
         if (visitor_.visit(n, expansion_.state(), expansion_.accesses())) return true;
-        expansion_.step(n);
+        if (frontier_.may_go_deeper()) expansion_.step(n);
         return false;
     }
 
@@ -185,7 +197,7 @@ class Explorer {
     Program const& program_;
     Machine<Monitor> machine_;
     Symmetry<Monitor> symmetry_;
-    Limits const& limits_;
+    Limits limits_;
     Watcher const& watcher_;
     Frontier frontier_;
     Store store_;

@@ -4,15 +4,20 @@ namespace holdfast {
 
 namespace {
 
-constexpr std::size_t most_bits_bytes = std::size_t{128} << 20;
 constexpr std::size_t fewest_bits_bytes = std::size_t{1} << 12;
-constexpr int bits_per_state = 3;
 
 }  // namespace
 
-BitstateStore::BitstateStore(std::size_t words, std::size_t, std::size_t most_bytes)
-    : memory_(most_bytes), words_(words), origins_(memory_, 1), waiting_(memory_, words) {
-    auto const bytes = std::bit_floor(std::clamp(most_bytes / 4, fewest_bits_bytes, most_bits_bytes));
+BitstateStore::BitstateStore(std::size_t words, std::size_t, std::size_t most_bytes,
+                             Variation const& variation)
+    : memory_(most_bytes),
+      words_(words),
+      seed_(variation.seed),
+      bits_per_state_(variation.bits_per_state),
+      origins_(memory_, 1),
+      waiting_(memory_, words) {
+    auto const bytes =
+        std::bit_floor(std::max(std::min(most_bytes / 4, variation.bits_bytes), fewest_bits_bytes));
     mask_ = bytes * 8 - 1;
     bits_ = memory_.take(bytes);
 }
@@ -22,10 +27,12 @@ bool BitstateStore::insert(Word const* state, std::uint64_t hash, Origin origin)
     std::uint64_t const stride = (hash >> 32 ^ hash * 0x9e3779b97f4a7c15u) | 1;
     bool known = true;
     std::uint64_t place = hash;
-    for (int i = 0; i < bits_per_state; ++i, place += stride) {
+    for (std::uint32_t i = 0; i < bits_per_state_; ++i, place += stride) {
         Word const bit = Word{1} << (place % 64);
-        known = known && (word_of(place) & bit) != 0;
+        if ((word_of(place) & bit) != 0) continue;
+        known = false;
         word_of(place) |= bit;
+        ++set_;
     }
     if (known) return false;
     auto at = waiting_.size();

@@ -186,8 +186,10 @@ TsoResult explore_patterns(Program const& program, TsoQuestion const& question, 
                            Watcher const& watcher) {
     std::optional<PersistentSets> reduction;
     if (question.pivot != none && !question.all) reduction.emplace(program, question.pivot);
-    Explorer<NoMonitor, ExactStore, PatternVisitor> explorer(program, Order::breadth_first,
-                                                             std::move(reduction), limits, watcher, question);
+    SearchOptions options;
+    options.limits = limits;
+    Explorer<NoMonitor, ExactStore, PatternVisitor> explorer(program, options, std::move(reduction), watcher,
+                                                             question);
     TsoResult result{explorer.run(), {}};
     for (auto& found : explorer.visitor().found()) {
         result.violations.push_back(
@@ -197,8 +199,10 @@ TsoResult explore_patterns(Program const& program, TsoQuestion const& question, 
 }
 
 TsoResult explore_attacks(Program const& program, Limits const& limits, Watcher const& watcher) {
-    Explorer<NoMonitor, ExactStore, AttackVisitor> explorer(program, Order::breadth_first, std::nullopt,
-                                                            limits, watcher, limits.bytes);
+    SearchOptions options;
+    options.limits = limits;
+    Explorer<NoMonitor, ExactStore, AttackVisitor> explorer(program, options, std::nullopt, watcher,
+                                                            limits.bytes);
     TsoResult result{explorer.run(), {}};
     if (result.search.outcome == Outcome::violation) {
         auto const from = explorer.visitor().start();

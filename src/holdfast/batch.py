@@ -1,23 +1,20 @@
-"""Asking about many files: which files, in how many processes, and what to do when the user stops it."""
+"""Asking about many files: which files, what is asked, and what to do when the user stops it.
+
+What only some questions need is imported when they are asked: a small one takes less time than the imports.
+"""
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.safety import Engine, certify, races, verify
-from holdfast.analyses.tso import persist
-from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher, memory_to_use_mb
+import msgspec
+
+from holdfast.engine.explore import REDUCED, Limits, Progress, Tactics, Watcher
 from holdfast.errors import InputError
 from holdfast.formats import BY_ENDING, FORMATS, Reading, load_as
-from holdfast.formats.properties import both, given_property, stated_property
 from holdfast.program import Program
-from holdfast.program.properties import Property
 from holdfast.verdicts import (
     PersistenceAnswer,
     RobustnessAnswer,
@@ -28,8 +25,9 @@ from holdfast.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-    from multiprocessing.synchronize import Event
+    from holdfast.analyses.safety import Engine
+    from holdfast.executors import Executor
+    from holdfast.program.properties import Property
 
 
 AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
@@ -66,22 +64,21 @@ class Safety(NamedTuple):
 _PLAIN = Safety()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One question about one file, and how to answer it."""
+class Job(msgspec.Struct, frozen=True):
+    """One question about one file, and how to answer it. With `text`, the file is not read any more."""
 
     file: str
     question: Question
-    limits: Limits
+    limits: Limits = Limits()
     order: str = "auto"
     tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     safety: Safety = _PLAIN
     reading: Reading = BY_ENDING
+    text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str
@@ -94,142 +91,109 @@ class Outcome:
         return self.answer
 
 
+class Where(NamedTuple):
+    """Who does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
+    this address."""
+
+    processes: int | None = None
+    cluster: str | None = None
+
+
 class Display(Protocol):
     """Someone who shows how far the work is."""
 
     def searching(self, progress: Progress) -> None: ...
-    def finished(self, files: int) -> None: ...
+    def finished(self, done: int) -> None: ...
     def close(self) -> None: ...
 
 
 def files_in(paths: Iterable[str]) -> list[str]:
     """The paths themselves; a directory stands for every program below it, in alphabetical order."""
+    return [file for path in paths for file in (_programs_in(path) if os.path.isdir(path) else [path])]
+
+
+def _programs_in(directory: str) -> list[str]:
+    from pathlib import Path
+
     endings = tuple(ending for known in FORMATS for ending in known.endings)
-    files = []
-    for path in paths:
-        if not os.path.isdir(path):
-            files.append(path)
-            continue
-        found = sorted(str(p) for p in Path(path).rglob("*") if p.suffix in endings and p.is_file())
-        if not found:
-            raise InputError(f"the directory has no program ({', '.join(endings)})", path)
-        files.extend(found)
-    return files
+    found = sorted(str(p) for p in Path(directory).rglob("*") if p.suffix in endings and p.is_file())
+    if not found:
+        raise InputError(f"the directory has no program ({', '.join(endings)})", directory)
+    return found
 
 
-def run_jobs(jobs: Sequence[Job], processes: int | None, display: Display | None) -> list[Outcome]:
-    """The outcome of every job, in order. Ctrl-C makes undecided ones of those not finished."""
-    workers = min(processes or os.cpu_count() or 1, len(jobs))
+def run_jobs(
+    jobs: Sequence[Job],
+    where: Where,
+    display: Display | None,
+    enough: Callable[[Outcome], bool] = lambda outcome: False,
+) -> list[Outcome]:
+    """The outcome of every job, in order. Those not finished are undecided after Ctrl-C, and after an outcome
+    that is enough."""
+    executor = _executor(len(jobs), where, display)
+    done: dict[int, Outcome] = {}
+
+    def collect() -> None:
+        for number, outcome in executor.results():
+            done[number] = outcome
+            if display is not None:
+                display.finished(len(done))
+            if enough(outcome):
+                executor.cancel()
+
     try:
-        if workers <= 1:
-            return _run_here(jobs, display)
-        return _run_in_processes(jobs, workers, display)
+        for number, job in enumerate(jobs):
+            executor.submit(number, job)
+        try:
+            collect()
+        except KeyboardInterrupt:
+            executor.cancel()
+            collect()
     finally:
+        executor.close()
         if display is not None:
             display.close()
+    return [done[n] if n in done else undecided(job, None) for n, job in enumerate(jobs)]
 
 
-def _run_here(jobs: Sequence[Job], display: Display | None) -> list[Outcome]:
-    outcomes: list[Outcome] = []
-    watcher = _watcher(display)
-    for job in jobs:
-        try:
-            outcome = run_job(job, watcher)
-        except KeyboardInterrupt:  # while reading; during the search it becomes an answer
-            break
-        outcomes.append(outcome)
-        if display is not None:
-            display.finished(len(outcomes))
-        if isinstance(outcome.answer, Unknown) and outcome.answer.interrupted:
-            break
-    return outcomes + [_not_started(job) for job in jobs[len(outcomes) :]]
+def _executor(jobs: int, where: Where, display: Display | None) -> Executor:
+    if where.cluster is not None:
+        from holdfast.cluster import Cluster
 
+        return Cluster(where.cluster)
+    from holdfast.executors import Here, Processes
 
-def _watcher(display: Display | None) -> Watcher | None:
-    if display is None:
-        return None
-
-    def watch(progress: Progress) -> bool:
-        display.searching(progress)
-        return False
-
-    return watch
-
-
-def _run_in_processes(jobs: Sequence[Job], workers: int, display: Display | None) -> list[Outcome]:
-    # Imported here: one file needs none of it, and it takes a tenth of the time of a small question.
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-
-    shared = [_with_share_of_memory(job, workers) for job in jobs]
-    done: dict[int, Outcome] = {}
-    stop = multiprocessing.Event()
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(stop,))
-    futures: dict[Future[Outcome], int] = {pool.submit(_work, job): i for i, job in enumerate(shared)}
-    waiting = set(futures)
-    while waiting:
-        try:
-            for future in as_completed(waiting):
-                waiting.discard(future)
-                done[futures[future]] = future.result()
-                if display is not None:
-                    display.finished(len(done))
-        except KeyboardInterrupt:
-            stop.set()  # the searches end as interrupted, and the jobs left end at once
-    pool.shutdown()
-    return [done[i] for i in range(len(jobs))]
-
-
-def _start_worker(stop: Event) -> None:
-    """In a worker process: Ctrl-C is the parent's business, which tells us through `stop`."""
-    global _stop  # noqa: PLW0603 (a worker process has one)
-    _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-_stop: Event
-
-
-def _work(job: Job) -> Outcome:
-    if _stop.is_set():
-        return _not_started(job)
-    return run_job(job, lambda progress: _stop.is_set())
-
-
-def _with_share_of_memory(job: Job, workers: int) -> Job:
-    memory_mb = job.limits.memory_mb
-    if memory_mb is None:
-        memory_mb = memory_to_use_mb() / workers
-    return replace(job, limits=replace(job.limits, memory_mb=memory_mb))
+    processes = min(where.processes or os.cpu_count() or 1, jobs)
+    return Here(display) if processes <= 1 else Processes(processes)
 
 
 def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
     try:
-        program = load_as(job.file, job.reading)
+        program = load_as(job.file, job.reading, job.text)
         return Outcome(job.file, answer=_answer(job, program, watcher))
     except InputError as error:
         return Outcome(job.file, error=error)
 
 
 def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
-    if job.question.name == "persist":
-        return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
-    if job.question.name == "races":
-        return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
-    if job.question.name == "verify":
-        given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
-        wanted = both(stated_property(program), given)
-        if job.safety.certificate is not None:
-            return _certified(program, wanted, job, watcher)
-        return verify(
-            program,
-            job.question.model,
-            wanted=wanted,
-            engine=job.safety.engine,
-            limits=job.limits,
-            without=job.safety.without,
-            watcher=watcher,
-        )
+    match job.question.name:
+        case "persist":
+            from holdfast.analyses.tso import persist
+
+            return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
+        case "races":
+            from holdfast.analyses.safety import races
+
+            return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
+        case "verify":
+            return _safety_answer(job, program, watcher)
+        case _:
+            return _robustness_answer(job, program, watcher)
+
+
+def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from holdfast.analyses.robustness import robust
+
     return robust(
         program,
         job.question.model,
@@ -241,8 +205,28 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
     )
 
 
+def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from holdfast.analyses.safety import verify
+    from holdfast.formats.properties import both, given_property, stated_property
+
+    given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+    wanted = both(stated_property(program), given)
+    if job.safety.certificate is not None:
+        return _certified(program, wanted, job, watcher)
+    return verify(
+        program,
+        job.question.model,
+        wanted=wanted,
+        engine=job.safety.engine,
+        limits=job.limits,
+        without=job.safety.without,
+        watcher=watcher,
+    )
+
+
 def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
     """The answer of the backward search; if it is safe, its certificate is written."""
+    from holdfast.analyses.safety import certify
     from holdfast.certificates import encode
 
     path = job.safety.certificate
@@ -252,13 +236,15 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     )
     if certificate is not None:
         try:
-            Path(path).write_bytes(encode(certificate))
+            with open(path, "wb") as file:
+                file.write(encode(certificate))
         except OSError as error:
             raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
     return answer
 
 
-def _not_started(job: Job) -> Outcome:
+def undecided(job: Job, why: str | None) -> Outcome:
+    """There is no answer, for the reason `why`; None: it was interrupted before it was started."""
     answer = Unknown(
         file=job.file,
         question=job.question.name,
@@ -266,7 +252,11 @@ def _not_started(job: Job) -> Outcome:
         criterion=job.question.criterion,
         stats=Stats(),
         exhaustive=False,
-        why="interrupted before it was started",
-        interrupted=True,
+        why=why or "interrupted before it was started",
+        interrupted=why is None,
     )
     return Outcome(job.file, answer=answer)
+
+
+def interrupted(outcome: Outcome) -> bool:
+    return isinstance(outcome.answer, Unknown) and outcome.answer.interrupted

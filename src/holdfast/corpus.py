@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.batch import PERSIST, RACES, Display, Job, Outcome, Question, run_jobs, safety
+from holdfast.batch import PERSIST, RACES, Display, Job, Outcome, Question, Where, run_jobs, safety
 from holdfast.engine.explore import Limits
 from holdfast.formats.expectations import expectations
 from holdfast.memory_models import ROBUSTNESS_MODELS, SAFETY_MODELS
@@ -48,9 +48,7 @@ class Row:
         return [question for question, wanted in self.expected.items() if self.found[question] is not wanted]
 
 
-def measure(
-    files: Sequence[str], limits: Limits, processes: int | None, display: Display | None
-) -> list[Row]:
+def measure(files: Sequence[str], limits: Limits, where: Where, display: Display | None) -> list[Row]:
     """Ask every question about every file; about safety only what its header answers."""
     headers = [_expectations(file) for file in files]
     asked = [
@@ -59,7 +57,7 @@ def measure(
         for question in (*QUESTIONS, *QUESTIONS_OF_HEADERS)
         if question in QUESTIONS or (question.name, question.model) in header
     ]
-    outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], processes, display)
+    outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], where, display)
     return [
         _row(file, question, header, outcome)
         for (file, question, header), outcome in zip(asked, outcomes, strict=True)

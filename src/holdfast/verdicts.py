@@ -190,10 +190,13 @@ class Assertion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search took. `bits_used`, where it forgot states, is the share of its bits that were set."""
+
     states: int = 0
     transitions: int = 0
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
+    bits_used: float | msgspec.UnsetType = msgspec.UNSET
 
     def __add__(self, more: Stats) -> Stats:
         """What two searches took, one after the other."""
@@ -203,6 +206,25 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
             seconds=round(self.seconds + more.seconds, 6),
             peak_memory_mb=max(self.peak_memory_mb, more.peak_memory_mb),
         )
+
+
+class SwarmRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One search of a swarm: how it differed from the others, what it took, and why it ended (null: with a
+    violation)."""
+
+    run: int
+    bits_per_state: int
+    deepest: int | None
+    stats: Stats
+    why: str | None
+
+
+class Swarm(msgspec.Struct, frozen=True, kw_only=True):
+    """A swarm of `wanted` searches, and those of them that did something."""
+
+    seed: int
+    wanted: int
+    runs: tuple[SwarmRun, ...]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
@@ -254,6 +276,10 @@ class Robust(Answer, frozen=True, kw_only=True, tag="robust"):
 
 
 class NotRobust(Answer, frozen=True, kw_only=True, tag="not-robust"):
+    """`swarm` is there where many searches looked, and not one."""
+
+    swarm: Swarm | msgspec.UnsetType = msgspec.UNSET
+
     @property
     def holds(self) -> bool:
         return False
@@ -323,11 +349,12 @@ class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
 
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     """Not decided within the limits; `why` says which limit, or that the user stopped the search. `spent`
-    says how many seconds each engine ran, where several took turns."""
+    says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`."""
 
     why: str
     interrupted: bool = False
     spent: dict[str, float] = {}
+    swarm: Swarm | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def holds(self) -> None:

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 import holdfast
 from holdfast.analyses.safety import ENGINES, Engine, certify, races, verify

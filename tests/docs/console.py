@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,9 @@ import holdfast
 from docs.pages import ROOT, Block, blocks
 
 # These set the user's machine up or show him something; a test must not.
-NOT_RUN = ("make", "pip", "git", "xdg-open")
+NOT_RUN = ("make", "pip", "git", "xdg-open", "dask")
+# Where pages that start one have their cluster.
+CLUSTER = "tcp://127.0.0.1:8786"
 
 WIDTH = 100
 
@@ -77,14 +80,15 @@ def _commands(block: Block) -> Iterator[Command]:
 class Shell:
     """A copy of the examples in a directory of its own, where `holdfast` is the package under test."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, cluster: str = CLUSTER) -> None:
+        self._cluster = cluster
         self.directory = directory / "holdfast"
         self.directory.mkdir()
         shutil.copytree(ROOT / "examples", self.directory / "examples")
         programs = directory / "bin"
         programs.mkdir()
         _script(programs / "python", f'exec "{sys.executable}" "$@"')
-        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()"
+        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.start import main; main()"
         _script(programs / "holdfast", f'exec "{sys.executable}" -c "{start}" "$@"')
         for wrapper, function in (("holdfast-cc", "cc"), ("holdfast-c++", "cxx")):
             start = f"from holdfast.sanitizer.compiler import {function}; {function}()"
@@ -100,7 +104,7 @@ class Shell:
     def run(self, command: Command) -> tuple[int, list[str]]:
         """The exit code, and the lines printed."""
         done = subprocess.run(
-            ["/bin/sh", "-c", command.text],
+            ["/bin/sh", "-c", command.text.replace(CLUSTER, self._cluster)],
             cwd=self.directory,
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -111,6 +115,18 @@ class Shell:
             check=False,
         )
         return done.returncode, [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
+
+
+@contextmanager
+def cluster_for(commands: Sequence[Command]) -> Iterator[str]:
+    """The address of a cluster, if a command starts one."""
+    if not any(command.text.startswith("dask ") for command in commands):
+        yield CLUSTER
+        return
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster.scheduler_address
 
 
 def _script(path: Path, line: str) -> None:

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
 
 import pytest
 
-from docs.console import Command, Shell, matches, session
+from docs.console import Command, Shell, cluster_for, matches, session
 from docs.pages import PAGES, ROOT, code_words, name_of
 
 SESSIONS = {page: session(page) for page in PAGES}
 PICTURES = sorted((ROOT / "docs" / "images").glob("*.svg"))
 
 
+@pytest.fixture
+def cluster(page: Path) -> Iterator[str]:
+    with cluster_for(SESSIONS[page]) as address:
+        yield address
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if SESSIONS[page]], ids=name_of)
-def test_commands_do_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+def test_commands_do_what_the_page_shows(page: Path, cluster: str, tmp_path: Path) -> None:
     """From top to bottom, in one directory, as a reader would."""
-    shell = Shell(tmp_path)
+    shell = Shell(tmp_path, cluster)
     wrong: list[str] = []
     printed_anew: list[tuple[Command, list[str]]] = []
     for command in session(page):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.program import Cell, Constant, Position, Program, Thread
 from strategies import random_program
@@ -46,8 +48,8 @@ def renamed(part: T, cells: dict[str, str], values: dict[int, int]) -> T:
             return Cell(cells.get(name, name), index)
         case tuple():
             return tuple(renamed(piece, cells, values) for piece in part)
-        case _ if is_dataclass(part) and not isinstance(part, Position):
-            pieces = {f.name: renamed(getattr(part, f.name), cells, values) for f in fields(part)}
+        case _ if isinstance(part, msgspec.Struct) and not isinstance(part, Position):
+            pieces = {name: renamed(getattr(part, name), cells, values) for name in part.__struct_fields__}
             return replace(part, **pieces)
         case _:
             return part

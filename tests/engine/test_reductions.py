@@ -1,12 +1,12 @@
 """Reductions do not change answers: each of them, and all together, against none."""
 
 import random
-from dataclasses import replace
 from itertools import product
 from math import comb
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine.against_definitions import check_against_definitions
 from engine.alike import program_with_copies

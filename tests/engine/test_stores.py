@@ -1,13 +1,13 @@
 """Ways to search a large program: with several threads, in less memory, or forgetting states."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.analyses.robustness import robust
 from holdfast.engine._native import Outcome
-from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, explore
+from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Variation, explore
 from holdfast.formats import load
 from holdfast.formats.tpl import read
 from holdfast.models.witnesses import replay
@@ -114,3 +114,41 @@ def test_an_exception_in_the_watcher_of_several_threads_is_the_callers():
     program = load(ROCKER / "chase-lev-ra.tpl")
     with pytest.raises(RuntimeError, match="display broke"):
         robust(program, order="depth-first", tactics=replace(EVERY_STATE, threads=2), watcher=fail)
+
+
+def at_random(seed, **change):
+    tactics = replace(REDUCED, bitstate=True, variation=Variation(seed, **change))
+    return explore(TICKETLOCK, "ra", Limits(states=2000), "at-random", tactics=tactics)
+
+
+def numbers(result):
+    return (result.states, result.transitions, result.bits_used)
+
+
+def test_random_searches_differ_by_their_seed_alone():
+    one, again, other = (at_random(seed) for seed in (1, 1, 2))
+    assert numbers(one) == numbers(again)
+    assert numbers(one) != numbers(other)
+
+
+def test_at_random_every_state_is_met_once_if_all_bits_are_kept():
+    one = explore(TICKETLOCK, "ra", Limits(), tactics=EVERY_STATE)
+    other = explore(TICKETLOCK, "ra", Limits(), "at-random", tactics=EVERY_STATE)
+    assert (other.states, other.transitions) == (one.states, one.transitions)
+    assert other.bits_used is None
+
+
+def test_a_random_search_does_not_go_deeper_than_told():
+    shallow, deeper, all_of_it = (at_random(1, deepest=deepest) for deepest in (1, 3, None))
+    assert shallow.states < deeper.states < all_of_it.states
+
+
+def test_more_memory_for_bits_leaves_more_of_them_unused():
+    used = []
+    for megabytes in (0.25, 1, 4):
+        tactics = replace(REDUCED, bitstate=True, bitstate_mb=megabytes)
+        result = explore(TICKETLOCK, "ra", Limits(), "depth-first", tactics=tactics)
+        used.append(result.bits_used)
+        # Of three bits for a state, a few are those of others too.
+        assert 0.9 < result.bits_used * megabytes * 2**23 / (3 * result.states) <= 1
+    assert used[0] > used[1] > used[2] > 0

@@ -4,11 +4,11 @@ A program on which they ever disagreed is kept in `regressions/` (as TPL, by `ho
 """
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone
 from holdfast.analyses.robustness import robust

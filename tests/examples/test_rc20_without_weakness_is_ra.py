@@ -1,16 +1,17 @@
 """RC20 with every access acquire/release, and no fences but SC fences, gives the RA verdict on the corpus."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast import load, robust
 from holdfast.program import CellAccess, Fence, Load, Mode, Skip, Store, Wait
 
 ROOT = Path(__file__).parents[2] / "examples"
 LARGE = {"chase-lev-ra", "rcu-offline", "lamport2-3-ra"}
-FILES = sorted([*ROOT.rglob("*.tpl"), *ROOT.rglob("*.litmus")])
+UNDECIDED = ROOT / "large"
+FILES = sorted(f for f in [*ROOT.rglob("*.tpl"), *ROOT.rglob("*.litmus")] if f.parent != UNDECIDED)
 
 
 def strengthened(program):

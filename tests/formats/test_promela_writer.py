@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from holdfast.cli import main
 from holdfast.errors import InputError

@@ -15,7 +15,7 @@ import pytest
 import holdfast
 
 _ENTRY_POINTS = {
-    "holdfast": ("holdfast.cli", "main"),
+    "holdfast": ("holdfast.start", "main"),
     "holdfast-cc": ("holdfast.sanitizer.compiler", "cc"),
     "holdfast-c++": ("holdfast.sanitizer.compiler", "cxx"),
 }

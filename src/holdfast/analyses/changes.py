@@ -24,8 +24,10 @@ A function that makes several threads is changed for all of them at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.analyses.fence_places import AccessFlow, FencePlace, Side, loop_depths
 from holdfast.program import (

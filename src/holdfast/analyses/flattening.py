@@ -15,8 +15,9 @@ can compute, and the cells that the kept steps read matter too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import accumulate, product
+
+from msgspec.structs import replace
 
 from holdfast.analyses.fence_places import successors
 from holdfast.engine._native import is_safe_pivot

@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.analyses.costs import Prices
 from holdfast.analyses.repair import Fails, Holds, RepairProgress, Undecided

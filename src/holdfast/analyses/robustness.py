@@ -6,10 +6,8 @@ and data races on non-atomic locations are findings of the same search.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
-from holdfast.analyses.tso import robust_against_tso
-from holdfast.analyses.witness import build_witness
 from holdfast.engine._native import Outcome, Result, StoreKind
 from holdfast.engine.critical import critical_values
 from holdfast.engine.explore import (
@@ -58,6 +56,8 @@ def robust(
     if model not in ROBUSTNESS_MODELS:
         raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
     if model == "tso":
+        from holdfast.analyses.tso import robust_against_tso
+
         return robust_against_tso(program, criterion, limits, watcher)
     result = search(program, model, limits, order, watcher, tactics=tactics)
     common = {
@@ -74,6 +74,8 @@ def robust(
         case Outcome.COMPLETE:
             return Robust(**common)  # type: ignore[arg-type]
         case Outcome.VIOLATION:
+            from holdfast.analyses.witness import build_witness
+
             assert result.violation is not None
             return NotRobust(**common, witness=build_witness(program, model, result.violation))  # type: ignore[arg-type]
         case _:

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from holdfast.analyses.bad_states import (
     BadProduct,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
 from holdfast.analyses.witness import joined, shortest_path

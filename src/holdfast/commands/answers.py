@@ -1,13 +1,15 @@
-"""One question about many files: asking it, and printing one answer in full, several as a table, or JSON."""
+"""One question about many files: asking it, and printing one answer in full, several as a table, or JSON.
+
+It does without click, like all that `start.py` needs to answer a plain question.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import click
+import msgspec
 
 from holdfast.commands.console import (
     EXIT_HOLDS,
@@ -17,66 +19,35 @@ from holdfast.commands.console import (
     guarded,
     print_error,
     progress_line,
+    say,
     terminal_width,
     wants_color,
 )
-from holdfast.commands.options import Command, collected
 from holdfast.commands.reports import exit_code_of, known_findings, print_known, without_known, write_reports
 
 if TYPE_CHECKING:
-    from holdfast.batch import Job, Outcome
+    from pathlib import Path
+
+    from holdfast.batch import Job, Outcome, Where
     from holdfast.formats import Reading
     from holdfast.verdicts import Answer
 
 
-html_option = click.option(
-    "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
-)
-
-
-class Printing(NamedTuple):
+class Printing(msgspec.Struct, frozen=True):
     """What the user wants to see."""
 
-    as_json: bool
-    svg: Path | None
-    html: Path | None
-    quiet: bool
-    verbose: bool
-    sarif: Path | None
-    junit: Path | None
-    baseline: Path | None
-
-
-def printing_options(command: Command) -> Command:
-    """Adds the options about what is printed, which reach the command as one `printing`."""
-    return collected(
-        command,
-        "printing",
-        Printing,
-        as_json=click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file."),
-        svg=click.option(
-            "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
-        ),
-        html=html_option,
-        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
-        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
-        sarif=click.option(
-            "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
-        ),
-        junit=click.option(
-            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
-        ),
-        baseline=click.option(
-            "--baseline",
-            type=click.Path(path_type=Path),
-            metavar="JSON",
-            help="Report only what is not in these earlier answers (--json).",
-        ),
-    )
+    as_json: bool = False
+    svg: Path | None = None
+    html: Path | None = None
+    quiet: bool = False
+    verbose: bool = False
+    sarif: Path | None = None
+    junit: Path | None = None
+    baseline: Path | None = None
 
 
 def answer_files(
-    files: tuple[str, ...], job: Callable[[str], Job], processes: int | None, printing: Printing
+    files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
 ) -> NoReturn:
     """Do the job for each file, print what comes of it, and exit."""
     from holdfast.batch import files_in, run_jobs
@@ -84,10 +55,19 @@ def answer_files(
     paths = guarded(lambda: files_in(files))
     for option, file in (("--svg", printing.svg), ("--html", printing.html)):
         if file is not None and len(paths) != 1:
-            raise click.UsageError(f"{option} takes exactly one program")
+            from click import UsageError
+
+            raise UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
     jobs = [job(path) for path in paths]
-    whole = run_jobs(jobs, processes, progress_line(len(paths)))
+    whole = guarded(lambda: run_jobs(jobs, where, progress_line(len(paths))))
+    print_answers(whole, known, jobs[0].reading, printing)
+
+
+def print_answers(
+    whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
+) -> NoReturn:
+    """Print the outcomes without what is known of them, write what else is wanted, and exit."""
     outcomes, hidden = without_known(whole, known)
     if printing.as_json:
         _print_json(whole)  # this is what baselines are made of
@@ -101,7 +81,7 @@ def answer_files(
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
-        write_html(outcomes[0].answer, jobs[0].reading, printing.html)
+        write_html(outcomes[0].answer, reading, printing.html)
     sys.exit(_exit_code(outcomes))
 
 
@@ -112,7 +92,8 @@ def _print_json(outcomes: list[Outcome]) -> None:
         if outcome.error is not None:
             print_error(outcome.error)
         else:
-            click.echo(encode(outcome.required_answer))
+            sys.stdout.buffer.write(encode(outcome.required_answer) + b"\n")
+            sys.stdout.buffer.flush()
 
 
 def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
@@ -127,7 +108,7 @@ def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
         page = text.render(
             outcome.required_answer, color=wants_color(), width=terminal_width(), verbose=verbose
         )
-        click.echo(page, nl=False, color=True)
+        say(page, end="")
 
 
 def _print_verdict(outcome: Outcome) -> None:
@@ -135,7 +116,7 @@ def _print_verdict(outcome: Outcome) -> None:
 
     answer = outcome.required_answer
     findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
-    click.echo(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
+    say(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
 
 
 def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
@@ -148,7 +129,7 @@ def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
         from holdfast.report.table import summary
 
         rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
-        click.echo(summary(rows, color=wants_color(), width=terminal_width()), nl=False, color=True)
+        say(summary(rows, color=wants_color(), width=terminal_width()), end="")
 
 
 def _write_svg(outcome: Outcome, path: Path) -> None:
@@ -157,7 +138,7 @@ def _write_svg(outcome: Outcome, path: Path) -> None:
     if outcome.answer is None:
         return
     if outcome.answer.witness is None:
-        click.echo(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
+        say(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
         return
     _write(path, render(outcome.answer.witness, outcome.file), "picture")
 
@@ -174,7 +155,7 @@ def _write(path: Path, text: str, what: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        click.echo(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
+        say(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
         sys.exit(EXIT_WRONG_INPUT)
 
 

@@ -12,6 +12,7 @@ from holdfast.commands.console import guarded, progress_line
 from holdfast.commands.options import search_limits
 
 if TYPE_CHECKING:
+    from holdfast.batch import Where
     from holdfast.engine.explore import Limits
 
 
@@ -32,8 +33,8 @@ def bench(
     paths: tuple[str, ...],
     check_expected: bool,
     output: Path | None,
-    jobs: int | None,
     limits: Limits,
+    where: Where,
 ) -> NoReturn:
     """Ask all questions about many programs, and print a table of answers and measurements.
 
@@ -44,7 +45,7 @@ def bench(
     from holdfast.batch import files_in
 
     files = guarded(lambda: files_in(paths))
-    rows = guarded(lambda: corpus.measure(files, limits, jobs, progress_line(len(files))))
+    rows = guarded(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
     corpus.print_table(rows, check_expected=check_expected)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)

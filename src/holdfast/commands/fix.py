@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from holdfast.commands.answers import html_option, write_html
+from holdfast.commands.answers import write_html
 from holdfast.commands.console import (
     EXIT_UNDECIDED,
     EXIT_WRONG_INPUT,
@@ -17,7 +17,7 @@ from holdfast.commands.console import (
     terminal_width,
     wants_color,
 )
-from holdfast.commands.options import input_options
+from holdfast.commands.options import html_option, input_options
 from holdfast.commands.reports import write_report
 from holdfast.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+
+from holdfast.commands.answers import Printing
 
 Command = Callable[..., Any]
 
@@ -43,6 +46,39 @@ def input_options(command: Command) -> Command:
             "--treat-sc-as",
             type=click.Choice(["fence", "acq-rel"]),
             help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
+        ),
+    )
+
+
+html_option = click.option(
+    "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
+)
+
+
+def printing_options(command: Command) -> Command:
+    """Adds the options about what is printed, which reach the command as one `printing`."""
+    return collected(
+        command,
+        "printing",
+        Printing,
+        as_json=click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file."),
+        svg=click.option(
+            "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
+        ),
+        html=html_option,
+        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
+        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
+        sarif=click.option(
+            "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
+        ),
+        junit=click.option(
+            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
+        ),
+        baseline=click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="JSON",
+            help="Report only what is not in these earlier answers (--json).",
         ),
     )
 
@@ -97,6 +133,7 @@ def search_tactics(command: Command) -> Command:
             threads=options["threads"],
             compress=options["compress"],
             bitstate=options["bitstate"],
+            bitstate_mb=options["bitstate_memory"],
         )
 
     return collected(
@@ -133,16 +170,37 @@ def search_tactics(command: Command) -> Command:
             is_flag=True,
             help="Forget states, to hunt for violations in large programs: never answers robust.",
         ),
+        bitstate_memory=bitstate_memory(128),
     )
 
 
+def bitstate_memory(default: int) -> Command:
+    """How much memory a search that forgets states has for its bits."""
+    option: Command = click.option(
+        "--bitstate-memory",
+        type=click.FloatRange(min=0.01),
+        default=default,
+        show_default=True,
+        metavar="MB",
+        help="Memory for the bits of a search that forgets states.",
+    )
+    return option
+
+
 def search_limits(command: Command) -> Command:
-    """Adds how many processes to use, `jobs`, and the limits, which reach the command as one `limits`."""
+    """Adds the limits, which reach the command as one `limits`, and who does the work, as one `where`."""
 
     def limits(**options: Any) -> Any:
         from holdfast.engine.explore import Limits
 
         return Limits(options["max_states"], options["timeout"], options["max_memory"])
+
+    def where(jobs: int | None, cluster: str | None) -> Any:
+        from holdfast.batch import Where
+
+        if cluster is not None and jobs is not None:
+            raise click.UsageError("--jobs is about this machine; leave it out with --cluster")
+        return Where(jobs, cluster)
 
     with_limits = collected(
         command,
@@ -158,11 +216,20 @@ def search_limits(command: Command) -> Command:
             "--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."
         ),
     )
-    jobs: Command = click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Processes for several files; as many as there are cores by default.",
+    return collected(
+        with_limits,
+        "where",
+        where,
+        jobs=click.option(
+            "-j",
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Processes for several files; as many as there are cores by default.",
+        ),
+        cluster=click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Let the workers of this Dask cluster do it: tcp://host:8786.",
+        ),
     )
-    return jobs(with_limits)  # type: ignore[no-any-return]

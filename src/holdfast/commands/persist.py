@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import input_options, search_limits
+from holdfast.commands.options import input_options, printing_options, search_limits
 
 if TYPE_CHECKING:
+    from holdfast.batch import Where
     from holdfast.engine.explore import Limits
     from holdfast.formats import Reading
 
@@ -40,8 +41,8 @@ def persist(
     abstraction: str,
     k: int,
     printing: Printing,
-    jobs: int | None,
     limits: Limits,
+    where: Where,
     reading: Reading,
 ) -> NoReturn:
     """Do the store buffers of x86 show in the programs?
@@ -58,4 +59,4 @@ def persist(
     def job(path: str) -> Job:
         return Job(path, PERSIST, limits, flatten=flatten, reading=reading)
 
-    answer_files(files, job, jobs, printing)
+    answer_files(files, job, where, printing)

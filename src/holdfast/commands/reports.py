@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from msgspec.structs import replace
 
-from holdfast.commands.console import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED, EXIT_WRONG_INPUT, guarded
+from holdfast.commands.console import (
+    EXIT_HOLDS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    EXIT_WRONG_INPUT,
+    guarded,
+    say,
+)
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from holdfast.batch import Outcome
     from holdfast.verdicts import Answer
 
@@ -48,7 +55,7 @@ def without_known(outcomes: Sequence[Outcome], known: frozenset[str]) -> tuple[l
 def print_known(count: int) -> None:
     """Says that something is not shown."""
     if count:
-        click.echo(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")
+        say(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")
 
 
 def exit_code_of(answer: Answer) -> int:
@@ -79,5 +86,5 @@ def write_report(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        click.echo(f"{path}: cannot write the findings: {error.strerror or error}", err=True)
+        say(f"{path}: cannot write the findings: {error.strerror or error}", err=True)
         sys.exit(EXIT_WRONG_INPUT)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES
-from holdfast.commands.options import input_options, search_limits, search_tactics
+from holdfast.commands.options import input_options, printing_options, search_limits, search_tactics
 from holdfast.memory_models import ROBUSTNESS_MODELS
 
 if TYPE_CHECKING:
+    from holdfast.batch import Where
     from holdfast.engine.explore import Limits, Tactics
     from holdfast.formats import Reading
 
@@ -54,8 +55,8 @@ def robust(
     search: str,
     tactics: Tactics,
     printing: Printing,
-    jobs: int | None,
     limits: Limits,
+    where: Where,
     reading: Reading,
 ) -> NoReturn:
     """Does weak memory show in the programs at all?
@@ -74,4 +75,4 @@ def robust(
     def job(path: str) -> Job:
         return Job(path, question, limits, order, tactics, reading=reading)
 
-    answer_files(files, job, jobs, printing)
+    answer_files(files, job, where, printing)

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from holdfast.commands.answers import Printing, answer_files, printing_options
+from holdfast.commands.answers import Printing, answer_files
 from holdfast.commands.console import EXIT_CODES, guarded
 from holdfast.commands.options import (
     Command,
     GivenProperty,
     input_options,
+    printing_options,
     property_options,
     search_limits,
 )
 from holdfast.memory_models import PRUNINGS, SAFETY_MODELS
 
 if TYPE_CHECKING:
+    from holdfast.batch import Where
     from holdfast.engine.explore import Limits
     from holdfast.formats import Reading
 
@@ -67,8 +69,8 @@ def verify(
     without: tuple[str, ...],
     certificate: str | None,
     printing: Printing,
-    jobs: int | None,
     limits: Limits,
+    where: Where,
     reading: Reading,
 ) -> NoReturn:
     """Can the programs go wrong under causal consistency?
@@ -85,12 +87,14 @@ def verify(
             raise click.UsageError("--certificate takes --model sra and the backward search")
         if len(guarded(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
+        if where.cluster is not None:
+            raise click.UsageError("--certificate is written by this machine; leave out --cluster")
     how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:
         return Job(path, safety(model), limits, reading=reading, safety=how)
 
-    answer_files(files, job, jobs, printing)
+    answer_files(files, job, where, printing)
 
 
 @click.command(epilog=EXIT_CODES)
@@ -108,8 +112,8 @@ def races(
     model: str,
     without: tuple[str, ...],
     printing: Printing,
-    jobs: int | None,
     limits: Limits,
+    where: Where,
     reading: Reading,
 ) -> NoReturn:
     """Do two writes to a location ever race?
@@ -123,4 +127,4 @@ def races(
     def job(path: str) -> Job:
         return Job(path, RACES, limits, reading=reading, safety=Safety(without=without))
 
-    answer_files(files, job, jobs, printing)
+    answer_files(files, job, where, printing)

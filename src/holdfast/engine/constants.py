@@ -8,8 +8,9 @@ or nothing, so less seems to come after them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from holdfast.engine.liveness import assigned_register
 from holdfast.program import (
@@ -120,7 +121,9 @@ class _ThreadConstants:
         )
 
     def _with_values(self, instruction: Instruction, known: _Known) -> Instruction:
-        pieces = {f.name: self._piece(getattr(instruction, f.name), known) for f in fields(instruction)}
+        pieces = {
+            name: self._piece(getattr(instruction, name), known) for name in instruction.__struct_fields__
+        }
         return replace(instruction, **pieces)
 
     def _piece(self, piece: Any, known: _Known) -> Any:

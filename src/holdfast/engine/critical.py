@@ -14,7 +14,8 @@ the location share one class. Reads and writes are asked about different sets of
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+
+import msgspec
 
 from holdfast.engine.values import PossibleValues, Values
 from holdfast.program import (
@@ -32,29 +33,26 @@ from holdfast.program import (
 MOST_CRITICAL_VALUES = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ValueClasses:
+class ValueClasses(msgspec.Struct, frozen=True):
     """`tracked` values have a class each; all others share one, if `others` is set, or have none."""
 
     tracked: tuple[int, ...] = ()
     others: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StaleClasses:
+class StaleClasses(msgspec.Struct, frozen=True):
     plain: ValueClasses = ValueClasses()
     free: ValueClasses = ValueClasses()
 
 
-@dataclass(slots=True)
-class _Demand:
+class _Demand(msgspec.Struct):
     """What the instructions ask about one location."""
 
     plain_asked: bool = False
     free_asked: bool = False
     plain_stores: bool = False
-    plain_critical: list[Values] = field(default_factory=list)
-    free_critical: list[Values] = field(default_factory=list)
+    plain_critical: list[Values] = msgspec.field(default_factory=list)
+    free_critical: list[Values] = msgspec.field(default_factory=list)
 
 
 def critical_values(program: Program) -> dict[str, Values]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
@@ -37,11 +39,11 @@ SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
     "depth-first": _native.Order.DEPTH_FIRST,
     "largest-first": _native.Order.LARGEST_FIRST,
+    "at-random": _native.Order.AT_RANDOM,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """When to give up. None is no limit; for memory it is most of what the machine has free."""
 
     states: int | None = None
@@ -49,8 +51,22 @@ class Limits:
     memory_mb: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tactics:
+class Variation(NamedTuple):
+    """What tells searches of one program apart that forget states, or go at random.
+
+    `seed` is that of the hash and of random choices. Of each state `bits_per_state` bits are kept. At random,
+    no more than `deepest` steps from the start are followed.
+    """
+
+    seed: int = 0
+    bits_per_state: int = 3
+    deepest: int | None = None
+
+
+_SAME = Variation()
+
+
+class Tactics(msgspec.Struct, frozen=True):
     """How to search; none of it changes a verdict, but for `bitstate`. `docs/engine.md` says why.
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
@@ -59,7 +75,8 @@ class Tactics:
     threads get their turn, also one that none of them can see. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
-    violation in a program too large for memory, but not show that there is none.
+    violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
+    for its bits, a power of two, and at most a quarter of all memory.
     """
 
     subsumption: bool = True
@@ -69,6 +86,8 @@ class Tactics:
     threads: int = 1
     compress: bool = False
     bitstate: bool = False
+    bitstate_mb: float = 128
+    variation: Variation = _SAME
 
     @property
     def store(self) -> StoreKind:
@@ -83,8 +102,7 @@ REDUCED = Tactics()
 EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     states: int
     transitions: int
     waiting: int
@@ -96,6 +114,7 @@ class Progress:
 Watcher = Callable[[Progress], bool]
 
 _MEGABYTE = 1 << 20
+_DEEPEST = 2**32 - 1
 
 
 def explore(
@@ -120,6 +139,7 @@ def explore(
             tactics.store,
             tactics.partial_order,
             tactics.threads,
+            _native_variation(tactics),
             **bounds(limits, watcher),
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
@@ -145,6 +165,14 @@ def explore_tso(
     code = lower(program, monitored=False, store_buffers=True)
     with _as_input_errors(program):
         return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **bounds(limits, watcher))
+
+
+def _native_variation(tactics: Tactics) -> _native.Variation:
+    varied = tactics.variation
+    deepest = _DEEPEST if varied.deepest is None else varied.deepest
+    return _native.Variation(
+        varied.seed, varied.bits_per_state, deepest, int(tactics.bitstate_mb * _MEGABYTE)
+    )
 
 
 class Bounds(TypedDict):
@@ -191,6 +219,7 @@ def stats(result: _native.Result) -> Stats:
         transitions=result.transitions,
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
+        bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
     )
 
 

@@ -16,7 +16,6 @@ from holdfast.engine.constants import with_constants
 from holdfast.engine.critical import StaleClasses, stale_classes
 from holdfast.engine.liveness import live_registers
 from holdfast.engine.private import private_accesses
-from holdfast.engine.symmetry import exchanges
 from holdfast.engine.values import expression_range
 from holdfast.errors import InputError
 from holdfast.program import (
@@ -120,17 +119,26 @@ def lower(
         _ThreadLowering(program, builder, thread, pcs, store_buffers=store_buffers).run(
             everything if keep_registers else kept.get(thread.name, frozenset())
         )
-    for exchange in exchanges(program, classes) if symmetry else []:
+    if symmetry:
+        _add_exchanges(builder, program, classes)
+    try:
+        return builder.finish()
+    except ValueError as error:
+        raise InputError(str(error), program.file) from None
+
+
+def _add_exchanges(
+    builder: _native.ProgramBuilder, program: Program, classes: dict[str, StaleClasses]
+) -> None:
+    from holdfast.engine.symmetry import exchanges
+
+    for exchange in exchanges(program, classes):
         builder.add_exchange(
             exchange.first,
             exchange.second,
             exchange.cells,
             [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
         )
-    try:
-        return builder.finish()
-    except ValueError as error:
-        raise InputError(str(error), program.file) from None
 
 
 class _ThreadLowering:

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.engine.critical import StaleClasses, ValueClasses
 from holdfast.engine.liveness import live_registers
@@ -55,8 +57,7 @@ _RIGID: Hashable = "rigid"
 _FEW = 8
 
 
-@dataclass(frozen=True, slots=True)
-class RenamedValues:
+class RenamedValues(msgspec.Struct, frozen=True):
     """Two values that change places in some cells, and in some registers at some instructions."""
 
     first: int
@@ -65,8 +66,7 @@ class RenamedValues:
     registers: tuple[tuple[int, int, int], ...]  # thread, pc, register
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadExchange:
+class ThreadExchange(msgspec.Struct, frozen=True):
     """What changes places when two threads do."""
 
     first: int
@@ -294,12 +294,11 @@ class _Sorts:
             self._above[a] = b
 
 
-@dataclass(slots=True)
-class _Own:
+class _Own(msgspec.Struct):
     """Cells and values of which each thread of a group has its own, in the order of the threads."""
 
-    cells: list[tuple[int, ...]] = field(default_factory=list)
-    values: list[tuple[Hashable, tuple[int, ...]]] = field(default_factory=list)
+    cells: list[tuple[int, ...]] = msgspec.field(default_factory=list)
+    values: list[tuple[Hashable, tuple[int, ...]]] = msgspec.field(default_factory=list)
 
 
 def _own(group: Sequence[int], forms: Sequence[_Form], sorts: _Sorts) -> _Own:

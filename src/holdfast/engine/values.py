@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from holdfast.program import (
     Assign,
@@ -43,8 +44,7 @@ MOST_VALUES = 64
 _MOST_COMBINATIONS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """All integers from `low` to `high`."""
 
     low: int

@@ -10,17 +10,29 @@ import importlib
 import os
 from typing import NamedTuple
 
+import msgspec
+
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, one_of, quoted
 from holdfast.program import Program
 
-__all__ = ["BY_ENDING", "FORMATS", "LARGEST_FILE", "Format", "Reading", "load", "load_as", "write"]
+__all__ = [
+    "BY_ENDING",
+    "FORMATS",
+    "LARGEST_FILE",
+    "Format",
+    "Reading",
+    "load",
+    "load_as",
+    "text_of",
+    "write",
+]
 
 LARGEST_FILE = 1 << 20
 SHARED_ENDING = ".txt"  # of files whose first word tells the language
 
 
-class Format(NamedTuple):
+class Format(msgspec.Struct, frozen=True):
     """A language: its name, the endings of its files, the module with its `read` and `write`, which of the
     options of `Reading` its `read` takes, and the first words of those of its files with `SHARED_ENDING`."""
 
@@ -70,11 +82,12 @@ def load(
     return load_as(path, Reading(format, strict_tpl, treat_sc_as))
 
 
-def load_as(path: str | os.PathLike[str], reading: Reading) -> Program:
-    """The program in the file at `path`; raises `InputError`."""
+def load_as(path: str | os.PathLike[str], reading: Reading, text: str | None = None) -> Program:
+    """The program in the file at `path`, which is not read if its `text` is given; raises `InputError`."""
     file = os.fspath(path)
     known = _format_of(file, reading.format)
-    text = _text_of(file)
+    if text is None:
+        text = text_of(file)
     chosen = known or _format_by_first_word(text, file)
     options = {name: getattr(reading, name) for name in chosen.options}
     program: Program = importlib.import_module(chosen.module).read(text, file, **options)
@@ -122,7 +135,8 @@ def _format_by_first_word(text: str, file: str) -> Format:
     raise Source(text, file).error(f"{message}; expected {words}", at)
 
 
-def _text_of(file: str) -> str:
+def text_of(file: str) -> str:
+    """What is in the file; raises `InputError` if it cannot be a program."""
     try:
         with open(file, "rb") as stream:
             content = stream.read(LARGEST_FILE + 1)

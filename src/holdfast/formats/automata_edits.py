@@ -13,16 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from holdfast.formats.automata_parser import parse
 from holdfast.formats.diagnose import Source
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_edits import Edit
 from holdfast.formats.tpl_parser import as_token, as_tree, position
 from holdfast.program import Exchange, Fence, Mode, Position
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 Kind = Literal["check", "noop", "lock", "unlock", "write", "other"]
 
@@ -87,9 +85,9 @@ def _arrows(text: str, file: str) -> Iterator[Arrow]:
                 yield arrow_of(thread, source, target, kind, part)
 
 
-def arrow_of(thread: int, source: Token, target: Token, kind: Kind, node: Tree[Token]) -> Arrow:
+def arrow_of(thread: int, source: Token, target: Token, kind: Kind, node: Tree) -> Arrow:
     names = (Name(str(source), source.start_pos or 0), Name(str(target), target.start_pos or 0))
-    return Arrow(thread, names[0], names[1], kind, position(node), node.meta.start_pos, node.meta.end_pos)
+    return Arrow(thread, names[0], names[1], kind, position(node), node.start_pos, node.end_pos)
 
 
 def with_edits(

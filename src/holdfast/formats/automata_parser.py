@@ -1,9 +1,9 @@
 """Is this text a list of automata, and which word belongs to which transition?
 
-`parse` turns a text into a lark tree by the grammar in `automata.lark`, and words what is wrong with a text
+`parse` turns a text into a tree by the grammar in `automata.lark`, and words what is wrong with a text
 that has no tree. The language has keywords only where no name is expected: a state may be called `end`. What
-the words of a transition mean is left to `automata_words.py`, the rest to `automata_reader.py`. As for TPL,
-lark waits until a text is parsed, and its tables are kept (`parser_tables.py`).
+the words of a transition mean is left to `automata_words.py`, the rest to `automata_reader.py`. How it
+is parsed is left to `lalr.py` and `parser_tables.py`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, quoted, suggestion
+from holdfast.formats.lalr import END, Parser, UnexpectedError
 from holdfast.formats.parser_tables import parser_for
-from holdfast.program import Position
-
-if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
-    from lark.exceptions import UnexpectedInput
+from holdfast.formats.syntax_tree import Token, Tree
+from holdfast.formats.tpl_parser import position
 
 KEYWORDS = {
     "memory_size": "_MEMORY_SIZE",
@@ -34,50 +31,37 @@ _AFTER = {"memory_size": ["SIZE"], "thread": ["NAME"], "initial": ["NAME"], "tra
 _GRAMMAR = os.path.join(os.path.dirname(__file__), "automata.lark")
 
 
-def parse(source: Source) -> Tree[Token]:
+def parse(source: Source) -> Tree:
     """The tree of a program; raises `InputError`."""
-    from lark.exceptions import UnexpectedInput
-
     try:
         return _parser().parse(source.text)
-    except UnexpectedInput as error:
+    except UnexpectedError as error:
         mistake = _syntax_error(source, error)
     raise mistake
 
 
-class _Words:
+def _words(stream: Iterator[Token]) -> Iterator[Token]:
     """Between lexer and parser: what a word is, by the words before it."""
-
-    always_accept = ("WORD",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        expected: list[str] = []
-        for token in stream:
-            if expected:
-                token.type = expected.pop()
-            else:
-                token.type = KEYWORDS.get(token, "WORD")
-                expected = list(_AFTER.get(token, ()))
-            yield token
+    expected: list[str] = []
+    for token in stream:
+        if expected:
+            token.type = expected.pop()
+        else:
+            token.type = KEYWORDS.get(token, "WORD")
+            expected = list(_AFTER.get(token, ()))
+        yield token
 
 
 @cache
-def _parser() -> Lark:
-    return parser_for(_GRAMMAR, _Words())
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR, _words)
 
 
-def _syntax_error(source: Source, error: UnexpectedInput) -> InputError:
-    from lark.exceptions import UnexpectedToken
-
-    assert isinstance(error, UnexpectedToken)  # every character is part of some word
-    token = error.token
-    accepts = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
+def _syntax_error(source: Source, error: UnexpectedError) -> InputError:
+    token, accepts, at = error.token, error.accepts, position(error.token)
     expected = _expected(accepts)
-    if token.type == "$END":
-        # lark has no end of the text but that of its last word
-        at = Position(token.end_line or 1, token.end_column or 1)
+    if token.type == END:
         return source.error(f"expected {expected}, but the file ends here", at)
-    at = Position(token.line or 1, token.column or 1)
     if token in ("thread", "memory_size") and "_END" in accepts:
         return source.error(f"expected `end` before {quoted(token)}: the thread before it is not closed", at)
     if token.startswith("#"):

@@ -8,7 +8,6 @@ Memory is one array of as many cells as `memory_size` says, or as there are addr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.formats.automata_form import Automaton, Transition
@@ -17,11 +16,9 @@ from holdfast.formats.automata_program import Notice, program_of
 from holdfast.formats.automata_ranges import ValueRanges
 from holdfast.formats.automata_words import MEMORY, Words, is_number, number
 from holdfast.formats.diagnose import Source, normal_lines, quoted, suggestion
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_parser import as_token, as_tree, position
 from holdfast.program import LARGEST_MAX_VALUE, MOST_CELLS, MOST_THREADS, Location, Program
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 
 def read(text: str, file: str = "<text>") -> Program:
@@ -31,7 +28,7 @@ def read(text: str, file: str = "<text>") -> Program:
         raise InputError("the file is empty; expected a program", file)
     items = [as_tree(item) for item in parse(source).children]
     memory = MEMORY
-    while any(word == memory for item in items for word in item.scan_values(lambda _: True)):
+    while any(word == memory for item in items for word in item.tokens()):
         memory += "_"  # a register, which cannot have the name of a location
     automata = list(_automata(source, memory, items))
     ranges = ValueRanges(automata)
@@ -40,9 +37,7 @@ def read(text: str, file: str = "<text>") -> Program:
     return program_of(automata, ranges, (location,), source, warnings)
 
 
-def _memory_size(
-    source: Source, items: Sequence[Tree[Token]], ranges: ValueRanges
-) -> tuple[int, list[Notice]]:
+def _memory_size(source: Source, items: Sequence[Tree], ranges: ValueRanges) -> tuple[int, list[Notice]]:
     declared: int | None = None
     for item in items:
         if item.data == "memory_size":
@@ -65,7 +60,7 @@ def _memory_size(
     return needed, warnings
 
 
-def _automata(source: Source, memory: str, items: Sequence[Tree[Token]]) -> Iterator[Automaton]:
+def _automata(source: Source, memory: str, items: Sequence[Tree]) -> Iterator[Automaton]:
     names: set[str] = set()
     for item in items:
         if item.data == "thread":
@@ -76,7 +71,7 @@ def _automata(source: Source, memory: str, items: Sequence[Tree[Token]]) -> Iter
             yield _automaton(source, memory, item)
 
 
-def _automaton(source: Source, memory: str, node: Tree[Token]) -> Automaton:
+def _automaton(source: Source, memory: str, node: Tree) -> Automaton:
     name, *parts = node.children
     copies = None
     if parts and isinstance(parts[0], str):
@@ -98,7 +93,7 @@ def _automaton(source: Source, memory: str, node: Tree[Token]) -> Automaton:
     return Automaton(str(name), str(start), tuple(transitions), copies, position(node))
 
 
-def _only(source: Source, initial: Sequence[Token], node: Tree[Token]) -> Token:
+def _only(source: Source, initial: Sequence[Token], node: Tree) -> Token:
     name = quoted(as_token(node.children[0]))
     if not initial:
         raise source.error(f"thread {name} has no initial state; expected `initial`", position(node))

@@ -17,9 +17,11 @@ that has read and then fails a check never ends: a BlockingCompareExchange waits
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.automata_form import (
@@ -157,8 +159,7 @@ class _Sections:
 # --- the instructions for all ways through a section
 
 
-@dataclass(frozen=True, slots=True)
-class _Alternative:
+class _Alternative(msgspec.Struct, frozen=True):
     """What to do instead of a section on one way through it; `result` is only needed if someone reads it."""
 
     before: tuple[Instruction, ...]

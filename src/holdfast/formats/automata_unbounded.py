@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.automata_arithmetic import range_of
@@ -126,7 +127,7 @@ def spellings(
 def _with_number(instruction: Instruction, tid: int) -> Instruction:
     """The instruction with the thread's number in place of `tid`."""
     changed: dict[str, Expression | Cell | tuple[Expression, ...]] = {}
-    for name in (field.name for field in fields(instruction)):
+    for name in instruction.__struct_fields__:
         match getattr(instruction, name):
             case Cell(location, index) if index is not None:
                 changed[name] = Cell(location, numbered(index, tid))
@@ -134,7 +135,7 @@ def _with_number(instruction: Instruction, tid: int) -> Instruction:
                 changed[name] = tuple(numbered(value, tid) for value in values)
             case ThreadId() | Unary() | Binary() as expression:
                 changed[name] = numbered(expression, tid)
-    return replace(instruction, **changed)  # type: ignore[arg-type]
+    return replace(instruction, **changed)
 
 
 def _uses_number(thread: Thread) -> bool:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.formats.automata_form import Lock, Step, Unlock, is_negative
 from holdfast.formats.diagnose import Source, one_of, quoted, suggestion
+from holdfast.formats.syntax_tree import Token
 from holdfast.formats.tpl_parser import position
 from holdfast.formats.tpl_scope import MOST_NESTED_OPERATORS
 from holdfast.program import (
@@ -36,9 +36,6 @@ from holdfast.program import (
     Store,
     Unary,
 )
-
-if TYPE_CHECKING:
-    from lark import Token
 
 MEMORY = "mem"  # the location that all addresses are in
 INSTRUCTIONS = ("write", "read", "local", "check", "noop", "mfence", "lock", "unlock")
@@ -170,7 +167,7 @@ class Words:
     def _take(self, what: str) -> Token:
         if self._next == len(self._words):
             last = self._words[-1]
-            at = Position(last.end_line or 1, last.end_column or 1)
+            at = Position(last.line, last.end_column)
             raise self._source.error(f"expected {what} after {quoted(last)}", at)
         self._next += 1
         return self._words[self._next - 1]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.errors import InputError
 from holdfast.program import Position
@@ -19,7 +20,7 @@ _BRACKET = re.compile(r"//[^\n]*|[][(){}]")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
-class Source(NamedTuple):
+class Source(msgspec.Struct, frozen=True):
     """A text that is being read, and the name of its file."""
 
     text: str

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats import automata, automata_edits, persist, persist_edits, tpl, tpl_edits

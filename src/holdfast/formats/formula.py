@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.formats.lalr import Parser, UnexpectedError
+from holdfast.formats.parser_tables import parser_for
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import Program, Thread
 from holdfast.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
-
-if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
 
 MOST_NESTED = 100
 
@@ -37,13 +37,10 @@ class Place(NamedTuple):
 
 
 def read_formula(program: Program, text: str, place: Place) -> Formula:
-    from lark.exceptions import UnexpectedInput, UnexpectedToken
-
     try:
         tree = _parser().parse(text)
-    except UnexpectedInput as error:
-        at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        raise place.error(f"expected {_FORM}", len(text) if at_end else error.column - 1) from None
+    except UnexpectedError as error:
+        raise place.error(f"expected {_FORM}", error.token.start_pos) from None
     return _Reader(program, place).formula(tree.children[0])
 
 
@@ -63,11 +60,8 @@ def spelled(formula: Formula) -> str:
 
 
 @cache
-def _parser() -> Lark:
-    from lark import Lark
-
-    with open(_GRAMMAR, encoding="utf-8") as file:
-        return Lark(file.read(), parser="lalr")
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR)
 
 
 class _Reader(NamedTuple):
@@ -76,7 +70,7 @@ class _Reader(NamedTuple):
     program: Program
     place: Place
 
-    def formula(self, tree: Tree[Token] | Token, depth: int = 0) -> Formula:
+    def formula(self, tree: Tree | Token, depth: int = 0) -> Formula:
         assert not isinstance(tree, str)
         if depth > MOST_NESTED:
             raise self.place.error(f"a formula may be nested {MOST_NESTED} deep; this one is deeper")
@@ -88,9 +82,9 @@ class _Reader(NamedTuple):
             case "opposite":
                 return Not(self.formula(tree.children[0], depth + 1))
             case "stands":
-                return self._standing(*tree.scan_values(_any_token))
+                return self._standing(*tree.tokens())
             case _:
-                return self._comparison(*tree.scan_values(_any_token))
+                return self._comparison(*tree.tokens())
 
     def _standing(self, name: Token, label: Token) -> StandsAt:
         thread = self._thread(name)
@@ -119,7 +113,3 @@ class _Reader(NamedTuple):
 
     def _error(self, word: Token, message: str) -> InputError:
         return self.place.error(message, (word.column or 1) - 1)
-
-
-def _any_token(_: object) -> bool:
-    return True

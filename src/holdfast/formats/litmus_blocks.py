@@ -17,6 +17,8 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from holdfast.errors import InputError
 from holdfast.formats.litmus_code import FRESH_REGISTER
 from holdfast.formats.litmus_parser import MOST_NESTED_STATEMENTS
@@ -171,7 +173,7 @@ class _Writer:
         if effect is None or effect.result is None:
             return self._spelling
         registers = {**self._spelling.registers, effect.result: effect.text}
-        return self._spelling._replace(registers=registers)
+        return replace(self._spelling, registers=registers)
 
     # Statements.
 

@@ -18,13 +18,14 @@ reason has the order for failure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.formats.diagnose import one_of, quoted, suggestion
 from holdfast.formats.litmus_code import Place
 from holdfast.formats.litmus_parser import position
 from holdfast.formats.litmus_scope import Scope
 from holdfast.formats.litmus_syntax import Call, Operation, Syntax, place_of
+from holdfast.formats.syntax_tree import Token
 from holdfast.program import (
     Assign,
     Binary,
@@ -44,9 +45,6 @@ from holdfast.program import (
     Unary,
     subexpressions,
 )
-
-if TYPE_CHECKING:
-    from lark import Token
 
 ORDER = "memory_order_"
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")

@@ -11,12 +11,14 @@ or `!=`, and combines that by `~` or `not`, `/\`, `\/` and parentheses, which bi
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.formats.diagnose import Source, quoted, suggestion
 from holdfast.formats.litmus_initial import process_name, signed_number
 from holdfast.formats.litmus_parser import as_token, as_tree, position, tokens, trees
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program.conditions import (
     Always,
     And,
@@ -31,14 +33,11 @@ from holdfast.program.conditions import (
     RegisterIs,
 )
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
-
 _Registers = Mapping[str, Mapping[str, str]]
 
 
 def final_condition(
-    source: Source, tree: Tree[Token], registers: _Registers, locations: Set[str], largest: int
+    source: Source, tree: Tree, registers: _Registers, locations: Set[str], largest: int
 ) -> FinalCondition | None:
     """What the test asks, in the numbers of C; raises `InputError`.
 
@@ -72,7 +71,7 @@ def map_values(formula: Formula, change: Mapping[int, int]) -> Formula:
             return formula
 
 
-def _quantifier(node: Tree[Token]) -> Quantifier:
+def _quantifier(node: Tree) -> Quantifier:
     if tokens(node, "FORALL"):
         return "forall"
     return "~exists" if len(node.children) > 1 else "exists"
@@ -84,7 +83,7 @@ class _Reader(NamedTuple):
     locations: Set[str]
     largest: int
 
-    def formula(self, node: Tree[Token]) -> Formula:
+    def formula(self, node: Tree) -> Formula:
         """By precedence: the alternatives, each of them what must hold together."""
         alternatives: list[list[Formula]] = [[]]
         negations = 0
@@ -101,12 +100,12 @@ class _Reader(NamedTuple):
         joined = [parts[0] if len(parts) == 1 else And(tuple(parts)) for parts in alternatives]
         return joined[0] if len(joined) == 1 else Or(tuple(joined))
 
-    def _factor(self, item: Token | Tree[Token]) -> Formula:
+    def _factor(self, item: Token | Tree) -> Formula:
         if isinstance(item, str):
             return Always() if item == "true" else Not(Always())
         return self.formula(item) if item.data == "formula" else self._atom(item)
 
-    def _atom(self, node: Tree[Token]) -> Atom:
+    def _atom(self, node: Tree) -> Atom:
         *_, compared, value = node.children
         (place,) = trees(node, "place")
         comparison: Comparison = "!=" if as_token(compared).type == "NOT_EQUAL" else "=="
@@ -120,7 +119,7 @@ class _Reader(NamedTuple):
             raise self.source.error(f"there is no location {quoted(name)}{meant}", position(name))
         return CellIs(str(name), number, comparison)
 
-    def _register(self, process: str, name: Token, place: Tree[Token]) -> str:
+    def _register(self, process: str, name: Token, place: Tree) -> str:
         if process not in self.registers:
             raise self.source.error(f"there is no process {process}", position(place))
         known = self.registers[process]

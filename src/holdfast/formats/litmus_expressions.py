@@ -7,18 +7,14 @@ all others stay operators. Functions are `litmus_calls.py`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from holdfast.formats.diagnose import quoted
 from holdfast.formats.litmus_calls import Calls
 from holdfast.formats.litmus_code import Place
 from holdfast.formats.litmus_parser import position
 from holdfast.formats.litmus_scope import Scope
 from holdfast.formats.litmus_syntax import Call, Operation, Syntax, has_effects, place_of
+from holdfast.formats.syntax_tree import Token
 from holdfast.program import Assign, Binary, Constant, Expression, Position, Register, Unary
-
-if TYPE_CHECKING:
-    from lark import Token
 
 _TRUTH_VALUED = ("==", "!=", "<", "<=", ">", ">=", "&&", "||")
 

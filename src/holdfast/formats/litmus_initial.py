@@ -11,15 +11,13 @@ Locations hold whole numbers: pointers and arrays are rejected. Parameters that 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.formats.diagnose import Source, quoted
 from holdfast.formats.litmus_parser import as_token, position, tokens, trees
 from holdfast.formats.litmus_scope import number
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import Position
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 _PROCESS = re.compile(r"P(0|[1-9][0-9]{0,8})")
 
@@ -43,7 +41,7 @@ class Initial(NamedTuple):
     registers: dict[tuple[str, str], InitialRegister]
 
 
-def initial_values(source: Source, node: Tree[Token], largest: int) -> Initial:
+def initial_values(source: Source, node: Tree, largest: int) -> Initial:
     """What the `initial` part of a test says; raises `InputError`."""
     result = Initial({}, {}, {})
     for entry in trees(node, "entry"):
@@ -51,12 +49,12 @@ def initial_values(source: Source, node: Tree[Token], largest: int) -> Initial:
     return result
 
 
-def is_atomic_type(node: Tree[Token]) -> bool:
+def is_atomic_type(node: Tree) -> bool:
     """Whether a `type` of the grammar is atomic."""
     return any(word == "_Atomic" or as_token(word).startswith("atomic_") for word in node.children)
 
 
-def check_number_type(source: Source, node: Tree[Token], what: str) -> None:
+def check_number_type(source: Source, node: Tree, what: str) -> None:
     """Reject types that do not hold whole numbers."""
     for word in node.children:
         if word in ("void", "float", "double"):
@@ -71,7 +69,7 @@ def process_name(source: Source, token: Token) -> str:
     return name
 
 
-def signed_number(source: Source, node: Tree[Token], largest: int) -> int:
+def signed_number(source: Source, node: Tree, largest: int) -> int:
     """The number that a `value` of the grammar spells."""
     *signs, token = (as_token(child) for child in node.children)
     if token.type != "NUMBER" or "&" in signs:
@@ -81,7 +79,7 @@ def signed_number(source: Source, node: Tree[Token], largest: int) -> int:
     return -value if "-" in signs else value
 
 
-def _add(result: Initial, source: Source, entry: Tree[Token], largest: int) -> None:
+def _add(result: Initial, source: Source, entry: Tree, largest: int) -> None:
     (place,) = trees(entry, "place")
     name = tokens(place, "NAME")[-1]
     _check(source, entry, name)
@@ -103,7 +101,7 @@ def _add(result: Initial, source: Source, entry: Tree[Token], largest: int) -> N
         result.atomic[str(name)] = is_atomic_type(kind)
 
 
-def _check(source: Source, entry: Tree[Token], name: Token) -> None:
+def _check(source: Source, entry: Tree, name: Token) -> None:
     typed = trees(entry, "type")
     if typed and tokens(entry, "STAR"):
         raise source.error(f"{quoted(name)} is a pointer; locations hold whole numbers", position(name))

@@ -14,7 +14,7 @@ jump in a loop leads to its top or to its end. `litmus_blocks.py` recognises the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.formats.diagnose import quoted
 from holdfast.formats.litmus_code import Place
@@ -30,14 +30,12 @@ from holdfast.formats.litmus_parser import (
 )
 from holdfast.formats.litmus_scope import Scope
 from holdfast.formats.litmus_syntax import Syntax, syntax
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_lowering import skipping
 from holdfast.program import Constant, Expression, Position
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
-
-def lower(scope: Scope, block: Tree[Token]) -> None:
+def lower(scope: Scope, block: Tree) -> None:
     """Add the code of a process body to that of `scope`; raises `InputError`."""
     _Lowering(scope).statements(block.children)
 
@@ -58,11 +56,11 @@ class _Lowering:
         self._loops: list[_Loop] = []
         self._depth = 0
 
-    def statements(self, nodes: Sequence[Token | Tree[Token]]) -> None:
+    def statements(self, nodes: Sequence[Token | Tree]) -> None:
         for node in nodes:
             self._statement(as_tree(node))
 
-    def _statement(self, node: Tree[Token]) -> None:
+    def _statement(self, node: Tree) -> None:
         self._depth += 1
         if self._depth > MOST_NESTED_STATEMENTS:
             limit = f"statements may be nested {MOST_NESTED_STATEMENTS} deep; this one is deeper"
@@ -87,7 +85,7 @@ class _Lowering:
                 self._jump(as_token(node.children[0]))
         self._depth -= 1
 
-    def _body(self, body: Tree[Token]) -> None:
+    def _body(self, body: Tree) -> None:
         for statement in body.children:
             inner = as_tree(statement)
             if inner.data == "block":
@@ -95,7 +93,7 @@ class _Lowering:
             else:
                 self._statement(inner)
 
-    def _declaration(self, node: Tree[Token]) -> None:
+    def _declaration(self, node: Tree) -> None:
         kind, *declarators = (as_tree(child) for child in node.children)
         for declarator in declarators:
             (name,) = tokens(declarator, "NAME")
@@ -104,7 +102,7 @@ class _Lowering:
             for value in trees(declarator, "expression"):
                 self._evaluation.into(register, self._syntax(value), position(name))
 
-    def _check_type(self, kind: Tree[Token], declarator: Tree[Token], name: Token) -> None:
+    def _check_type(self, kind: Tree, declarator: Tree, name: Token) -> None:
         if tokens(declarator, "STAR"):
             raise self._scope.error(f"{quoted(name)} is a pointer; only parameters can be pointers", name)
         if trees(declarator, "dimension"):
@@ -115,7 +113,7 @@ class _Lowering:
 
     # Conditions.
 
-    def _syntax(self, node: Token | Tree[Token]) -> Syntax:
+    def _syntax(self, node: Token | Tree) -> Syntax:
         return syntax(self._scope.source, as_tree(node))
 
     def _test(self, condition: Expression, end: Place, at: Position) -> None:
@@ -125,7 +123,7 @@ class _Lowering:
 
     # Statements that jump.
 
-    def _if(self, node: Tree[Token]) -> None:
+    def _if(self, node: Tree) -> None:
         """An `if` with all its `else if`s."""
         end, jumps_to_end = Place(), False
         while True:
@@ -161,7 +159,7 @@ class _Lowering:
         if jumps_to_end:
             self._code.here(end)
 
-    def _lone_jump(self, body: Tree[Token]) -> Place | None:
+    def _lone_jump(self, body: Tree) -> Place | None:
         """Where a body that is `break;` or a mere jump to the top leads; None for all others."""
         statement = _only_statement(body)
         if statement is None or statement.data != "jump" or not self._loops:
@@ -171,11 +169,11 @@ class _Lowering:
             return loop.end
         return loop.top if loop.next_round is _nothing else None
 
-    def _while(self, node: Tree[Token]) -> None:
+    def _while(self, node: Tree) -> None:
         condition, body = node.children
         self._loop(lambda: self._evaluation.value(self._syntax(condition)), as_tree(body), _nothing, node)
 
-    def _for(self, node: Tree[Token]) -> None:
+    def _for(self, node: Tree) -> None:
         start, test, step, body = (as_tree(child) for child in node.children)
         for part in start.children:
             if as_tree(part).data == "declaration":
@@ -198,9 +196,9 @@ class _Lowering:
     def _loop(
         self,
         condition: Callable[[], Expression],
-        body: Tree[Token],
+        body: Tree,
         next_round: Callable[[], None],
-        node: Tree[Token],
+        node: Tree,
     ) -> None:
         top, end, at = Place(), Place(), position(node)
         self._code.here(top)
@@ -213,7 +211,7 @@ class _Lowering:
         self._code.goto(top, at)
         self._code.here(end)
 
-    def _do(self, node: Tree[Token]) -> None:
+    def _do(self, node: Tree) -> None:
         body, condition = (as_tree(child) for child in node.children)
         top, end, at = Place(), Place(), position(node)
 
@@ -244,7 +242,7 @@ def _nothing() -> None:
     """What `continue` does in a `while` loop before it jumps."""
 
 
-def _only_statement(body: Tree[Token]) -> Tree[Token] | None:
+def _only_statement(body: Tree) -> Tree | None:
     """The one statement of a body, in braces or not; None if there are more or fewer."""
     node = body
     while node.data in ("body", "block"):

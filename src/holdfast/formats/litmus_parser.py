@@ -1,8 +1,8 @@
 """Is this text a C litmus test, and how is it nested?
 
-`parse` turns a text without header and comments into a lark tree by the grammar in `litmus.lark`. What to say
-of a text that has no tree is left to `litmus_wording.py`, what it means to `litmus_reader.py`. As for TPL,
-lark waits until a text is parsed, and its tables are kept (`parser_tables.py`).
+`parse` turns a text without header and comments into a tree by the grammar in `litmus.lark`. What to say
+of a text that has no tree is left to `litmus_wording.py`, what it means to `litmus_reader.py`. How it
+is parsed is left to `lalr.py` and `parser_tables.py`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from holdfast.formats.diagnose import Source
+from holdfast.formats.lalr import Parser, UnexpectedError
 from holdfast.formats.parser_tables import parser_for
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import Position
-
-if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
 
 KEYWORDS = {
     "if": "IF",
@@ -57,13 +55,11 @@ MOST_NESTED_PARENTHESES = 120
 _GRAMMAR = os.path.join(os.path.dirname(__file__), "litmus.lark")
 
 
-def parse(source: Source, bare_text: str) -> Tree[Token]:
+def parse(source: Source, bare_text: str) -> Tree:
     """The tree of `bare_text`, which is `source` without header and comments; raises `InputError`."""
-    from lark.exceptions import UnexpectedInput
-
     try:
         return _parser().parse(bare_text)
-    except UnexpectedInput as error:
+    except UnexpectedError as error:
         from holdfast.formats.litmus_wording import syntax_error
 
         mistake = syntax_error(source, bare_text, error)
@@ -77,28 +73,27 @@ def is_reserved(name: str) -> bool:
     return name in KEYWORDS or any(words.fullmatch(name) for words in (_TYPE, _UNSUPPORTED))
 
 
-def position(node: Token | Tree[Token]) -> Position:
+def position(node: Token | Tree) -> Position:
     """Where the first token of `node` stands."""
-    place = node if isinstance(node, str) else node.meta
-    return Position(getattr(place, "line", None) or 1, getattr(place, "column", None) or 1)
+    return Position(node.line, node.column)
 
 
-def as_tree(node: Token | Tree[Token]) -> Tree[Token]:
+def as_tree(node: Token | Tree) -> Tree:
     assert not isinstance(node, str)
     return node
 
 
-def as_token(node: Token | Tree[Token]) -> Token:
+def as_token(node: Token | Tree) -> Token:
     assert isinstance(node, str)
     return node
 
 
-def trees(node: Tree[Token], kind: str) -> list[Tree[Token]]:
+def trees(node: Tree, kind: str) -> list[Tree]:
     """The children of `node` that are trees of that kind."""
     return [child for child in node.children if not isinstance(child, str) and child.data == kind]
 
 
-def tokens(node: Tree[Token], kind: str) -> list[Token]:
+def tokens(node: Tree, kind: str) -> list[Token]:
     """The children of `node` that are tokens of that kind."""
     return [child for child in node.children if isinstance(child, str) and child.type == kind]
 
@@ -112,28 +107,24 @@ class _WordError(Exception):
         self.at = position(token)
 
 
-class _Words:
+def _words(stream: Iterator[Token]) -> Iterator[Token]:
     """Between lexer and parser: names that are keywords become keywords, and nesting has a limit."""
-
-    always_accept = ("NAME",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        braces = parentheses = 0
-        for token in stream:
-            match token.type:
-                case "NAME":
-                    token.type = _type_of(token, in_braces=braces > 0)
-                case "LBRACE":
-                    braces += 1
-                    _check_depth("blocks", braces, MOST_NESTED_STATEMENTS, token)
-                case "RBRACE":
-                    braces -= 1
-                case "LPAR" | "LSQB":
-                    parentheses += 1
-                    _check_depth("parentheses", parentheses, MOST_NESTED_PARENTHESES, token)
-                case "RPAR" | "RSQB":
-                    parentheses -= 1
-            yield token
+    braces = parentheses = 0
+    for token in stream:
+        match token.type:
+            case "NAME":
+                token.type = _type_of(token, in_braces=braces > 0)
+            case "LBRACE":
+                braces += 1
+                _check_depth("blocks", braces, MOST_NESTED_STATEMENTS, token)
+            case "RBRACE":
+                braces -= 1
+            case "LPAR" | "LSQB":
+                parentheses += 1
+                _check_depth("parentheses", parentheses, MOST_NESTED_PARENTHESES, token)
+            case "RPAR" | "RSQB":
+                parentheses -= 1
+        yield token
 
 
 def _type_of(word: Token, *, in_braces: bool) -> str:
@@ -152,5 +143,5 @@ def _check_depth(what: str, depth: int, most: int, token: Token) -> None:
 
 
 @cache
-def _parser() -> Lark:
-    return parser_for(_GRAMMAR, _Words())
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR, _words)

@@ -9,8 +9,8 @@ that name, and the choice of the value domain to `litmus_values.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, normal_lines, quoted
@@ -28,6 +28,7 @@ from holdfast.formats.litmus_parser import parse, position, tokens, trees
 from holdfast.formats.litmus_scope import LARGEST_NUMBER, TREATMENTS, Accesses, Scope
 from holdfast.formats.litmus_text import bare
 from holdfast.formats.litmus_values import Domain, Numbers, domain_of, to_program
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import (
     LARGEST_MAX_VALUE,
     Assign,
@@ -39,9 +40,6 @@ from holdfast.program import (
     Unary,
 )
 from holdfast.program.conditions import FinalCondition, atoms
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 
 def read(text: str, file: str = "<text>", *, treat_sc_as: str | None = None) -> Program:
@@ -61,9 +59,7 @@ def read(text: str, file: str = "<text>", *, treat_sc_as: str | None = None) -> 
 
 
 class _Test:
-    def __init__(
-        self, source: Source, tree: Tree[Token], treat_sc_as: str | None, max_value: int | None
-    ) -> None:
+    def __init__(self, source: Source, tree: Tree, treat_sc_as: str | None, max_value: int | None) -> None:
         self._source = source
         self._tree = tree
         self._treat_sc_as = treat_sc_as
@@ -125,8 +121,8 @@ class _Test:
 
     # Processes.
 
-    def _processes(self) -> dict[str, Tree[Token]]:
-        processes: dict[str, Tree[Token]] = {}
+    def _processes(self) -> dict[str, Tree]:
+        processes: dict[str, Tree] = {}
         for node in trees(self._tree, "process"):
             (token,) = tokens(node, "NAME")
             name = process_name(self._source, token)
@@ -141,7 +137,7 @@ class _Test:
                 raise self._source.error(f"there is no process {register.process}", position(register.name))
         return processes
 
-    def _parameters(self, process: str, node: Tree[Token]) -> dict[str, bool]:
+    def _parameters(self, process: str, node: Tree) -> dict[str, bool]:
         """Whether each parameter points to an atomic; all of them are locations from here on."""
         parameters: dict[str, bool] = {}
         nodes = trees(node, "parameter")
@@ -156,7 +152,7 @@ class _Test:
             self._initial.atomic[str(name)] = atomic or self._initial.atomic.get(name, False)
         return parameters
 
-    def _parameter(self, node: Tree[Token]) -> tuple[Token, bool]:
+    def _parameter(self, node: Tree) -> tuple[Token, bool]:
         names, stars, (kind,) = tokens(node, "NAME"), tokens(node, "STAR"), trees(node, "type")
         if not names:
             raise self._source.error("expected the name of the parameter", position(node))
@@ -170,7 +166,7 @@ class _Test:
         check_number_type(self._source, kind, "a location")
         return names[0], is_atomic_type(kind)
 
-    def _lowered(self, process: str, node: Tree[Token], parameters: Mapping[str, bool]) -> Scope:
+    def _lowered(self, process: str, node: Tree, parameters: Mapping[str, bool]) -> Scope:
         registers = [register for register in self._initial.registers.values() if register.process == process]
         scope = Scope(
             self._source,
@@ -191,5 +187,5 @@ class _Test:
         return scope
 
 
-def _words(node: Tree[Token]) -> set[str]:
-    return {str(child) for tree in node.iter_subtrees() for child in tree.children if isinstance(child, str)}
+def _words(node: Tree) -> set[str]:
+    return {str(child) for tree in node.subtrees() for child in tree.children if isinstance(child, str)}

@@ -24,9 +24,8 @@ from holdfast.formats.litmus_parser import position
 from holdfast.program import Cell, Expression, Fence, Load, Mode, Position, Store
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
-
     from holdfast.errors import InputError
+    from holdfast.formats.syntax_tree import Token, Tree
 
 LARGEST_NUMBER = 2**63 - 1
 TREATMENTS = ("fence", "acq-rel")
@@ -97,7 +96,7 @@ class Scope:
         self._largest_number = largest_number
         self._registers: dict[str, str] = {}
 
-    def error(self, message: str, at: Token | Tree[Token] | Position) -> InputError:
+    def error(self, message: str, at: Token | Tree | Position) -> InputError:
         return self.source.error(message, at if isinstance(at, Position) else position(at))
 
     def number(self, token: Token) -> int:

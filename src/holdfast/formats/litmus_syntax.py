@@ -6,14 +6,12 @@ name means, and whether it can stand there, is left to `litmus_expressions.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.formats.diagnose import Source, quoted
 from holdfast.formats.litmus_parser import as_token, as_tree, position
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import PRECEDENCE, Position
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 # Everyone who walks an expression recurses; this keeps them away from Python's recursion limit. A call takes
 # more of the stack than an operator does.
@@ -42,13 +40,10 @@ class Call(NamedTuple):
     arguments: tuple[Syntax, ...]
 
 
-if TYPE_CHECKING:
-    Syntax = Token | Operation | Call
-else:
-    Syntax = object
+Syntax = Token | Operation | Call
 
 
-def syntax(source: Source, node: Tree[Token]) -> Syntax:
+def syntax(source: Source, node: Tree) -> Syntax:
     """The tree that an `expression` of the grammar spells; raises `InputError`."""
     return _Builder(source).expression(node)[0]
 
@@ -83,7 +78,7 @@ class _Builder:
     def __init__(self, source: Source) -> None:
         self._source = source
 
-    def expression(self, node: Tree[Token]) -> _Deep:
+    def expression(self, node: Tree) -> _Deep:
         operands: list[_Deep] = []
         operators: list[tuple[Token, int]] = []  # with how many operands it takes
         after_operand = False
@@ -108,7 +103,7 @@ class _Builder:
         ((result, depth),) = operands
         return result, depth
 
-    def _operand(self, item: Token | Tree[Token]) -> _Deep:
+    def _operand(self, item: Token | Tree) -> _Deep:
         if isinstance(item, str):
             return item, 0
         if item.data == "inner":
@@ -135,7 +130,7 @@ class _Builder:
             raise self._source.error(message, place_of(node))
         return node
 
-    def _check_cast(self, cast: Tree[Token]) -> None:
+    def _check_cast(self, cast: Tree) -> None:
         """Casts between whole numbers change nothing."""
         words = [str(word) for word in as_tree(cast.children[0]).children]
         for word in (*words, *(["*"] if len(cast.children) > 1 else [])):

@@ -18,8 +18,9 @@ A header line `MaxValue=n`, which is ours, sets the domain; then all numbers are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.formats.litmus_ranges import LARGEST_SUM, stored_ranges
 from holdfast.program import (

@@ -1,7 +1,7 @@
 """What was expected where the syntax of a C litmus test is wrong, in plain words.
 
-lark knows the terminals that its parser would have accepted; here they become one sentence that names what
-was found, the one thing most likely missing, and the bracket that is still open.
+The parser tells the terminals that it would have accepted; here they become one sentence that names what was
+found, the one thing most likely missing, and the bracket that is still open.
 """
 
 from __future__ import annotations
@@ -10,29 +10,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
+from holdfast.formats import lalr
 from holdfast.formats.diagnose import Source, one_of, quoted, suggestion
 from holdfast.formats.litmus_parser import FINAL_WORDS, KEYWORDS, position
-from holdfast.program import Position
 
 if TYPE_CHECKING:
-    from lark import Token
-    from lark.exceptions import UnexpectedInput
-
     from holdfast.errors import InputError
+    from holdfast.formats.syntax_tree import Token
 
 
-def syntax_error(source: Source, bare_text: str, error: UnexpectedInput) -> InputError:
-    accepts = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
-    bare = Source(bare_text, source.file)
-    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-        return _Failure(source, bare, len(bare_text), accepts).at_end()
-    failure = _Failure(source, bare, error.pos_in_stream or 0, accepts)
-    if isinstance(error, UnexpectedCharacters):
-        return failure.at_character(error.char, Position(error.line, error.column))
-    assert isinstance(error, UnexpectedToken)
-    return failure.at_token(error.token)
+def syntax_error(source: Source, bare_text: str, error: lalr.UnexpectedError) -> InputError:
+    token = error.token
+    failure = _Failure(source, Source(bare_text, source.file), token.start_pos, error.accepts)
+    match token.type:
+        case lalr.END:
+            return failure.at_end()
+        case lalr.STRANGE:
+            return failure.at_character(token)
+        case _:
+            return failure.at_token(token)
 
 
 _SPELLED = {
@@ -67,10 +63,10 @@ class _Failure:
     offset: int
     accepts: frozenset[str]
 
-    def at_character(self, character: str, at: Position) -> InputError:
+    def at_character(self, character: Token) -> InputError:
         hint = "; `?:` is not supported" if character == "?" else ""
         message = f"unexpected character {quoted(character)}; expected {self._expected()}{hint}"
-        return self.source.error(message, at)
+        return self.source.error(message, position(character))
 
     def at_end(self) -> InputError:
         message = f"expected {'`}`' if self._wants_statement() else self._expected()}, but the file ends here"

@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.formats.litmus_blocks import body
 from holdfast.formats.litmus_condition import map_values

@@ -1,82 +1,107 @@
-"""A lark parser for a grammar file, built once per user.
+"""The parser for a grammar file, whose tables lark makes once per user.
 
-Building lark's tables takes longer than reading a program does, so they are kept in the user's cache
-directory, under a name that changes with the grammar, with lark and with Python. Whatever is wrong there, the
-parser is built anew.
+Importing lark and making tables takes longer than reading a program does, so they are kept in the user's
+cache directory, under a name that changes with the grammar and with Python. Whatever is wrong there, they are
+made anew. `lalr.py` says what the tables mean.
 """
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+import zlib
+from typing import Any
 
-if TYPE_CHECKING:
-    from lark import Lark
+from msgspec.structs import astuple
+
+from holdfast.formats.lalr import Parser, Rule, Tables, Words
+
+_LAYOUT = 1  # grows when tables mean something else
 
 
-def parser_for(grammar_file: str, between_lexer_and_parser: Any) -> Lark:
-    """The LALR parser of the grammar in that file; tokens pass through the given `postlex` object."""
-    import lark
-
-    with open(grammar_file, encoding="utf-8") as file:
+def parser_for(grammar_file: str, words: Words = iter) -> Parser:
+    """The LALR parser of the grammar in that file; tokens pass through `words`."""
+    with open(grammar_file, "rb") as file:
         grammar = file.read()
-    name = os.path.splitext(os.path.basename(grammar_file))[0]
-    tables = _table_file(name, f"{grammar}\0{lark.__version__}\0{sys.version}")
-    kept = _load(tables, between_lexer_and_parser)
-    if kept is not None:
-        return kept
-    # Words get their type after the lexer, so it needs no context; a contextual one would compile a regular
-    # expression per parser state at each start.
-    parser = lark.Lark(
-        grammar, parser="lalr", lexer="basic", propagate_positions=True, postlex=between_lexer_and_parser
+    kept = _table_file(os.path.splitext(os.path.basename(grammar_file))[0], grammar)
+    tables = _load(kept, grammar)
+    if tables is None:
+        tables = _made(grammar.decode())
+        _save(tables, kept, grammar)
+    return Parser(tables, words)
+
+
+def _made(grammar: str) -> Tables:
+    """What lark makes of a grammar. None of ours has `?rule`, `[…]`, or strings that are names as well."""
+    from lark import Lark
+    from lark.parsers.lalr_analysis import Shift
+
+    # Words get their type after the lexer, so it needs no context.
+    lark: Any = Lark(grammar, parser="lalr", lexer="basic")
+    lexer, table = lark.parser.lexer, lark.parser.parser._parse_table
+    assert lexer.scanner is not None
+    assert not lexer.callback
+    number = {rule: -1 - index for index, rule in enumerate(lark.rules)}
+    return Tables(
+        tokens="|".join(f"(?P<{term.name}>{term.pattern.to_regexp()})" for term in lexer.terminals),
+        ignored=frozenset(lexer.ignore_types),
+        states=[
+            {str(symbol): goal if action is Shift else number[goal] for symbol, (action, goal) in row.items()}
+            for _, row in sorted(table.states.items())
+        ],
+        rules=[_rule(rule) for rule in lark.rules],
+        start=table.start_states["start"],
+        end=table.end_states["start"],
     )
-    _save(parser, tables)
-    return parser
 
 
-def _table_file(name: str, key: str) -> str | None:
-    """Where the tables for `key` are kept, None if this user has no place for them."""
+def _rule(rule: Any) -> Rule:
+    assert not rule.options.expand1
+    assert not rule.options.empty_indices
+    kept = (
+        (place, not symbol.is_term and symbol.name.startswith("_"))
+        for place, symbol in enumerate(rule.expansion)
+        if not (symbol.is_term and symbol.filter_out)
+    )
+    return Rule(str(rule.origin.name), str(rule.alias or rule.origin.name), len(rule.expansion), tuple(kept))
+
+
+def _table_file(name: str, grammar: bytes) -> str | None:
+    """Where the tables of the grammar are kept, None if this user has no place for them."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if not os.path.isabs(base):
         return None
-    return os.path.join(base, "holdfast", f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:20]}.tables")
+    file = f"{name}-{zlib.crc32(grammar):08x}.{_LAYOUT}-{sys.implementation.cache_tag}.tables"
+    return os.path.join(base, "holdfast", file)
 
 
-def _load(tables: str | None, between_lexer_and_parser: Any) -> Lark | None:
-    from lark import Lark
-
-    if tables is None:
+def _load(file: str | None, grammar: bytes) -> Tables | None:
+    if file is None:
         return None
     try:
-        with open(tables, "rb") as file:
-            content = file.read()
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
+        with open(file, "rb") as stream:
+            content = stream.read()
+        if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "big"):
             return None
-        data, memo = marshal.loads(content[32:])
-        parser: Lark = Lark._load_from_dict(data, memo, postlex=between_lexer_and_parser)  # type: ignore[no-untyped-call]
-    except Exception:
+        made_of, (tokens, ignored, states, start, end), rules = marshal.loads(content[4:])
+    except (OSError, ValueError, EOFError, TypeError):
         return None
-    return parser
+    if made_of != grammar:
+        return None
+    return Tables(tokens, ignored, states, start, end, [Rule(*rule) for rule in rules])
 
 
-def _save(parser: Lark, tables: str | None) -> None:
+def _save(tables: Tables, file: str | None, grammar: bytes) -> None:
     """Keep the tables for the next start if that is possible."""
-    from lark.grammar import Rule
-    from lark.lexer import TerminalDef
-
-    if tables is None:
+    if file is None:
         return
+    content = marshal.dumps((grammar, astuple(tables)[:-1], [astuple(rule) for rule in tables.rules]))
     try:
-        data, memo = parser.memo_serialize([TerminalDef, Rule])
-        data["options"] = {**data["options"], "postlex": None}
-        content = marshal.dumps((data, memo))
-        os.makedirs(os.path.dirname(tables), mode=0o700, exist_ok=True)
-        fresh = f"{tables}.{os.getpid()}"
-        with open(fresh, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(fresh, tables)
-    except (OSError, ValueError):
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        fresh = f"{file}.{os.getpid()}"
+        with open(fresh, "wb") as stream:
+            stream.write(zlib.crc32(content).to_bytes(4, "big") + content)
+        os.replace(fresh, file)
+    except OSError:
         return

@@ -1,8 +1,8 @@
 """Is this text a program as in Figure 8 of persist-2015, and how is it nested?
 
-`parse` turns a text into a lark tree by the grammar in `persist.lark`, and words what is wrong with a text
-that has no tree. What names and numbers mean is left to `persist_reader.py`. As for TPL, lark waits until a
-text is parsed, and its tables are kept (`parser_tables.py`).
+`parse` turns a text into a tree by the grammar in `persist.lark`, and words what is wrong with a text
+that has no tree. What names and numbers mean is left to `persist_reader.py`. How it is parsed
+is left to `lalr.py` and `parser_tables.py`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, one_of, quoted, suggestion
+from holdfast.formats.lalr import END, STRANGE, Parser, UnexpectedError
 from holdfast.formats.parser_tables import parser_for
-from holdfast.formats.tpl_parser import MOST_NESTED_PARENTHESES
-from holdfast.program import Position
-
-if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
-    from lark.exceptions import UnexpectedInput
+from holdfast.formats.syntax_tree import Token, Tree
+from holdfast.formats.tpl_parser import MOST_NESTED_PARENTHESES, position
 
 KEYWORDS = {
     "program": "_PROGRAM",
@@ -52,13 +48,11 @@ _SPELLED = {
 _GRAMMAR = os.path.join(os.path.dirname(__file__), "persist.lark")
 
 
-def parse(source: Source) -> Tree[Token]:
+def parse(source: Source) -> Tree:
     """The tree of a program; raises `InputError`."""
-    from lark.exceptions import UnexpectedInput
-
     try:
         return _parser().parse(source.text)
-    except UnexpectedInput as error:
+    except UnexpectedError as error:
         mistake = _syntax_error(source, error)
     except _TooDeepError as error:
         mistake = source.error(str(error), error.at)
@@ -68,44 +62,33 @@ def parse(source: Source) -> Tree[Token]:
 class _TooDeepError(Exception):
     def __init__(self, token: Token) -> None:
         super().__init__(f"parentheses may be nested {MOST_NESTED_PARENTHESES} deep; this one is deeper")
-        self.at = Position(token.line or 1, token.column or 1)
+        self.at = position(token)
 
 
-class _Keywords:
+def _words(stream: Iterator[Token]) -> Iterator[Token]:
     """Between lexer and parser: names that are keywords become keywords, and nesting has a limit."""
-
-    always_accept = ("NAME",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        depth = 0
-        for token in stream:
-            if token.type == "NAME":
-                token.type = KEYWORDS.get(token, "NAME")
-            depth += (token.type == "LPAR") - (token.type == "RPAR")
-            if depth > MOST_NESTED_PARENTHESES:
-                raise _TooDeepError(token)
-            yield token
+    depth = 0
+    for token in stream:
+        if token.type == "NAME":
+            token.type = KEYWORDS.get(token, "NAME")
+        depth += (token.type == "LPAR") - (token.type == "RPAR")
+        if depth > MOST_NESTED_PARENTHESES:
+            raise _TooDeepError(token)
+        yield token
 
 
 @cache
-def _parser() -> Lark:
-    return parser_for(_GRAMMAR, _Keywords())
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR, _words)
 
 
-def _syntax_error(source: Source, error: UnexpectedInput) -> InputError:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    accepts = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
+def _syntax_error(source: Source, error: UnexpectedError) -> InputError:
+    token, accepts, at = error.token, error.accepts, position(error.token)
     expected = _expected(accepts)
-    if isinstance(error, UnexpectedCharacters):
-        at = Position(error.line, error.column)
-        return source.error(f"unexpected character {quoted(error.char)}; expected {expected}", at)
-    assert isinstance(error, UnexpectedToken)
-    token = error.token
-    if token.type == "$END":
-        at = Position(token.end_line or 1, token.end_column or 1)
+    if token.type == STRANGE:
+        return source.error(f"unexpected character {quoted(token)}; expected {expected}", at)
+    if token.type == END:
         return source.error(f"expected {expected}, but the file ends here", at)
-    at = Position(token.line or 1, token.column or 1)
     if accepts == {"NAME"} and token in KEYWORDS:
         return source.error(f"{quoted(token)} is a keyword and cannot be a name", at)
     meant = suggestion(token, (word for word, kind in KEYWORDS.items() if kind in accepts))

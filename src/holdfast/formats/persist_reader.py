@@ -8,7 +8,8 @@ to `automata_program.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.automata_form import Automaton, Transition, is_negative
@@ -16,6 +17,7 @@ from holdfast.formats.automata_program import program_of
 from holdfast.formats.automata_ranges import ValueRanges
 from holdfast.formats.diagnose import Source, normal_lines, quoted, suggestion
 from holdfast.formats.persist_parser import parse
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_parser import as_token, as_tree, position
 from holdfast.formats.tpl_scope import Scope
 from holdfast.program import (
@@ -35,9 +37,6 @@ from holdfast.program import (
     Store,
 )
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
-
 
 def read(text: str, file: str = "<text>") -> Program:
     """The program that `text` spells; raises `InputError`."""
@@ -53,7 +52,7 @@ def read(text: str, file: str = "<text>") -> Program:
 
 
 def _declared(
-    source: Source, tokens: Sequence[Token | Tree[Token]], what: str, taken: dict[str, Position]
+    source: Source, tokens: Sequence[Token | Tree], what: str, taken: dict[str, Position]
 ) -> dict[str, Position]:
     names: dict[str, Position] = {}
     for token in map(as_token, tokens):
@@ -65,7 +64,7 @@ def _declared(
     return names
 
 
-def _automata(scope: Scope, processes: Sequence[Tree[Token]]) -> Iterator[Automaton]:
+def _automata(scope: Scope, processes: Sequence[Tree]) -> Iterator[Automaton]:
     names: set[str] = set()
     for process in processes:
         name, declared, initial, *instructions = process.children
@@ -74,7 +73,7 @@ def _automata(scope: Scope, processes: Sequence[Tree[Token]]) -> Iterator[Automa
         names.add(str(name))
         taken = {location.name: location.at for location in scope.locations.values()}
         registers = _declared(scope.source, as_tree(declared).children, "register", taken)
-        inner = scope._replace(function=str(name), registers=tuple(registers))
+        inner = replace(scope, function=str(name), registers=tuple(registers))
         transitions = tuple(_transition(inner, as_tree(instruction)) for instruction in instructions)
         labels = {str(transition.source) for transition in transitions}
         if labels and initial not in labels:
@@ -83,13 +82,13 @@ def _automata(scope: Scope, processes: Sequence[Tree[Token]]) -> Iterator[Automa
         yield Automaton(str(name), str(initial), transitions, None, position(process))
 
 
-def _transition(scope: Scope, node: Tree[Token]) -> Transition:
+def _transition(scope: Scope, node: Tree) -> Transition:
     label, statement, target = node.children
     step = _instruction(scope, as_tree(statement), position(node))
     return Transition(str(label), str(target), step)
 
 
-def _instruction(scope: Scope, node: Tree[Token], at: Position) -> Instruction:
+def _instruction(scope: Scope, node: Tree, at: Position) -> Instruction:
     match str(node.data):
         case "assign":
             return _assignment(scope, node, at)
@@ -104,7 +103,7 @@ def _instruction(scope: Scope, node: Tree[Token], at: Position) -> Instruction:
     return Skip(at=at)
 
 
-def _assignment(scope: Scope, node: Tree[Token], at: Position) -> Instruction:
+def _assignment(scope: Scope, node: Tree, at: Position) -> Instruction:
     name, _, value = node.children
     if name in scope.locations:
         return Store(Cell(str(name)), _stored(scope, value), at=at)
@@ -122,22 +121,22 @@ def _variable(scope: Scope, token: Token) -> Cell:
     return Cell(str(token))
 
 
-def _stored(scope: Scope, node: Token | Tree[Token]) -> Expression:
+def _stored(scope: Scope, node: Token | Tree) -> Expression:
     value = scope.expression(as_tree(node))
     if is_negative(value):
         raise scope.error("negative values cannot be stored: holdfast follows values from 0 on", node)
     return value
 
 
-def _only_name(expression: Tree[Token]) -> str:
+def _only_name(expression: Tree) -> str:
     """The name that the expression consists of, or nothing."""
     only = expression.children[0]
     return "" if len(expression.children) > 1 or isinstance(only, str) else str(only.children[0])
 
 
-def _with_equality(expression: Tree[Token]) -> Tree[Token]:
+def _with_equality(expression: Tree) -> Tree:
     """The expression with `==` for `=`."""
     for number, item in enumerate(expression.children):
         if isinstance(item, str) and item.type == "EQUAL":
-            expression.children[number] = item.update("OPERATOR", "==")
+            expression.children[number] = Token("==", "OPERATOR", item.start_pos, item.line, item.column)
     return expression

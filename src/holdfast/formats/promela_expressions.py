@@ -29,7 +29,7 @@ _LONGEST = 200
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-class _Stored(Binary):
+class _Stored(Binary, frozen=True):
     """An expression whose value is in the domain, since it was taken modulo."""
 
 

@@ -9,9 +9,10 @@ taken whose blocks are closed: no jump crosses their border, except to places th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from holdfast.formats.tpl_lowering import guarding
 from holdfast.formats.tpl_parser import MOST_NESTED_BLOCKS
@@ -24,8 +25,7 @@ def statements(thread: Thread, labels: dict[str, str], spelling: Spelling) -> It
     return _Body(thread, labels, spelling).lines()
 
 
-@dataclass
-class _Line:
+class _Line(msgspec.Struct):
     """A line of a function. The labels of instruction `index`, if there is one, stand in front of it."""
 
     depth: int

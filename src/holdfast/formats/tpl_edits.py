@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.formats.diagnose import Source
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_parser import as_token, parse, position
 from holdfast.formats.tpl_spelling import format_instruction
 from holdfast.program import (
@@ -29,9 +30,6 @@ from holdfast.program import (
     Wait,
     access_modes,
 )
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 # The words of the statements that are changed by changing their modes; the first is used where none fits.
 _WORDS: dict[type[CellAccess], tuple[str, ...]] = {
@@ -66,7 +64,7 @@ class _Splice(NamedTuple):
 def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> str:
     """The text with each edit made to the statement at its position; raises `InputError` if it is not TPL."""
     splices: list[_Splice] = []
-    for node in parse(Source(text, file)).iter_subtrees():
+    for node in parse(Source(text, file)).subtrees():
         if node.data in ("access", "call") and position(node) in edits:
             splices += _Statement(text, node).splices(edits[position(node)])
     for splice in sorted(splices, reverse=True):
@@ -77,9 +75,9 @@ def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> str:
 class _Statement:
     """An access or a call: `r = x.load(acq);`, `CAS(x, 0, 1, acq, rel);`."""
 
-    def __init__(self, text: str, node: Tree[Token]) -> None:
+    def __init__(self, text: str, node: Tree) -> None:
         self._text = text
-        self._start, self._end = node.meta.start_pos, node.meta.end_pos
+        self._start, self._end = node.start_pos, node.end_pos
         children = node.children
         if isinstance(children[0], str) and children[0].type == "NAME":  # the local that gets the value
             children = children[1:]
@@ -135,6 +133,5 @@ def _spelled(instruction: Instruction) -> str:
     return f"{format_instruction(instruction)};"
 
 
-def _span(node: Token | Tree[Token]) -> slice:
-    place = node if isinstance(node, str) else node.meta
-    return slice(place.start_pos, place.end_pos)
+def _span(node: Token | Tree) -> slice:
+    return slice(node.start_pos, node.end_pos)

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from holdfast.formats.diagnose import quoted, suggestion
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_operations import Operations
 from holdfast.formats.tpl_parser import as_token, as_tree, position
 from holdfast.formats.tpl_scope import Scope
@@ -31,16 +33,11 @@ from holdfast.program import (
     Unary,
 )
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
-
 # The writer's own labels. They are not kept in `Thread.labels`, so writing and reading adds none.
 WRITTEN_LABEL = re.compile(r"__[0-9]+")
 
 
-def lower(
-    scope: Scope, statements: Sequence[Token | Tree[Token]]
-) -> tuple[tuple[Instruction, ...], dict[str, int]]:
+def lower(scope: Scope, statements: Sequence[Token | Tree]) -> tuple[tuple[Instruction, ...], dict[str, int]]:
     """The code of a function body and its labels; raises `InputError`."""
     lowering = _Lowering(scope)
     lowering.statements(statements)
@@ -71,7 +68,7 @@ class _Place:
     index = -1
 
 
-class _Jump(NamedTuple):
+class _Jump(msgspec.Struct, frozen=True):
     places: tuple[_Place, ...]
     instruction: Callable[[tuple[int, ...]], Instruction]
 
@@ -98,13 +95,13 @@ class _Lowering:
     def labels(self) -> dict[str, int]:
         return {n: place.index for n, place in self._labels.items() if not WRITTEN_LABEL.fullmatch(n)}
 
-    def statements(self, nodes: Sequence[Token | Tree[Token]]) -> None:
+    def statements(self, nodes: Sequence[Token | Tree]) -> None:
         for node in nodes:
             self._statement(as_tree(node))
         if nodes and as_tree(nodes[-1]).data == "label":
             self._scope.extension("a label without a statement is", nodes[-1])
 
-    def _statement(self, node: Tree[Token]) -> None:
+    def _statement(self, node: Tree) -> None:
         at, children = position(node), node.children
         match str(node.data):
             case "label":
@@ -123,9 +120,9 @@ class _Lowering:
             case _:
                 self._code.append(self._operations.instruction(node))
 
-    def _if(self, node: Tree[Token]) -> None:
+    def _if(self, node: Tree) -> None:
         first, condition, block, *others = node.children
-        arms: list[Sequence[Token | Tree[Token]]] = [(first, condition, block)]
+        arms: list[Sequence[Token | Tree]] = [(first, condition, block)]
         arms += [as_tree(other).children for other in others if as_tree(other).data == "else_if"]
         default = [as_tree(other) for other in others if as_tree(other).data == "else"]
         for else_if in others[: len(arms) - 1]:
@@ -142,7 +139,7 @@ class _Lowering:
             self.statements(as_tree(other.children[0]).children)
         self._here(end)
 
-    def _while(self, condition: Tree[Token], block: Tree[Token], at: Position) -> None:
+    def _while(self, condition: Tree, block: Tree, at: Position) -> None:
         top, end = _Place(), _Place()
         self._here(top)
         self._branch(skipping(self._scope.expression(condition)), end, at)
@@ -150,8 +147,8 @@ class _Lowering:
         self._goto(top, at)
         self._here(end)
 
-    def _oneof(self, blocks: list[Tree[Token]], at: Position) -> None:
-        bodies: list[tuple[_Place, Tree[Token]]] = []
+    def _oneof(self, blocks: list[Tree], at: Position) -> None:
+        bodies: list[tuple[_Place, Tree]] = []
         places: list[_Place] = []
         for block in blocks:
             if len(block.children) == 1 and as_tree(block.children[0]).data == "goto":

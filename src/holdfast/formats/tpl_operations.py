@@ -7,9 +7,11 @@ Names and expressions are `tpl_scope.py`'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from holdfast.formats.diagnose import one_of, quoted, suggestion
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_parser import as_token, as_tree, position
 from holdfast.formats.tpl_scope import Scope
 from holdfast.program import (
@@ -35,11 +37,8 @@ from holdfast.program import (
 )
 from holdfast.program.instructions import FENCE_MODES, LOAD_MODES, STORE_MODES
 
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
-
-class _Usage(NamedTuple):
+class _Usage(msgspec.Struct, frozen=True):
     """What a call takes after its location (`values` None: one or more), and whether it gives a value."""
 
     form: str
@@ -74,7 +73,7 @@ class Operations:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def instruction(self, node: Tree[Token]) -> Instruction:
+    def instruction(self, node: Tree) -> Instruction:
         at, children = position(node), node.children
         match str(node.data):
             case "assign":
@@ -92,12 +91,12 @@ class Operations:
             case _:
                 return Skip(at=at)
 
-    def _fence(self, children: Sequence[Token | Tree[Token]], at: Position) -> Fence:
+    def _fence(self, children: Sequence[Token | Tree], at: Position) -> Fence:
         if not children:
             return Fence(at=at)
         return Fence(self._mode(as_token(children[0]), FENCE_MODES, "a fence"), at=at)
 
-    def _access(self, node: Tree[Token]) -> Instruction:
+    def _access(self, node: Tree) -> Instruction:
         at, (result, rest) = position(node), _result(node)
         cell, method, arguments = self._scope.cell(as_tree(rest[0])), as_token(rest[1]), rest[2:]
         usage = _ACCESSES.get(method)
@@ -114,7 +113,7 @@ class Operations:
             raise self._scope.error(f"expected a local for the value, as in `{usage.form}`", method)
         return Load(self._scope.register(result), cell, mode, at=at)
 
-    def _call(self, node: Tree[Token]) -> Instruction:
+    def _call(self, node: Tree) -> Instruction:
         at, (result, rest) = position(node), _result(node)
         word, arguments = as_token(rest[0]), rest[1:]
         if word == "XCHG":
@@ -131,14 +130,14 @@ class Operations:
         register = None if result is None else self._scope.register(result)
         return _Call(str(word), register, cell, values, modes, at).instruction()
 
-    def _location(self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree[Token]]) -> Cell:
+    def _location(self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]) -> Cell:
         operand = _only(arguments[0]) if arguments else None
         if operand is None or isinstance(operand, str):
             place = arguments[0] if arguments else word
             raise self._scope.error(f"expected a location first, as in `{usage.form}`", place)
         return self._scope.cell(operand)
 
-    def _verified(self, word: Token, arguments: Sequence[Token | Tree[Token]]) -> str:
+    def _verified(self, word: Token, arguments: Sequence[Token | Tree]) -> str:
         operand = _only(arguments[0]) if len(arguments) == 1 else None
         if operand is None or isinstance(operand, str) or len(operand.children) > 1:
             raise self._scope.error(
@@ -150,7 +149,7 @@ class Operations:
         return self._scope.register(name)
 
     def _arguments(
-        self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree[Token]]
+        self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]
     ) -> tuple[tuple[Expression, ...], tuple[Mode, ...]]:
         """The values and the modes, relaxed where none is given."""
         count = next((i for i, argument in enumerate(arguments) if isinstance(argument, str)), len(arguments))
@@ -165,7 +164,7 @@ class Operations:
             raise self._scope.error(f"{many} values for {quoted(word)}; it is used as `{usage.form}`", place)
         return tuple(self._scope.expression(as_tree(v)) for v in values), self._modes(usage, word, modes)
 
-    def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree[Token]]) -> tuple[Mode, ...]:
+    def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
         modes = [as_token(token) for token in tokens]
         if len(modes) > len(usage.modes):
             limit = "no mode" if not usage.modes else "one mode" if len(usage.modes) == 1 else "two modes"
@@ -188,7 +187,7 @@ class Operations:
             raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}", token)
         return mode
 
-    def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree[Token]) -> None:
+    def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree) -> None:
         atomic = self._scope.locations[cell.name].atomic
         if atomic == usage.atomic:
             return
@@ -206,7 +205,7 @@ class Operations:
             raise self._scope.error(f"{quoted(word)} gives no value to assign", result)
 
 
-class _Call(NamedTuple):
+class _Call(msgspec.Struct, frozen=True):
     """A call whose arguments have been checked against its usage."""
 
     word: str
@@ -236,7 +235,7 @@ class _Call(NamedTuple):
         raise AssertionError(self.word)
 
 
-def _result(node: Tree[Token]) -> tuple[Token | None, Sequence[Token | Tree[Token]]]:
+def _result(node: Tree) -> tuple[Token | None, Sequence[Token | Tree]]:
     """The local that gets the value of an access or a call, if any, and the rest of the statement."""
     first = node.children[0]
     if isinstance(first, str) and first.type == "NAME":
@@ -244,7 +243,7 @@ def _result(node: Tree[Token]) -> tuple[Token | None, Sequence[Token | Tree[Toke
     return None, node.children
 
 
-def _only(argument: Token | Tree[Token]) -> Token | Tree[Token] | None:
+def _only(argument: Token | Tree) -> Token | Tree | None:
     """The one operand that an argument consists of, None if there is more to it."""
     if isinstance(argument, str) or len(argument.children) != 1:
         return None

@@ -1,8 +1,8 @@
 """Is this text TPL, and how is it nested?
 
 `parse` turns a text into a lark tree by the grammar in `tpl.lark`. What to say of a text that has no tree is
-left to `tpl_wording.py`, what names and numbers mean to `tpl_reader.py`, how lark's tables are kept to
-`parser_tables.py`. lark is imported when a text is parsed, since that takes longer than reading a program.
+left to `tpl_wording.py`, what names and numbers mean to `tpl_reader.py`, how it is
+parsed to `lalr.py` and `parser_tables.py`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from holdfast.formats.diagnose import Source
+from holdfast.formats.lalr import Parser, UnexpectedError
+from holdfast.formats.parser_tables import parser_for
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.program import Position
-
-if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
 
 KEYWORDS = {
     "max_value": "_MAX_VALUE",
@@ -46,13 +45,11 @@ MOST_NESTED_PARENTHESES = 250
 _GRAMMAR = os.path.join(os.path.dirname(__file__), "tpl.lark")
 
 
-def parse(source: Source) -> Tree[Token]:
+def parse(source: Source) -> Tree:
     """The tree of a program; raises `InputError`."""
-    from lark.exceptions import UnexpectedInput
-
     try:
         return _parser().parse(source.text)
-    except UnexpectedInput as error:
+    except UnexpectedError as error:
         from holdfast.formats.tpl_wording import syntax_error
 
         mistake = syntax_error(source, error)
@@ -61,18 +58,17 @@ def parse(source: Source) -> Tree[Token]:
     raise mistake
 
 
-def position(node: Token | Tree[Token]) -> Position:
+def position(node: Token | Tree) -> Position:
     """Where the first token of `node` stands."""
-    place = node if isinstance(node, str) else node.meta
-    return Position(place.line or 1, place.column or 1)
+    return Position(node.line, node.column)
 
 
-def as_tree(node: Token | Tree[Token]) -> Tree[Token]:
+def as_tree(node: Token | Tree) -> Tree:
     assert not isinstance(node, str)
     return node
 
 
-def as_token(node: Token | Tree[Token]) -> Token:
+def as_token(node: Token | Tree) -> Token:
     assert isinstance(node, str)
     return node
 
@@ -86,34 +82,28 @@ class _TooDeepError(Exception):
         self.at = position(token)
 
 
-class _Keywords:
+def _words(stream: Iterator[Token]) -> Iterator[Token]:
     """Between lexer and parser: names that are keywords become keywords, and nesting has a limit."""
-
-    always_accept = ("NAME",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        blocks = parentheses = 0
-        for token in stream:
-            match token.type:
-                case "NAME":
-                    token.type = KEYWORDS.get(token, "NAME")
-                case "LBRACE":
-                    blocks += 1
-                    if blocks > MOST_NESTED_BLOCKS:
-                        raise _TooDeepError("blocks", MOST_NESTED_BLOCKS, token)
-                case "RBRACE":
-                    blocks -= 1
-                case "LPAR" | "LSQB":
-                    parentheses += 1
-                    if parentheses > MOST_NESTED_PARENTHESES:
-                        raise _TooDeepError("parentheses", MOST_NESTED_PARENTHESES, token)
-                case "RPAR" | "RSQB":
-                    parentheses -= 1
-            yield token
+    blocks = parentheses = 0
+    for token in stream:
+        match token.type:
+            case "NAME":
+                token.type = KEYWORDS.get(token, "NAME")
+            case "LBRACE":
+                blocks += 1
+                if blocks > MOST_NESTED_BLOCKS:
+                    raise _TooDeepError("blocks", MOST_NESTED_BLOCKS, token)
+            case "RBRACE":
+                blocks -= 1
+            case "LPAR" | "LSQB":
+                parentheses += 1
+                if parentheses > MOST_NESTED_PARENTHESES:
+                    raise _TooDeepError("parentheses", MOST_NESTED_PARENTHESES, token)
+            case "RPAR" | "RSQB":
+                parentheses -= 1
+        yield token
 
 
 @cache
-def _parser() -> Lark:
-    from holdfast.formats.parser_tables import parser_for
-
-    return parser_for(_GRAMMAR, _Keywords())
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR, _words)

@@ -8,17 +8,16 @@ what is left to `Program` to check cannot be written in TPL or concerns the prog
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import InputError
 from holdfast.formats.diagnose import Source, normal_lines, quoted, suggestion
+from holdfast.formats.syntax_tree import Token, Tree
 from holdfast.formats.tpl_lowering import lower
 from holdfast.formats.tpl_parser import as_token, as_tree, parse, position
 from holdfast.formats.tpl_scope import Scope
 from holdfast.program import MOST_CELLS, MOST_THREADS, Location, Program, Thread, Tracking
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
 
 
 def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Program:
@@ -38,7 +37,7 @@ def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Progra
     )
 
 
-def _declared(scope: Scope, items: list[Tree[Token]]) -> Scope:
+def _declared(scope: Scope, items: list[Tree]) -> Scope:
     """`scope` with the value domain and the locations that `items` declare."""
     for number, item in enumerate(items):
         if item.data == "max_value":
@@ -48,7 +47,7 @@ def _declared(scope: Scope, items: list[Tree[Token]]) -> Scope:
             value = scope.natural(token)
             if value < 1:
                 raise scope.error("max_value must be at least 1", token)
-            scope = scope._replace(max_value=value)
+            scope = replace(scope, max_value=value)
     locations: dict[str, Location] = {}
     for item in items:
         if item.data == "locations":
@@ -58,10 +57,10 @@ def _declared(scope: Scope, items: list[Tree[Token]]) -> Scope:
                 if location.name in locations:
                     raise scope.error(f"location {quoted(location.name)} is declared twice", declaration)
                 locations[location.name] = location
-    return scope._replace(locations=locations)
+    return replace(scope, locations=locations)
 
 
-def _location(scope: Scope, node: Tree[Token], *, atomic: bool) -> Location:
+def _location(scope: Scope, node: Tree, *, atomic: bool) -> Location:
     name, *parts = node.children
     size: int | None = None
     initial: tuple[int, ...] = (0,)
@@ -92,7 +91,7 @@ def _count(scope: Scope, token: Token, most: int, what: str) -> int:
     return count
 
 
-def _tracking(scope: Scope, node: Tree[Token]) -> Tracking:
+def _tracking(scope: Scope, node: Tree) -> Tracking:
     name, *values = (as_token(child) for child in node.children)
     if name not in scope.locations:
         raise scope.error(
@@ -105,7 +104,7 @@ def _tracking(scope: Scope, node: Tree[Token]) -> Tracking:
     return Tracking(str(name), tuple(scope.number(value) for value in values), at=position(node))
 
 
-def _threads(scope: Scope, items: list[Tree[Token]]) -> Iterator[Thread]:
+def _threads(scope: Scope, items: list[Tree]) -> Iterator[Thread]:
     families: set[str] = set()
     for item in items:
         if item.data == "function":
@@ -116,7 +115,7 @@ def _threads(scope: Scope, items: list[Tree[Token]]) -> Iterator[Thread]:
             yield from _copies(scope, item)
 
 
-def _copies(scope: Scope, node: Tree[Token]) -> Iterator[Thread]:
+def _copies(scope: Scope, node: Tree) -> Iterator[Thread]:
     """The threads that one function makes: one, or as many as its size says."""
     name, *body = node.children
     copies = None
@@ -128,7 +127,7 @@ def _copies(scope: Scope, node: Tree[Token]) -> Iterator[Thread]:
         for token in as_tree(body.pop(0)).children:
             _check_local(scope, as_token(token), registers, replicated=copies is not None)
             registers[str(token)] = None
-    inner = scope._replace(function=str(name), registers=tuple(registers), replicated=copies is not None)
+    inner = replace(scope, function=str(name), registers=tuple(registers), replicated=copies is not None)
     code, labels = lower(inner, body)
     for tid in range(copies or 1):
         yield Thread(str(name), code, inner.registers, labels, tid, copies, at=position(node))

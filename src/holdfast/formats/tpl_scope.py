@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.formats.diagnose import Source, quoted, suggestion
 from holdfast.formats.tpl_parser import as_token, as_tree, position
@@ -28,9 +30,8 @@ from holdfast.program import (
 )
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
-
     from holdfast.errors import InputError
+    from holdfast.formats.syntax_tree import Token, Tree
 
 # Analyses recurse over expressions; this keeps them away from Python's recursion limit.
 MOST_NESTED_OPERATORS = 100
@@ -38,7 +39,7 @@ MOST_NESTED_OPERATORS = 100
 _BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
 
 
-class Scope(NamedTuple):
+class Scope(msgspec.Struct, frozen=True):
     """The names that one function can use; outside functions, with no locals, only its numbers."""
 
     source: Source
@@ -49,10 +50,10 @@ class Scope(NamedTuple):
     registers: tuple[str, ...] = ()
     replicated: bool = False
 
-    def error(self, message: str, at: Token | Tree[Token]) -> InputError:
+    def error(self, message: str, at: Token | Tree) -> InputError:
         return self.source.error(message, position(at))
 
-    def extension(self, what: str, at: Token | Tree[Token]) -> None:
+    def extension(self, what: str, at: Token | Tree) -> None:
         """Reject what only we read, if the text is to be TPL as others read it."""
         if self.strict:
             raise self.error(f"{what} a holdfast extension; not allowed with --strict-tpl", at)
@@ -89,7 +90,7 @@ class Scope(NamedTuple):
             raise self.error(f"{quoted(token)} is a location; write it with `{token}.{store}(…)`", token)
         raise self._unknown_local(token)
 
-    def cell(self, node: Tree[Token]) -> Cell:
+    def cell(self, node: Tree) -> Cell:
         name, index = as_token(node.children[0]), node.children[1] if len(node.children) > 1 else None
         if name not in self.locations:
             if name in self.registers:
@@ -106,7 +107,7 @@ class Scope(NamedTuple):
             raise self.error(f"{quoted(name)} is not an array; it takes no index", name)
         return Cell(str(name), self.expression(as_tree(index)))
 
-    def expression(self, node: Tree[Token]) -> Expression:
+    def expression(self, node: Tree) -> Expression:
         """The expression that the flat token list spells, found with two stacks."""
         operands = _Operands(self, node)
         operators: list[str] = []
@@ -132,7 +133,7 @@ class Scope(NamedTuple):
             operands.apply(operators.pop())
         return operands.result()
 
-    def _operand(self, item: Token | Tree[Token]) -> Expression:
+    def _operand(self, item: Token | Tree) -> Expression:
         if isinstance(item, str):
             return Constant(self.number(item))
         name = as_token(item.children[0])
@@ -158,7 +159,7 @@ class Scope(NamedTuple):
 class _Operands:
     """The operand stack of `Scope.expression`; it knows how deep each operand is."""
 
-    def __init__(self, scope: Scope, node: Tree[Token]) -> None:
+    def __init__(self, scope: Scope, node: Tree) -> None:
         self._scope = scope
         self._node = node
         self._stack: list[tuple[Expression, int]] = []

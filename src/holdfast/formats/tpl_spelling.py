@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.program import (
     PRECEDENCE,
@@ -61,7 +62,7 @@ _BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for oper
 _ATOM = len(PRECEDENCE)
 
 
-class Spelling(NamedTuple):
+class Spelling(msgspec.Struct, frozen=True):
     """How a function spells its names; those that are not listed are spelled as they are."""
 
     locations: Mapping[str, str] = MappingProxyType({})

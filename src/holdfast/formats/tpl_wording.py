@@ -1,6 +1,6 @@
 """What was expected where the syntax of a TPL text is wrong, in plain words.
 
-lark knows the terminals that its parser would have accepted; here they become one sentence that names the
+The parser tells the terminals that it would have accepted; here they become one sentence that names the
 token found, the one thing most likely missing, and the bracket that is still open.
 """
 
@@ -10,28 +10,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
+from holdfast.formats import lalr
 from holdfast.formats.diagnose import Source, one_of, quoted, suggestion
 from holdfast.formats.tpl_parser import KEYWORDS, position
-from holdfast.program import Position
 
 if TYPE_CHECKING:
-    from lark import Token
-    from lark.exceptions import UnexpectedInput
-
     from holdfast.errors import InputError
+    from holdfast.formats.syntax_tree import Token
 
 
-def syntax_error(source: Source, error: UnexpectedInput) -> InputError:
-    accepts = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
-    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-        return _Failure(source, len(source.text), accepts).at_end(error.token)
-    failure = _Failure(source, error.pos_in_stream or 0, accepts)
-    if isinstance(error, UnexpectedCharacters):
-        return failure.at_character(error.char, Position(error.line, error.column))
-    assert isinstance(error, UnexpectedToken)
-    return failure.at_token(error.token)
+def syntax_error(source: Source, error: lalr.UnexpectedError) -> InputError:
+    token = error.token
+    failure = _Failure(source, token.start_pos, error.accepts)
+    match token.type:
+        case lalr.END:
+            return failure.at_end(token)
+        case lalr.STRANGE:
+            return failure.at_character(token)
+        case _:
+            return failure.at_token(token)
 
 
 _SPELLED = {
@@ -75,12 +72,12 @@ class _Failure:
     offset: int
     accepts: frozenset[str]
 
-    def at_character(self, character: str, at: Position) -> InputError:
+    def at_character(self, character: Token) -> InputError:
         hint = "; comments start with `//`" if character == "#" else ""
         message = f"unexpected character {quoted(character)}; expected {self._expected()}{hint}"
-        return self.source.error(message, at)
+        return self.source.error(message, position(character))
 
-    def at_end(self, last: Token) -> InputError:
+    def at_end(self, end: Token) -> InputError:
         expected = "`}`" if self._wants_statement() else self._expected()
         message = f"expected {expected}, but the file ends here"
         opened = self.source.open_bracket(self.offset)
@@ -88,7 +85,7 @@ class _Failure:
             bracket, line = opened
             what = "block opened" if bracket == "{" else f"`{bracket}`"
             message += f"; the {what} on line {line} is not closed"
-        return self.source.error(message, Position(last.end_line or 1, last.end_column or 1))
+        return self.source.error(message, position(end))
 
     def at_token(self, token: Token) -> InputError:
         found, at = quoted(token), position(token)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import NamedTuple
 
-from holdfast.program.instructions import NOWHERE, Position
+import msgspec
+
+from holdfast.program.instructions import Placed
 
 MOST_CASES = 20_000
 
@@ -23,8 +24,7 @@ Quantifier = typing.Literal["exists", "~exists", "forall"]
 Comparison = typing.Literal["==", "!="]
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterIs:
+class RegisterIs(msgspec.Struct, frozen=True):
     """Compares a register of the thread with that name to a value of the program's domain."""
 
     thread: str
@@ -33,8 +33,7 @@ class RegisterIs:
     comparison: Comparison = "=="
 
 
-@dataclass(frozen=True, slots=True)
-class CellIs:
+class CellIs(msgspec.Struct, frozen=True):
     """Compares a memory cell, named as in `Program.cells`, to a value of the program's domain."""
 
     cell: str
@@ -42,28 +41,23 @@ class CellIs:
     comparison: Comparison = "=="
 
 
-@dataclass(frozen=True, slots=True)
-class Always:
+class Always(msgspec.Struct, frozen=True):
     """True in every state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     part: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(msgspec.Struct, frozen=True):
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(msgspec.Struct, frozen=True):
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StandsAt:
+class StandsAt(msgspec.Struct, frozen=True):
     """The thread with that name stands at its label; not in final conditions."""
 
     thread: str
@@ -81,11 +75,9 @@ class Literal(NamedTuple):
     wanted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FinalCondition:
+class FinalCondition(Placed, frozen=True):
     quantifier: Quantifier
     formula: Formula
-    at: Position = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 Registers = Mapping[str, Mapping[str, int]]

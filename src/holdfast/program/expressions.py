@@ -10,38 +10,34 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A number."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(msgspec.Struct, frozen=True):
     """A register of the thread."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadId:
+class ThreadId(msgspec.Struct, frozen=True):
     """`tid`: which copy of a replicated thread this is, 0 in a thread declared once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(msgspec.Struct, frozen=True):
     """`-`, `+` or `!` of an expression."""
 
     operator: str
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(msgspec.Struct, frozen=True):
     """Two expressions and an operator of `PRECEDENCE`."""
 
     operator: str

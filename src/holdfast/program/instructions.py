@@ -8,8 +8,10 @@ Every instruction carries its place in the source, which does not take part in e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.program.expressions import Expression
 
@@ -30,8 +32,7 @@ STORE_MODES = (Mode.RLX, Mode.REL)
 FENCE_MODES = (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True):
     """A place in a source file, both numbers counted from 1; (0, 0) for what was built without a file."""
 
     line: int
@@ -41,79 +42,80 @@ class Position:
 NOWHERE = Position(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A memory location as an instruction names it: `x`, or `a[index]` in an array."""
 
     name: str
     index: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Instruction:
-    """What every instruction has."""
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands somewhere in a source file; the place does not take part in equality."""
 
-    at: Position = field(default=NOWHERE, compare=False)
+    at: Position = NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Placed) or type(self) is not type(other):
+            return NotImplemented
+        return self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._content()))
+
+    def _content(self) -> list[object]:
+        names: tuple[str, ...] = type(self).__match_args__  # without `at`
+        return [getattr(self, name) for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class Assign(_Instruction):
+class Assign(Placed, frozen=True):
     """`register` = `value`, taken modulo the value domain."""
 
     register: str
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Branch(_Instruction):
+class Branch(Placed, frozen=True):
     """Jump to `target` if `condition` is not 0, else go on with the next instruction."""
 
     condition: Expression
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Goto(_Instruction):
+class Goto(Placed, frozen=True):
     """Jump to `target`."""
 
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choose(_Instruction):
+class Choose(Placed, frozen=True):
     """Jump to any one of `targets`."""
 
     targets: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assert(_Instruction):
+class Assert(Placed, frozen=True):
     """Report the run if `condition` is 0, and go on."""
 
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Assume(_Instruction):
+class Assume(Placed, frozen=True):
     """End the thread here if `condition` is 0."""
 
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Skip(_Instruction):
+class Skip(Placed, frozen=True):
     """Do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verify(_Instruction):
+class Verify(Placed, frozen=True):
     """Says that the value of `register` matters to the program; does nothing when it runs."""
 
     register: str
 
 
-@dataclass(frozen=True, slots=True)
-class Load(_Instruction):
+class Load(Placed, frozen=True):
     """Read the cell into `register`."""
 
     register: str
@@ -121,8 +123,7 @@ class Load(_Instruction):
     mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class Store(_Instruction):
+class Store(Placed, frozen=True):
     """Write `value` to the cell."""
 
     cell: Cell
@@ -130,8 +131,7 @@ class Store(_Instruction):
     mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class FetchAdd(_Instruction):
+class FetchAdd(Placed, frozen=True):
     """Add `value` to the cell; `register`, if any, gets the old value."""
 
     register: str | None
@@ -141,8 +141,7 @@ class FetchAdd(_Instruction):
     store_mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange(_Instruction):
+class Exchange(Placed, frozen=True):
     """Write `value` to the cell; `register`, if any, gets the old value."""
 
     register: str | None
@@ -152,8 +151,7 @@ class Exchange(_Instruction):
     store_mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class CompareExchange(_Instruction):
+class CompareExchange(Placed, frozen=True):
     """A strong CAS; `register` gets the old value. Failing, it is a read with `load_mode`."""
 
     register: str | None
@@ -164,8 +162,7 @@ class CompareExchange(_Instruction):
     store_mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class BlockingCompareExchange(_Instruction):
+class BlockingCompareExchange(Placed, frozen=True):
     """BCAS: waits until the cell holds `expected`, and replaces it by `desired` in the same step."""
 
     cell: Cell
@@ -175,8 +172,7 @@ class BlockingCompareExchange(_Instruction):
     store_mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class Wait(_Instruction):
+class Wait(Placed, frozen=True):
     """Waits until the cell holds one of `values`; `register`, if any, gets the one it read."""
 
     register: str | None
@@ -185,8 +181,7 @@ class Wait(_Instruction):
     mode: Mode = Mode.RLX
 
 
-@dataclass(frozen=True, slots=True)
-class Fence(_Instruction):
+class Fence(Placed, frozen=True):
     """Order the accesses before it and after it."""
 
     mode: Mode = Mode.SC

@@ -7,16 +7,16 @@ analysis never meets an unknown name, a jump into nowhere, or a constant outside
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.errors import InputError
 from holdfast.program.expressions import Constant, Expression, Register, subexpressions
 from holdfast.program.instructions import (
     FENCE_MODES,
     LOAD_MODES,
-    NOWHERE,
     STORE_MODES,
     Cell,
     CellAccess,
@@ -25,6 +25,7 @@ from holdfast.program.instructions import (
     Instruction,
     Load,
     Mode,
+    Placed,
     Position,
     Store,
     Wait,
@@ -42,15 +43,13 @@ MOST_THREADS = 64
 MOST_CELLS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Placed, frozen=True):
     """A declared location: one cell, or with `is_array` as many as it has initial values."""
 
     name: str
     initial: tuple[int, ...] = (0,)
     atomic: bool = True
     is_array: bool = False
-    at: Position = field(default=NOWHERE, compare=False, kw_only=True)
 
     def cell_names(self) -> tuple[str, ...]:
         if not self.is_array:
@@ -58,34 +57,29 @@ class Location:
         return tuple(f"{self.name}[{i}]" for i in range(len(self.initial)))
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(Placed, frozen=True):
     """One thread. Copies of a replicated thread share `family` and `code` and differ in `tid`."""
 
     family: str
     code: tuple[Instruction, ...]
     registers: tuple[str, ...] = ()
-    labels: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, int] = msgspec.field(default_factory=dict)
     tid: int = 0
     copies: int | None = None
-    at: Position = field(default=NOWHERE, compare=False, kw_only=True)
 
     @property
     def name(self) -> str:
         return self.family if self.copies is None else f"{self.family}[{self.tid}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Tracking:
+class Tracking(Placed, frozen=True):
     """A `track` declaration: the values of `location` to tell apart, all of them if `values` is None."""
 
     location: str
     values: tuple[int, ...] | None
-    at: Position = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(msgspec.Struct, frozen=True, dict=True):
     """Threads over shared locations. Stored values are taken modulo `max_value` + 1.
 
     Where `wraps` is false, values have no bound in the program's own language: `max_value` is then only how
@@ -99,12 +93,24 @@ class Program:
     tracking: tuple[Tracking, ...] = ()
     condition: FinalCondition | None = None
     wraps: bool = True
-    warnings: tuple[str, ...] = field(default=(), compare=False)
-    file: str = field(default="<program>", compare=False)
-    source: str | None = field(default=None, compare=False, repr=False)
+    warnings: tuple[str, ...] = ()
+    file: str = "<program>"
+    source: str | None = None
 
     def __post_init__(self) -> None:
         _validate(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they are the same program, wherever they come from."""
+        if not isinstance(other, Program):
+            return NotImplemented
+        return self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def _content(self) -> tuple[object, ...]:
+        return self.locations, self.threads, self.max_value, self.tracking, self.condition, self.wraps
 
     def _repr_html_(self) -> str:
         from holdfast.report.notebook import program_html

@@ -15,8 +15,10 @@ is never written, unless the label is at an access anyway.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.program.conditions import Formula, standings
 from holdfast.program.expressions import Constant

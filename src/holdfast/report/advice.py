@@ -10,7 +10,9 @@ is about the one shown.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from holdfast.report.cycle import unrolled
 from holdfast.report.labels import source
@@ -25,7 +27,7 @@ FENCES = {
 MOST_PAIRS = 3  # that one sentence names
 
 
-class Repair(NamedTuple):
+class Repair(msgspec.Struct, frozen=True):
     """An SC fence directly before `place`, which comes after `after`; or a stronger mode for `place`."""
 
     change: Literal["fence", "acquire", "release"]

@@ -16,18 +16,12 @@ from holdfast.report.naming import at, named, quoted, statement, thread
 from holdfast.report.printable import printable
 from holdfast.report.roles import AnyWitness
 from holdfast.verdicts import (
-    Answer,
     Assertion,
     Edge,
     Event,
-    Persistent,
     Race,
-    RaceFree,
-    Racy,
-    Safe,
     SafetyWitness,
     TsoWitness,
-    Unsafe,
     Witness,
 )
 
@@ -113,25 +107,6 @@ def explain_assertion(assertion: Assertion) -> str:
         case "index-out-of-range":
             said = f"{what}{line} uses an index outside its array in {where}{with_values}."
     return said[0].upper() + said[1:] + " It takes no weak memory: some interleaving of the threads does it."
-
-
-def explain_search(answer: Answer) -> str:
-    """How far an answer in which neither a race nor a failing assertion was found has looked for them."""
-    if isinstance(answer, Safe | Unsafe):
-        spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.spent.items())
-        return f"Answered by {answer.engine}: {answer.because}. Seconds spent: {spent}."
-    if isinstance(answer, RaceFree):
-        return "Any two writes to a location are ordered in every run, so RA reaches no more states than SRA."
-    if isinstance(answer, Racy):
-        return ""
-    if answer.exhaustive:
-        return "No data race, no failing assertion."
-    if isinstance(answer, Persistent) and answer.flattened is not None:
-        return (
-            f"Proven by flattening with k = {answer.flattened}. Data races and failing assertions were not "
-            "searched for to the end."
-        )
-    return "The search stopped here; it may not have come to data races and failing assertions."
 
 
 def _claim_of_write(witness: Witness) -> str:

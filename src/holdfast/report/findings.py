@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import singledispatch
-from hashlib import sha256
 from types import MappingProxyType
+
+import msgspec
 
 from holdfast.report import cycle, explain
 from holdfast.report.advice import Repair, repairs
@@ -34,8 +34,7 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong with a program.
 
     `rule` says what kind of thing. `identity` are words that tell it from other findings of the same question
@@ -50,7 +49,7 @@ class Finding:
     message: str
     run: Run
     identity: tuple[str, ...]
-    parts: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    parts: Mapping[int, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     delayed: tuple[int, ...] = ()
     graph: AnyWitness | None = None
     repairs: tuple[Repair, ...] = ()
@@ -69,6 +68,8 @@ def finding_id(answer: Answer, found: Finding) -> str:
 
 def identity_of(answer: Answer, what: str, words: Iterable[str]) -> str:
     """A short name for something that the answer says of its file."""
+    from hashlib import sha256
+
     file = os.path.relpath(answer.file) if os.path.isabs(answer.file) else os.path.normpath(answer.file)
     parts = (file.replace(os.sep, "/"), answer.model, answer.criterion, what, *words)
     return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -22,6 +22,7 @@ from holdfast.memory_models import MODELS
 from holdfast.program import Program
 from holdfast.report import cycle, explain, repair_text, rules, svg
 from holdfast.report.advice import advice
+from holdfast.report.extent import searched
 from holdfast.report.findings import Finding, findings
 from holdfast.report.labels import arrival, outcome, source, thread_name, verdict
 from holdfast.report.playback import Playback, playback
@@ -97,9 +98,9 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="hf-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
-    searched = "" if isinstance(answer, Unknown) else explain.explain_search(answer)
-    if searched and answer.race is None and answer.assertion is None:
-        yield _paragraph(searched)
+    extent = "" if isinstance(answer, Unknown) else searched(answer)
+    if extent and answer.race is None and answer.assertion is None:
+        yield _paragraph(extent)
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
     if not told:
         yield listing

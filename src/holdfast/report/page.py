@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from holdfast.report.printable import paragraph
 
@@ -24,8 +24,7 @@ _COLORS = {
 }
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     width: int
     color: bool
     verbose: bool

@@ -15,9 +15,10 @@ _QUIET_SECONDS = 1.0
 class ProgressLine:
     """Nothing is shown during the first second: most answers come sooner."""
 
-    def __init__(self, stream: TextIO, files: int) -> None:
+    def __init__(self, stream: TextIO, count: int, what: str = "files") -> None:
         self._stream = stream
-        self._files = files
+        self._count = count
+        self._what = what
         self._started = time.monotonic()
         self._done = 0
         self._shown = False
@@ -29,9 +30,9 @@ class ProgressLine:
             f"{progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s"
         )
 
-    def finished(self, files: int) -> None:
-        self._done = files
-        if self._files > 1:
+    def finished(self, done: int) -> None:
+        self._done = done
+        if self._count > 1:
             self._show("")
 
     def close(self) -> None:
@@ -43,8 +44,8 @@ class ProgressLine:
     def _show(self, text: str) -> None:
         if time.monotonic() - self._started < _QUIET_SECONDS:
             return
-        files = f"{self._done}/{self._files} files  " if self._files > 1 else ""
+        done = f"{self._done}/{self._count} {self._what}  " if self._count > 1 else ""
         room = shutil.get_terminal_size((100, 24)).columns - 1  # a line that wraps could not be taken back
-        self._stream.write(f"\r\x1b[K{clip(files + text, room)}")
+        self._stream.write(f"\r\x1b[K{clip(done + text, room)}")
         self._stream.flush()
         self._shown = True

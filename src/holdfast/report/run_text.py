@@ -7,7 +7,9 @@ worth showing, and which are marked, is decided by whoever tells the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.report.labels import arrival, outcome, source, thread_name
 from holdfast.report.page import INDENT, Page
@@ -17,7 +19,7 @@ from holdfast.verdicts import Event, Run
 NARROWEST_COLUMN = 12
 
 
-class _Row(NamedTuple):
+class _Row(msgspec.Struct, frozen=True):
     """An access, or the arrival in memory of one that has waited in a store buffer, with the same id."""
 
     id: int
@@ -56,7 +58,7 @@ def _rows(page: Page, run: Run, delayed: Sequence[int]) -> list[_Row]:
         if event.thread is not None:
             text = entry(page, event, buffered=event.id in delayed)
             rows[event.id] = _Row(event.id, event.thread, thread_name(run.threads, event), event.line, text)
-    arrivals = [rows[write]._replace(line=0, text=arrival(run.events[write])) for write in delayed]
+    arrivals = [replace(rows[write], line=0, text=arrival(run.events[write])) for write in delayed]
     return [*rows.values(), *arrivals]
 
 
