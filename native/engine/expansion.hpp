@@ -104,7 +104,11 @@ class Expansion {
 
     // Of the next successor that has none, as number `choice` of its step.
     void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
-        symmetry_.sort(successors_[origins_.size()], [](std::uint32_t, std::uint32_t) {});
+        Word* const state = successors_[origins_.size()];
+        symmetry_.sort(state, [&]([[maybe_unused]] std::uint32_t number) {
+            if constexpr (requires { machine_.monitor().exchanged(state, number); })
+                machine_.monitor().exchanged(state, number);
+        });
         origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
     }
 
@@ -144,10 +148,10 @@ class Expansion {
     }
 
     void find_race(StateNumber n) {
-        if constexpr (Monitor::has_modes) {
-            find_unordered_access(n);
-        } else {
+        if constexpr (!Monitor::has_modes) {
             find_conflict(n);
+        } else if constexpr (Monitor::watches) {
+            find_unordered_access(n);
         }
     }
 

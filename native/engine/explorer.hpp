@@ -14,7 +14,7 @@
 namespace holdfast {
 
 enum class Model : std::uint8_t { sc, ra, rc20 };
-enum class Order : std::uint8_t { breadth_first, depth_first, largest_first };
+enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, by_location };
 
 // Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
 enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };

@@ -292,7 +292,8 @@ NB_MODULE(_native, m) {
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)
-        .value("LARGEST_FIRST", Order::largest_first);
+        .value("LARGEST_FIRST", Order::largest_first)
+        .value("BY_LOCATION", Order::by_location);
     nb::enum_<StoreKind>(m, "StoreKind")
         .value("MAXIMAL", StoreKind::maximal)
         .value("EXACT", StoreKind::exact)

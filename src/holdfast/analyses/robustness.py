@@ -32,8 +32,8 @@ NEAR_STATES = 20_000
 
 # And then goes on like this. A store that forgets states is for going deep.
 _FAR_ORDERS = {
-    StoreKind.MAXIMAL: "largest-first",
-    StoreKind.EXACT: "breadth-first",
+    StoreKind.MAXIMAL: "by-location",
+    StoreKind.EXACT: "by-location",
     StoreKind.COMPRESSED: "breadth-first",
     StoreKind.BITSTATE: "depth-first",
 }
