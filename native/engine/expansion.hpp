@@ -59,6 +59,11 @@ class Expansion {
         for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(no_state, 0, i);
         note_failure({no_state, none});
     }
+    void hand_over(StateList& successors, std::vector<Origin>& origins) {
+        std::swap(successors_, successors);
+        std::swap(origins_, origins);
+        clear_successors();
+    }
     void clear_successors() {
         successors_.clear();
         origins_.clear();

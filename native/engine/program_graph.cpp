@@ -8,7 +8,7 @@ Stands::Stands(Program const& program) {
     };
     for (auto const& thread : program.threads) {
         auto& depends = depends_.emplace_back(thread.diverged() + 1);
-        fixed_.emplace_back(thread.diverged() + 1, unnumbered);
+        fixed_.emplace_back(thread.diverged() + 1, none);
         for (std::uint32_t point = 0; point < thread.accesses.size(); ++point) {
             auto const& i = thread.code[thread.accesses[point]];
             bool const compares = i.op == Op::compare_exchange || i.op == Op::blocking_compare_exchange;

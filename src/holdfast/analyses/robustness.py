@@ -28,7 +28,7 @@ from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # "auto" order looks this far breadth first.
-NEAR_STATES = 20_000
+NEAR_STATES = 5_000
 
 # And then goes on like this. A store that forgets states is for going deep.
 _FAR_ORDERS = {
