@@ -40,10 +40,7 @@ class LocationExplorer {
         result_.transitions = progress.transitions;
         result_.peak_bytes = graph_.store_memory().peak() + memory_.peak() + peak_bytes_;
         result_.seconds = since(start_);
-        auto const origin_of = [&](StateNumber n) {
-            return n < graph_.size() ? graph_.origin(n) : path_[n - graph_.size()];
-        };
-        describe(findings, graph_.machine(), graph_.symmetry(), origin_of, result_);
+        describe(findings, graph_.machine(), graph_.symmetry(), Origins{graph_, path_}, result_);
         return std::move(result_);
     }
 
@@ -55,6 +52,23 @@ class LocationExplorer {
         GraphPath path;
         std::uint32_t thread;
         Topic topic;
+    };
+
+    // How a node was reached, or with larger numbers a state on the way to a violation.
+    struct Way {
+        Origin origin;
+        std::vector<std::uint32_t> exchanges;
+    };
+    struct Origins {
+        Graph const& graph;
+        std::vector<Way> const& path;
+        Origin operator()(StateNumber n) const {
+            return n < graph.size() ? graph.origin(n) : path[n - graph.size()].origin;
+        }
+        // That are made after the step to n, though its program state is the same before and after.
+        std::vector<std::uint32_t> exchanges(StateNumber n) const {
+            return n < graph.size() ? std::vector<std::uint32_t>() : path[n - graph.size()].exchanges;
+        }
     };
 
     bool is_about_races(std::size_t group) const {
@@ -155,11 +169,11 @@ class LocationExplorer {
     // Gives the states on the way numbers after those of the graph's nodes.
     Place place_of(Found const& found) {
         auto before = found.path.front().node;
-        for (auto const& [node, edge] : found.path) {
+        for (auto const& [node, edge, exchanges] : found.path) {
             auto origin = graph_.origin_of_edge(node, edge);
             origin.parent = before;
             before = static_cast<StateNumber>(graph_.size() + path_.size());
-            path_.push_back(origin);
+            path_.push_back({origin, exchanges});
         }
         return {before, found.thread};
     }
@@ -199,7 +213,7 @@ class LocationExplorer {
     std::vector<std::optional<Found>> found_;  // per group
     MemoryBudget memory_;
     Graph graph_;
-    std::vector<Origin> path_;
+    std::vector<Way> path_;
     std::uint64_t polls_ = 0;
     Clock::time_point start_ = Clock::now();
     double next_report_ = seconds_between_reports;

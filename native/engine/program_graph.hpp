@@ -92,6 +92,7 @@ struct GraphChunk {
     std::vector<Origin> origins;
     std::vector<std::size_t> ends;    // per node: of its successors
     std::vector<StandNumber> stands;  // per node and thread, as the worker numbers them
+    std::vector<Word> keeping;        // per node: the exchanges that leave it as it is
     std::size_t worker = 0;
     std::vector<std::vector<Told>> labels;  // that the worker has numbered since its last chunk
     std::vector<std::pair<Stand, StateNumber>> new_stands;
@@ -128,6 +129,7 @@ class GraphWorker {
                     chunk.stands.push_back(
                         stands_.number(machine_, expansion_.state(), n, t, expansion_.accesses()[t]));
                 }
+                if (!symmetry_.empty()) chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
                 expansion_.step(n);
                 chunk.ends.push_back(expansion_.successors().size());
             }
@@ -184,7 +186,7 @@ class ProgramGraph {
                  MemoryBudget& memory)
         : threads_(program.threads.size()),
           stands_(program),
-          nodes_(memory, 1 + (threads_ + 3) / 4),
+          nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
           edges_(memory, 1) {
         for (std::size_t n = 0; n < workers; ++n)
             workers_.push_back(std::make_unique<GraphWorker<with_modes>>(program, n, reduction));
@@ -231,6 +233,8 @@ class ProgramGraph {
     StandNumber stand(StateNumber n, std::uint32_t t) const {
         return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
     }
+    // The exchanges of threads that leave node n as it is, a bit for each.
+    Word keeping(StateNumber n) const { return symmetry().empty() ? 0 : nodes_[n][1 + (threads_ + 3) / 4]; }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }
     auto const& machine() const { return workers_[0]->machine(); }
@@ -329,6 +333,7 @@ class ProgramGraph {
             Word const stand = global_stands_[chunk.worker][chunk.stands[i * threads_ + t]];
             node[1 + t / 4] |= stand << (t % 4 * 16);
         }
+        if (!chunk.keeping.empty()) node[1 + (threads_ + 3) / 4] = chunk.keeping[i];
     }
 
     // A worker's numbers as the graph numbers them. Its chunks come in the order in which it made them.
@@ -347,7 +352,7 @@ class ProgramGraph {
     std::unique_ptr<ExactStore> store_;
     Labels labels_;
     Stands stands_;
-    Arena nodes_;  // the number of the first edge, then where the threads stand
+    Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node
     Arena edges_;
     std::vector<std::vector<LabelNumber>> global_labels_;  // per worker
     std::vector<std::vector<StandNumber>> global_stands_;  // per worker

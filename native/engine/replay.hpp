@@ -29,11 +29,16 @@ class Replay {
     Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, StateNumber n,
            OriginOf origin_of)
         : Replay(machine, symmetry) {
-        std::vector<Origin> path{origin_of(n)};
-        while (path.back().parent != no_state) path.push_back(origin_of(path.back().parent));
-        start(path.back());
+        std::vector<StateNumber> path{n};
+        while (origin_of(path.back()).parent != no_state) path.push_back(origin_of(path.back()).parent);
+        start(origin_of(path.back()));
         path.pop_back();
-        for (; !path.empty(); path.pop_back()) follow(path.back());
+        for (; !path.empty(); path.pop_back()) {
+            follow(origin_of(path.back()));
+            if constexpr (requires { origin_of.exchanges(n); }) {
+                for (auto number : origin_of.exchanges(path.back())) exchange(number);
+            }
+        }
     }
 
     Events const& run() const { return run_; }
@@ -99,11 +104,12 @@ class Replay {
         state.push(next_[choice]);
     }
 
+    void exchange(std::uint32_t number) {
+        auto const& e = machine_.program().exchanges[number];
+        std::swap(thread_[e.first], thread_[e.second]);
+    }
     void sort() {
-        auto const& exchanges = machine_.program().exchanges;
-        symmetry_.sort(sorted_[0], [&](std::uint32_t number) {
-            std::swap(thread_[exchanges[number].first], thread_[exchanges[number].second]);
-        });
+        symmetry_.sort(sorted_[0], [&](std::uint32_t number) { exchange(number); });
     }
 
     Machine<Monitor> const& machine_;

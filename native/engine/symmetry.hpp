@@ -47,6 +47,23 @@ class Symmetry {
         }
     }
 
+    // The exchanges, a bit for each of the first 64, after which program state and memory are the same as
+    // before.
+    std::uint64_t keeping(Word const* state) const {
+        std::uint64_t found = 0;
+        std::vector<Word> exchanged;
+        for (auto const& group : groups_) {
+            for (auto const& swap : group) {
+                if (swap.number >= 64 || !looks_alike(state, swap)) continue;
+                exchanged.assign(state, state + machine_.words());
+                apply(exchanged.data(), swap);
+                if (same_words(exchanged.data(), state, machine_.key_words()))
+                    found |= std::uint64_t{1} << swap.number;
+            }
+        }
+        return found;
+    }
+
   private:
     struct RenamedValues {
         Field field;
@@ -100,6 +117,11 @@ class Symmetry {
         return swap;
     }
 
+    // Whether the two threads have the same of their own, in program state and memory.
+    bool looks_alike(Word const* state, Swap const& swap) const {
+        return std::all_of(swap.compared.begin(), swap.compared.end(),
+                           [&](auto const& pair) { return pair.first.get(state) == pair.second.get(state); });
+    }
     bool is_out_of_order(Word const* state, Swap const& swap) const {
         for (auto const& [a, b] : swap.compared) {
             if (a.get(state) != b.get(state)) return a.get(state) > b.get(state);

@@ -17,10 +17,11 @@ inline constexpr std::uint32_t nobody = UINT32_MAX;
 // Threads, a bit for each.
 using ThreadBits = std::uint32_t;
 
-// An edge, and the node where it begins.
+// An edge, and the node where it begins; then some exchanges of threads that leave the next node as it is.
 struct GraphStep {
     StateNumber node;
     std::size_t edge;
+    std::vector<std::uint32_t> exchanges;
 };
 using GraphPath = std::vector<GraphStep>;
 
@@ -83,8 +84,7 @@ class TopicSearch {
         GraphPath path;
         for (; parent(element) != nobody; element = parent(element)) {
             auto const before = parent(element);
-            auto const edge = edge_between(node(before), topic(before), bits(before), element);
-            path.push_back({node(before), edge});
+            path.push_back(*step_between(node(before), topic(before), bits(before), element));
         }
         path.push_back(beginning_of(element));
         std::reverse(path.begin(), path.end());
@@ -153,13 +153,22 @@ class TopicSearch {
         begins_.resize(labels.size());
         std::vector<std::uint32_t> index(knowledge_.topics().size());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
+        auto const add = [&](std::vector<Told> const& told, std::uint32_t k, std::vector<Effect>& effects) {
+            auto const effect = knowledge_.effect(told, topics_[k]);
+            auto const first = static_cast<std::uint32_t>(changes_.size());
+            changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
+            effects.push_back({first, static_cast<std::uint32_t>(changes_.size()), index[effect.topic]});
+        };
+        auto const exchanges = graph_.machine().program().exchanges.size();
+        has_exchanges_ = exchanges > 0;
+        for (std::uint32_t e = 0; e < std::min<std::size_t>(exchanges, 64); ++e) {
+            for (std::uint32_t k = 0; k < topics_.size(); ++k)
+                add({{Told::Kind::exchange, e}}, k, exchanges_);
+        }
         for (LabelNumber label = 0; label < labels.size(); ++label) {
             auto const told = labels.told(label);
             for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-                auto const effect = knowledge_.effect(told, topics_[k]);
-                auto const first = static_cast<std::uint32_t>(changes_.size());
-                changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
-                effects_.push_back({first, static_cast<std::uint32_t>(changes_.size()), index[effect.topic]});
+                add(told, k, effects_);
                 auto bits = dormant();
                 apply(effects_.back(), bits);
                 if (stale(bits) != 0) begins_[label] = true;
@@ -246,7 +255,31 @@ class TopicSearch {
         auto const& effect = effects_[edge.label * topics_.size() + k];
         apply(effect, bits);
         ++transitions_;
-        insert(place_after(edge, k), bits, from);
+        auto const place = place_after(edge, k);
+        if (has_exchanges_) sort(place, bits, nullptr);
+        insert(place, bits, from);
+    }
+
+    // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
+    // they are, a largest number, as far as exchanges one after the other come to it.
+    void sort(std::uint32_t place_number, Bits& bits, std::vector<std::uint32_t>* made) const {
+        auto const n = static_cast<StateNumber>(place_number / topics_.size());
+        auto const k = static_cast<std::uint32_t>(place_number % topics_.size());
+        auto const keeping = graph_.keeping(n);
+        for (bool sorted = keeping == 0; !sorted;) {
+            sorted = true;
+            for (auto left = keeping; left != 0; left &= left - 1) {
+                auto const number = static_cast<std::uint32_t>(std::countr_zero(left));
+                auto const& effect = exchanges_[number * topics_.size() + k];
+                if (effect.topic != k) continue;
+                auto exchanged = bits;
+                apply(effect, exchanged);
+                if (exchanged <= bits) continue;
+                bits = exchanged;
+                sorted = false;
+                if (made != nullptr) made->push_back(number);
+            }
+        }
     }
 
     void insert(std::uint32_t place_number, Bits const& bits, std::uint32_t from) {
@@ -290,24 +323,25 @@ class TopicSearch {
     GraphStep beginning_of(std::uint32_t element) const {
         for (StateNumber n = 0; n < graph_.size(); ++n) {
             for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-                auto const e = edge_between(n, k, dormant(), element);
-                if (e != graph_.first_edge(n + 1)) return {n, e};
+                if (auto step = step_between(n, k, dormant(), element)) return *step;
             }
         }
         throw std::logic_error("an element without beginning");
     }
-    // The edge of n that leads from these bits to the element; the end of n's edges if there is none.
-    std::size_t edge_between(StateNumber n, std::uint32_t k, Bits const& from, std::uint32_t element) const {
-        auto e = graph_.first_edge(n);
-        for (; e < graph_.first_edge(n + 1); ++e) {
+    // The step of n that leads from these bits to the element.
+    std::optional<GraphStep> step_between(StateNumber n, std::uint32_t k, Bits const& from,
+                                          std::uint32_t element) const {
+        for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
             auto const edge = graph_.edge(e);
-            if (edge.target != node(element)) continue;
             auto const& effect = effects_[edge.label * topics_.size() + k];
+            if (edge.target != node(element) || effect.topic != topic(element)) continue;
             auto to = from;
+            GraphStep step{n, e, {}};
             apply(effect, to);
-            if (effect.topic == topic(element) && to == bits(element)) break;
+            sort(place_after(edge, k), to, &step.exchanges);
+            if (to == bits(element)) return step;
         }
-        return e;
+        return std::nullopt;
     }
 
     Graph const& graph_;
@@ -315,10 +349,12 @@ class TopicSearch {
     std::vector<std::uint32_t> topics_;
     bool subsumption_;
     std::vector<Knowledge::Change> changes_;
-    std::vector<Effect> effects_;  // per label and topic
-    std::vector<bool> begins_;     // per label: whether it wakes a topic
-    Pages places_;                 // per node and topic
-    Arena elements_;               // bits; the place, the next element there; the element it came from
+    std::vector<Effect> effects_;    // per label and topic
+    std::vector<Effect> exchanges_;  // per exchange and topic
+    bool has_exchanges_ = false;
+    std::vector<bool> begins_;  // per label: whether it wakes a topic
+    Pages places_;              // per node and topic
+    Arena elements_;            // bits; the place, the next element there; the element it came from
     MemoryBudget& memory_;
     std::uint32_t next_ = 0;  // element to be looked at
     std::size_t seeded_ = 0;

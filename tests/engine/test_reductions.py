@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.against_definitions import check_against_definitions
 from engine.alike import program_with_copies
 from holdfast.analyses.robustness import robust
-from holdfast.engine._native import Model, Order, Outcome, StoreKind
+from holdfast.engine._native import Model, Order, Outcome, StoreKind, Variation
 from holdfast.engine._native import explore as native_explore
 from holdfast.engine.critical import stale_classes
 from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
@@ -52,6 +52,7 @@ def unreduced(program, model):
             StoreKind.EXACT,
             False,
             1,
+            Variation(seed=0, bits_per_state=3, deepest=0, bits_bytes=0),
             10**6,
             60.0,
             10**9,
@@ -81,9 +82,11 @@ def check_findings(seeds, model):
         program = looping_program(seed, model)
         expected = unreduced(program, model)
         seen.add(expected)
-        order = ORDERS[1 + seed % 3]
-        by_location = product(COMBINATIONS[seed % 5 :: 5], ["by-location"])
-        for tactics, order in (*product(some_tactics(seed), [order]), *by_location):
+        ways = [(ORDERS[1 + seed % 3], tactics) for tactics in some_tactics(seed)]
+        ways += [
+            ("by-location", replace(tactics, threads=1 + seed % 3)) for tactics in COMBINATIONS[seed % 5 :: 5]
+        ]
+        for order, tactics in ways:
             found = findings(explore(program, model, LIMITS, order, tactics=tactics))
             assert found == expected, f"seed {seed}, {order}, {tactics}:\n{write(program)}"
     assert len(seen) >= 4

@@ -6,6 +6,9 @@ and data races on non-atomic locations are findings of the same search.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from holdfast.engine._native import Outcome, Result, StoreKind
@@ -25,16 +28,11 @@ from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
-# "auto" order looks this far breadth first.
+# How far "auto" order looks at first: breadth first, and into the depth.
 NEAR_STATES = 5_000
-
-# And then goes on like this. A store that forgets states is for going deep.
-_FAR_ORDERS = {
-    StoreKind.MAXIMAL: "by-location",
-    StoreKind.EXACT: "by-location",
-    StoreKind.COMPRESSED: "breadth-first",
-    StoreKind.BITSTATE: "depth-first",
-}
+# What is left of a program that is not decided after that many states is worth a deeper look.
+MANY_STATES = 1_000_000
+DEEP_STATES = 200_000
 
 
 def robust(
@@ -94,20 +92,49 @@ def search(
     tactics: Tactics = REDUCED,
 ) -> Result:
     """The engine's result, for the orders of `robust`."""
+    if order == "auto":
+        attempts = _attempts(tactics)
+    else:
+        attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
+    started = time.monotonic()
+    for attempted, states, how in attempts:
+        if states is not None and limits.states is not None and states >= limits.states:
+            continue
+        bounded = limits
+        if states is not None:
+            bounded = replace(bounded, states=states)
+        if limits.seconds is not None:
+            bounded = replace(bounded, seconds=max(0.0, limits.seconds - (time.monotonic() - started)))
+        result = explore(program, model, bounded, attempted, watcher, tactics=how)
+        if states is None or result.outcome != Outcome.STATE_LIMIT:
+            return result
+    raise AssertionError("the last attempt has no limit of its own")
 
-    def run(order: str, limits: Limits, tactics: Tactics) -> Result:
-        return explore(program, model, limits, order, watcher, tactics=tactics)
 
-    shortest = replace(tactics, partial_order=False, threads=1)
-    if order != "auto":
-        return run(order, limits, shortest if order == "breadth-first" else tactics)
-    if limits.states is None or limits.states > NEAR_STATES:
-        # Quick as it is; and equal threads keep the places in which a reader would put them.
-        plain = replace(shortest, symmetry=False, compress=False, bitstate=False)
-        near = run("breadth-first", replace(limits, states=NEAR_STATES), plain)
-        if near.outcome != Outcome.STATE_LIMIT:
-            return near
-    return run(_FAR_ORDERS[tactics.store], limits, tactics)
+def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
+    """What "auto" tries, one after the other: an order, how many states it may look at, and how.
+
+    To begin with most violations are near, and their runs then shortest. One location at a time decides
+    soonest, but it sees the whole program before it looks for violations; where that is large, there may be
+    one that going into the depth would have met.
+    """
+    # Quick as it is; and equal threads keep the places in which a reader would put them.
+    plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
+    yield "breadth-first", NEAR_STATES, plain
+    match tactics.store:
+        case StoreKind.BITSTATE:  # a store that forgets states is for going deep
+            yield "depth-first", None, tactics
+        case StoreKind.COMPRESSED:
+            yield "breadth-first", None, tactics
+        case _:
+            yield "largest-first", NEAR_STATES, replace(tactics, threads=1)
+            yield "by-location", MANY_STATES, tactics
+            yield "largest-first", DEEP_STATES, tactics
+            yield "by-location", None, tactics
+
+
+def _shortest(tactics: Tactics) -> Tactics:
+    return replace(tactics, partial_order=False, threads=1)
 
 
 def _tracking_warnings(program: Program) -> list[str]:

@@ -127,10 +127,12 @@ class _Run:
             first = next(filter(None, self._firsts[-size:]), None)
             del self._states[-size:], self.values[-size:], self._firsts[-size:]
             for place, inlined in rule.kept:
-                if inlined:
-                    children += parts[place]
-                else:
+                if not inlined:
                     children.append(parts[place])
+                elif children:
+                    children += parts[place]
+                else:  # a list that grows by one at a time is not copied each time
+                    children = parts[place]
         last = None if first is None else self._last
         self.values.append(children if rule.origin[0] == "_" else Tree(rule.name, children, first, last))
         self._firsts.append(first)
