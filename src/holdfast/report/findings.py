@@ -1,15 +1,13 @@
 """What an answer has found, in one form for every face: which rule, where, what to say, and the run to it.
 
 A face that lists findings (terminal, SARIF, JUnit, editors, baselines) takes them from `findings` and needs
-not know what kinds of witnesses there are. A new kind of witness registers one function with `finding`, as
-those below do.
+not know what kinds of witnesses there are: `finding` knows.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import singledispatch
 from types import MappingProxyType
 
 import msgspec
@@ -88,14 +86,21 @@ def worth_showing(found: Finding, most: int) -> set[int] | None:
     return set(accesses[-most:]) if found.graph is None else cycle.worth_showing(found.graph)
 
 
-@singledispatch
 def finding(part: object, answer: Answer) -> Finding:
     """What a part of an answer says."""
-    raise TypeError(f"{type(part).__name__} is no finding")
+    match part:
+        case Witness() | TsoWitness():
+            return _witness(part, answer)
+        case SafetyWitness():
+            return _bad_state(part, answer)
+        case Race():
+            return _race(part, answer)
+        case Assertion():
+            return _assertion(part, answer)
+        case _:
+            raise TypeError(f"{type(part).__name__} is no finding")
 
 
-@finding.register(Witness)
-@finding.register(TsoWitness)
 def _witness(witness: AnyWitness, answer: Answer) -> Finding:
     part_of = roles(witness)
     at = next(event for event, role in part_of.items() if role in ("access", "overtaking"))
@@ -113,7 +118,6 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
     )
 
 
-@finding.register
 def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
     places = witness.bad.places
     at = places[0] if places else witness.events[-1]
@@ -134,7 +138,6 @@ def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
     )
 
 
-@finding.register
 def _race(race: Race, answer: Answer) -> Finding:
     first, second = race.run.events[race.first], race.run.events[race.second]
     return Finding(
@@ -148,7 +151,6 @@ def _race(race: Race, answer: Answer) -> Finding:
     )
 
 
-@finding.register
 def _assertion(assertion: Assertion, answer: Answer) -> Finding:
     return Finding(
         rule=assertion.kind,
