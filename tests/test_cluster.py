@@ -184,6 +184,45 @@ def test_nobody_works_for_one_who_is_gone(cluster, tmp_path, how):
         assert [json.loads(line)["interrupted"] for line in printed.splitlines()] == [True, True]
 
 
+def test_when_the_scheduler_is_lost_what_is_left_is_undecided(tmp_path):
+    """With a cluster as the pages start it."""
+    endless = tmp_path / "endless.tpl"
+    endless.write_text(ENDLESS)
+    found = tmp_path / "scheduler.json"
+
+    def dask_command(name, *arguments):
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{name}",
+            "--scheduler-file",
+            found,
+            *arguments,
+        ]
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    scheduler = dask_command("scheduler", "--port", "0", "--dashboard-address", ":0")
+    worker = dask_command("worker", "--nthreads", "1")
+    try:
+        until(found.exists)
+        address = until(lambda: found.read_text() and json.loads(found.read_text()))["address"]
+        start = f"from holdfast.cli import main; main(['robust', '--cluster', {address!r}, {str(endless)!r}])"
+        asking = subprocess.Popen(
+            [sys.executable, "-c", start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        )
+        with Client(address, set_as_default=False) as client:
+            until(lambda: any(client.processing().values()))
+        scheduler.kill()
+        printed, complaints = asking.communicate(timeout=90)
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            process.wait(30)
+    assert asking.returncode == 3
+    assert "Not decided: the connection to the cluster was lost" in printed
+    assert complaints == ""
+
+
 class TestWrongUsage:
     @pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", "what://is.this:1"])
     def test_no_cluster_there(self, monkeypatch, address):

@@ -116,7 +116,8 @@ class Cluster:
 
 
 def _connect(address: str) -> Client:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told in our own words
+    for logger in ("distributed", "distributed.client"):  # what matters is told in our own words
+        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
     try:
         resolve_address(address)  # before there is a client that wants to be closed
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
