@@ -59,6 +59,11 @@ class Expansion {
         for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(no_state, 0, i);
         note_failure({no_state, none});
     }
+    void hand_over(StateList& successors, std::vector<Origin>& origins) {
+        std::swap(successors_, successors);
+        std::swap(origins_, origins);
+        clear_successors();
+    }
     void clear_successors() {
         successors_.clear();
         origins_.clear();
@@ -104,7 +109,11 @@ class Expansion {
 
     // Of the next successor that has none, as number `choice` of its step.
     void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
-        symmetry_.sort(successors_[origins_.size()], [](std::uint32_t, std::uint32_t) {});
+        Word* const state = successors_[origins_.size()];
+        symmetry_.sort(state, [&]([[maybe_unused]] std::uint32_t number) {
+            if constexpr (requires { machine_.monitor().exchanged(state, number); })
+                machine_.monitor().exchanged(state, number);
+        });
         origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
     }
 
@@ -144,10 +153,10 @@ class Expansion {
     }
 
     void find_race(StateNumber n) {
-        if constexpr (Monitor::has_modes) {
-            find_unordered_access(n);
-        } else {
+        if constexpr (!Monitor::has_modes) {
             find_conflict(n);
+        } else if constexpr (Monitor::watches) {
+            find_unordered_access(n);
         }
     }
 

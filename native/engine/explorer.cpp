@@ -1,5 +1,6 @@
 #include "engine/explorer.hpp"
 
+#include "engine/by_location.hpp"
 #include "engine/monitor_none.hpp"
 #include "engine/monitor_ra.hpp"
 #include "engine/monitor_rc20.hpp"
@@ -40,7 +41,16 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
 
 }  // namespace
 
-Result explore(Program const& program, Model model, SearchOptions const& options, Watcher const& watcher) {
+Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
+    auto options = wanted;
+    if (options.order == Order::by_location) {
+        bool const keeps_all = options.store == StoreKind::maximal || options.store == StoreKind::exact;
+        if (model != Model::sc && keeps_all) {
+            if (auto result = explore_by_location(program, model, options, watcher))
+                return std::move(*result);
+        }
+        options.order = Order::largest_first;
+    }
     switch (model) {
         case Model::ra:
             return explore_with<RaMonitor>(program, options, watcher);

@@ -15,7 +15,7 @@ namespace holdfast {
 
 enum class Model : std::uint8_t { sc, ra, rc20 };
 // `at_random` is depth first, with the successors of each state in random order.
-enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, at_random };
+enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, by_location, at_random };
 
 // Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
 enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };

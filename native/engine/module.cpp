@@ -295,6 +295,7 @@ NB_MODULE(_native, m) {
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)
         .value("LARGEST_FIRST", Order::largest_first)
+        .value("BY_LOCATION", Order::by_location)
         .value("AT_RANDOM", Order::at_random);
     nb::class_<Variation>(m, "Variation")
         .def(nb::init<std::uint64_t, std::uint32_t, std::uint32_t, std::size_t>(), "seed"_a,

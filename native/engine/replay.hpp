@@ -100,8 +100,10 @@ class Replay {
     }
 
     void sort() {
-        symmetry_.sort(sorted_[0],
-                       [&](std::uint32_t t, std::uint32_t u) { std::swap(thread_[t], thread_[u]); });
+        auto const& exchanges = machine_.program().exchanges;
+        symmetry_.sort(sorted_[0], [&](std::uint32_t number) {
+            std::swap(thread_[exchanges[number].first], thread_[exchanges[number].second]);
+        });
     }
 
     Machine<Monitor> const& machine_;

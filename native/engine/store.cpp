@@ -89,16 +89,16 @@ void HashTable::grow() {
 ExactStore::ExactStore(std::size_t words, std::size_t, std::size_t most_bytes)
     : memory_(most_bytes), words_(words), states_(memory_, words + 1), table_(memory_) {}
 
-bool ExactStore::insert(Word const* state, std::uint64_t hash, Origin origin) {
+StateNumber ExactStore::put(Word const* state, std::uint64_t hash, Origin origin) {
     table_.reserve_one();
     auto const same = [&](StateNumber n) { return same_words(states_[n], state, words_); };
-    if (table_.find(hash, same) != no_state) return false;
+    if (auto const known = table_.find(hash, same); known != no_state) return known;
     auto const number = static_cast<StateNumber>(size());
     Word* const added = states_.append();
     std::memcpy(added, state, words_ * sizeof(Word));
     added[words_] = as_word(origin);
     table_.add(hash, number);
-    return true;
+    return number;
 }
 
 Origin ExactStore::origin(StateNumber n) const {

@@ -101,6 +101,7 @@ class MemoryBudget {
     Pages take(std::size_t bytes);
     void release(Pages pages) { used_ -= pages.bytes(); }
     std::size_t used() const { return used_; }
+    std::size_t left() const { return most_ - used_; }
     std::size_t peak() const { return peak_; }
 
   private:
@@ -116,6 +117,11 @@ class Arena {
     Word* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Word>() + (n & mask_) * words_; }
     Word* append();
     std::size_t size() const { return size_; }
+    ~Arena() {
+        for (auto& block : blocks_) budget_.release(std::move(block));
+    }
+    Arena(Arena const&) = delete;
+    Arena& operator=(Arena const&) = delete;
 
   private:
     MemoryBudget& budget_;
@@ -192,7 +198,12 @@ class ExactStore {
         if (number != no_state) __builtin_prefetch(states_[number]);
     }
     // Whether the state is new; then its number is the last one. Throws OutOfMemory.
-    bool insert(Word const* state, std::uint64_t hash, Origin origin);
+    bool insert(Word const* state, std::uint64_t hash, Origin origin) {
+        auto const number = size();
+        return put(state, hash, origin) == number;
+    }
+    // The number of the state, new or not.
+    StateNumber put(Word const* state, std::uint64_t hash, Origin origin);
 
     // False, with nothing loaded, if a state met later makes this one superfluous.
     bool load(StateNumber n, Word* state) const {

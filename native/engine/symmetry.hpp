@@ -18,15 +18,16 @@ template <class Monitor>
 class Symmetry {
   public:
     explicit Symmetry(Machine<Monitor> const& machine) : machine_(machine) {
+        std::uint32_t number = 0;
         for (auto const& e : machine.program().exchanges) {
             if (groups_.empty() || groups_.back().back().second != e.first) groups_.emplace_back();
-            groups_.back().push_back(make(e));
+            groups_.back().push_back(make(e, number++));
         }
     }
 
     bool empty() const { return groups_.empty(); }
 
-    // Sorts the threads of each group; tells of each exchange of two threads.
+    // Sorts the threads of each group; tells the number of each exchange that it makes.
     template <class Exchanged>
     void sort(Word* state, Exchanged exchanged) const {
         for (auto const& group : groups_) {
@@ -35,7 +36,7 @@ class Symmetry {
             auto const put_in_order = [&](Swap const& swap) {
                 if (!is_out_of_order(state, swap)) return;
                 apply(state, swap);
-                exchanged(swap.first, swap.second);
+                exchanged(swap.number);
                 sorted = false;
             };
             for (std::size_t round = 0; round < group.size() && !sorted; ++round) {
@@ -52,6 +53,7 @@ class Symmetry {
         Value first, second;
     };
     struct Swap {
+        std::uint32_t number;         // among the program's exchanges
         std::uint32_t first, second;  // threads
         BitSwaps bits;
         std::vector<RenamedValues> cells;
@@ -60,8 +62,8 @@ class Symmetry {
         std::vector<std::pair<Field, Field>> compared, compared_last;
     };
 
-    Swap make(Exchange const& e) const {
-        Swap swap{e.first, e.second, {}, {}, {}, {}, {}};
+    Swap make(Exchange const& e, std::uint32_t number) const {
+        Swap swap{number, e.first, e.second, {}, {}, {}, {}, {}};
         auto const& program = machine_.program();
         std::vector<bool> renamed(program.cells.size());
         std::vector<bool> renamed_register(program.threads[e.first].registers);

@@ -22,7 +22,7 @@ from holdfast.formats.tpl import read, write
 from strategies import random_program
 
 BATCH = 250
-ORDERS = ["auto", "breadth-first", "depth-first", "largest-first"]
+ORDERS = ["auto", "breadth-first", "depth-first", "largest-first", "by-location"]
 MODELS = ["ra", "rc20"]
 REDUCTIONS = ["subsumption", "partial_order", "symmetry", "local"]
 COMBINATIONS = [
@@ -82,7 +82,8 @@ def check_findings(seeds, model):
         expected = unreduced(program, model)
         seen.add(expected)
         order = ORDERS[1 + seed % 3]
-        for tactics in some_tactics(seed):
+        by_location = product(COMBINATIONS[seed % 5 :: 5], ["by-location"])
+        for tactics, order in (*product(some_tactics(seed), [order]), *by_location):
             found = findings(explore(program, model, LIMITS, order, tactics=tactics))
             assert found == expected, f"seed {seed}, {order}, {tactics}:\n{write(program)}"
     assert len(seen) >= 4
@@ -110,7 +111,7 @@ def test_verdicts_are_the_same_in_every_order(order):
         assert answer.verdict == expected, f"seed {seed}:\n{write(program)}"
 
 
-@pytest.mark.parametrize("order", ["auto", "depth-first", "largest-first"])
+@pytest.mark.parametrize("order", ["auto", "depth-first", "largest-first", "by-location"])
 @pytest.mark.parametrize("model", MODELS)
 def test_witnesses_replay_in_every_order(order, model):
     for seed in range(BATCH):
@@ -137,6 +138,8 @@ def test_programs_of_figure_7_keep_their_findings(path):
     expected = findings(explore(program, "ra", Limits(), tactics=EVERY_STATE))
     for tactics in (*COMBINATIONS, replace(REDUCED, compress=True), replace(REDUCED, threads=3)):
         assert findings(explore(program, "ra", Limits(), "largest-first", tactics=tactics)) == expected
+    for tactics in (REDUCED, replace(REDUCED, symmetry=False), replace(REDUCED, subsumption=False)):
+        assert findings(explore(program, "ra", Limits(), "by-location", tactics=tactics)) == expected
 
 
 def states(program, **off):

@@ -26,12 +26,12 @@ from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # "auto" order looks this far breadth first.
-NEAR_STATES = 20_000
+NEAR_STATES = 5_000
 
 # And then goes on like this. A store that forgets states is for going deep.
 _FAR_ORDERS = {
-    StoreKind.MAXIMAL: "largest-first",
-    StoreKind.EXACT: "breadth-first",
+    StoreKind.MAXIMAL: "by-location",
+    StoreKind.EXACT: "by-location",
     StoreKind.COMPRESSED: "breadth-first",
     StoreKind.BITSTATE: "depth-first",
 }

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
     "--search",
-    type=click.Choice(["auto", "breadth-first", "depth-first", "largest-first"]),
+    type=click.Choice(["auto", "breadth-first", "depth-first", "largest-first", "by-location"]),
     default="auto",
     show_default=True,
-    help="Order of the search. Breadth first finds shortest witnesses, largest first decides soonest; auto "
-    "begins with the one and goes over to the other.",
+    help="Order of the search. Breadth first finds shortest witnesses, one location after the other decides "
+    "soonest; auto begins with the one and goes over to the other.",
 )
 @search_tactics
 @printing_options

@@ -39,6 +39,7 @@ SEARCH_ORDERS = {
     "breadth-first": _native.Order.BREADTH_FIRST,
     "depth-first": _native.Order.DEPTH_FIRST,
     "largest-first": _native.Order.LARGEST_FIRST,
+    "by-location": _native.Order.BY_LOCATION,
     "at-random": _native.Order.AT_RANDOM,
 }
 
