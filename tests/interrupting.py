@@ -1,9 +1,18 @@
-"""Pressing Ctrl-C on a process of its own."""
+"""Pressing Ctrl-C on a process of its own, and what it may be busy with."""
 
 import subprocess
 
 # What is started in the background ignores the signal, and its children too: first of all heed it.
 HEED_CONTROL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+# A search without end: neighbours share a counter, and count by steps of their own.
+ENDLESS = "".join(
+    ["global a, b, c, d;"]
+    + [
+        f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
+        for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
+    ]
+)
 
 
 def answer_within(process: subprocess.Popen, seconds: float):

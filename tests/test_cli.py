@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli import main
-from interrupting import HEED_CONTROL_C, answer_within
+from interrupting import ENDLESS, HEED_CONTROL_C, answer_within
 
 SB = """// store buffering
 global x, y;
@@ -27,14 +27,6 @@ fn reader { local a; wait(f, 1, acq); a = d.naload(); assert(a == 1); }
 """
 RACY = "na d; fn t1 { d.nastore(1); } fn t2 { d.nastore(2); }"
 FAILING = "global x; fn t { local r; r = x.load(); assert(r == 1); }"
-# Neighbours share a counter, and count by steps of their own.
-ENDLESS = "".join(
-    ["global a, b, c, d;"]
-    + [
-        f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
-        for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
-    ]
-)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
@@ -19,27 +20,32 @@ from holdfast.batch import Job, Question, Where, run_jobs
 from holdfast.cli import main
 from holdfast.engine.explore import EVERY_STATE, Limits
 from holdfast.verdicts import Unknown
-from interrupting import HEED_CONTROL_C, answer_within
+from interrupting import ENDLESS, HEED_CONTROL_C, answer_within
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TYPO = "global x;\nfn t { x.stor(1); }\n"
-# Neighbours share a counter, and count by steps of their own.
-ENDLESS = "".join(
-    ["global a, b, c, d;"]
-    + [
-        f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
-        for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
-    ]
-)
 ALLOWED_FAILURES = 1
 
 
-@pytest.fixture(scope="module")
-def cluster():
+@contextmanager
+def two_workers():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": ALLOWED_FAILURES}),
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as started,
     ):
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as started:
+        yield started
+
+
+@pytest.fixture
+def own_cluster():
+    """For one test, which may harm it."""
+    with two_workers() as started:
         yield started
 
 
@@ -126,36 +132,37 @@ def test_bench_asks_the_cluster(cluster):
     assert " 0 different, 0 undecided" in done.stdout
 
 
-def test_when_a_worker_is_lost_half_way_every_answer_comes_once(cluster):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_when_a_worker_is_lost_half_way_every_answer_comes_once(own_cluster, how):
     files = [EXAMPLES / "tutorial" / "sb.tpl", *[EXAMPLES / "rocker" / "chase-lev-ra.tpl"] * 5]
     jobs = [job(path, states=300_000 + number) for number, path in enumerate(files)]
 
     def lose_a_worker():
-        os.kill(until(lambda: busy_worker(cluster)), signal.SIGKILL)
+        os.kill(until(lambda: busy_worker(own_cluster)), how)
 
     display = Watching(lose_a_worker)
-    outcomes = run_jobs(jobs, Where(cluster=cluster.scheduler_address), display)
+    outcomes = run_jobs(jobs, Where(cluster=own_cluster.scheduler_address), display)
     assert display.outcomes == len(jobs)
     assert [outcome.file for outcome in outcomes] == [str(path) for path in files]
     whys = [outcome.answer.why for outcome in outcomes[1:]]
     assert whys == [f"the limit of {300_000 + n:,} states was reached" for n in range(1, 6)]
 
 
-def test_a_job_that_takes_down_its_workers_is_undecided(cluster, tmp_path):
+def test_a_job_that_takes_down_its_workers_is_undecided(own_cluster, tmp_path):
     endless = tmp_path / "endless.tpl"
     endless.write_text(ENDLESS)
     lost = []
 
     def lose_workers():
         while len(lost) <= ALLOWED_FAILURES:
-            pid = until(lambda: busy_worker(cluster))
+            pid = until(lambda: busy_worker(own_cluster))
             if pid not in lost:
                 os.kill(pid, signal.SIGKILL)
                 lost.append(pid)
 
     killer = Thread(target=lose_workers)
     killer.start()
-    (outcome,) = run_jobs([job(endless)], Where(cluster=cluster.scheduler_address), None)
+    (outcome,) = run_jobs([job(endless)], Where(cluster=own_cluster.scheduler_address), None)
     killer.join()
     assert isinstance(outcome.answer, Unknown)
     assert outcome.answer.why == "2 workers of the cluster were lost while they did this job"
@@ -163,25 +170,67 @@ def test_a_job_that_takes_down_its_workers_is_undecided(cluster, tmp_path):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nobody_works_for_one_who_is_gone(cluster, tmp_path, how):
+def test_nobody_works_for_one_who_is_gone(own_cluster, tmp_path, how):
     """After Ctrl-C, and when the machine that asked is lost."""
     endless = tmp_path / "endless.tpl"
     endless.write_text(ENDLESS)
-    arguments = ["robust", "--json", "--cluster", cluster.scheduler_address, str(endless), str(endless)]
+    arguments = ["robust", "--json", "--cluster", own_cluster.scheduler_address, str(endless), str(endless)]
     start = f"{HEED_CONTROL_C}; from holdfast.cli import main; main({arguments!r})"
     asking = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, encoding="utf-8")
-    with Client(cluster) as client:
+    try:
+        with Client(own_cluster, set_as_default=False) as client:
 
-        def busy():
-            return sum(client.run(lambda dask_worker: dask_worker.state.executing_count).values())
+            def busy():
+                return sum(client.run(lambda dask_worker: dask_worker.state.executing_count).values())
 
-        until(lambda: busy() == 2)
-        asking.send_signal(how)
-        printed = answer_within(asking, 60)
-        until(lambda: busy() == 0)
+            until(lambda: busy() == 2)
+            asking.send_signal(how)
+            printed = answer_within(asking, 60)
+            until(lambda: busy() == 0)
+    finally:
+        asking.kill()
     if how == signal.SIGINT:
         assert asking.returncode == 3
         assert [json.loads(line)["interrupted"] for line in printed.splitlines()] == [True, True]
+
+
+def test_when_the_scheduler_is_lost_what_is_left_is_undecided(tmp_path):
+    """With a cluster as the pages start it."""
+    endless = tmp_path / "endless.tpl"
+    endless.write_text(ENDLESS)
+    found = tmp_path / "scheduler.json"
+
+    def dask_command(name, *arguments):
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{name}",
+            "--scheduler-file",
+            found,
+            *arguments,
+        ]
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    scheduler = dask_command("scheduler", "--port", "0", "--dashboard-address", ":0")
+    worker = dask_command("worker", "--nthreads", "1")
+    try:
+        until(found.exists)
+        address = until(lambda: found.read_text() and json.loads(found.read_text()))["address"]
+        start = f"from holdfast.cli import main; main(['robust', '--cluster', {address!r}, {str(endless)!r}])"
+        asking = subprocess.Popen(
+            [sys.executable, "-c", start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        )
+        with Client(address, set_as_default=False) as client:
+            until(lambda: any(client.processing().values()))
+        scheduler.kill()
+        printed, complaints = asking.communicate(timeout=90)
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            process.wait(30)
+    assert asking.returncode == 3
+    assert "Not decided: the connection to the cluster was lost" in printed
+    assert complaints == ""
 
 
 class TestWrongUsage:

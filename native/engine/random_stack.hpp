@@ -27,12 +27,12 @@ class RandomStack {
         return taken.number;
     }
     // Whether the successors of the state taken last are wanted.
-    bool may_go_deeper() const { return depth_ < deepest_; }
+    bool may_go_deeper() const { return depth_ <= deepest_; }
 
   private:
     struct Waiting {
         StateNumber number;
-        std::uint32_t depth;  // steps from the start
+        std::uint32_t depth;  // how many states the way to it has; 1 is an initial state
     };
 
     // Less than `count`; the same on every machine. (Steele, Lea and Flood 2014, SplitMix.)

@@ -144,11 +144,12 @@ def run_jobs(
     try:
         for number, job in enumerate(jobs):
             executor.submit(number, job)
-        try:
-            collect()
-        except KeyboardInterrupt:
-            executor.cancel()
-            collect()
+        while True:
+            try:
+                collect()
+                break
+            except KeyboardInterrupt:
+                executor.cancel()
     finally:
         executor.close()
         if display is not None:

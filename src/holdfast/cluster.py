@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast import __version__
-from holdfast.batch import Job, Outcome, run_job, undecided
+from holdfast.batch import Job, Outcome, interrupted, run_job, undecided
 from holdfast.engine.explore import memory_to_use_mb
 from holdfast.errors import InputError, UnavailableError
 from holdfast.formats import text_of
@@ -43,6 +43,7 @@ WORKERS_SECONDS = 60.0  # how long a cluster may be without any worker
 _LOOK_SECONDS = 1.0
 _SHARE_OF_MEMORY = 0.7  # of what a worker may use; Dask ends it when it takes nearly all
 _MEGABYTE = 1 << 20
+_GONE = (distributed.Status.closing, distributed.Status.closed, distributed.Status.failed)
 
 # Evaluated by a worker, who may have no holdfast; in the order of `_OURS`.
 _VERSIONS = (
@@ -116,7 +117,8 @@ class Cluster:
 
 
 def _connect(address: str) -> Client:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told in our own words
+    for logger in ("distributed", "distributed.client"):  # what matters is told in our own words
+        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
     try:
         resolve_address(address)  # before there is a client that wants to be closed
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -169,7 +171,10 @@ def _work(job: Job, key: str) -> Outcome:
     limits = job.limits
     if limits.memory_mb is None:
         limits = replace(limits, memory_mb=_share_of_memory(worker))
-    return run_job(replace(job, limits=limits), lambda progress: not _is_wanted(worker, key))
+    outcome = run_job(replace(job, limits=limits), lambda progress: not _is_wanted(worker, key))
+    if interrupted(outcome):
+        raise distributed.Reschedule  # somebody may still want it, of another worker
+    return outcome
 
 
 def _share_of_memory(worker: Worker) -> float:
@@ -181,4 +186,4 @@ def _share_of_memory(worker: Worker) -> float:
 
 def _is_wanted(worker: Worker, key: str) -> bool:
     task = worker.state.tasks.get(key)
-    return task is not None and task.state != "cancelled" and worker.status == distributed.Status.running
+    return task is not None and task.state != "cancelled" and worker.status not in _GONE

@@ -139,8 +139,9 @@ def test_at_random_every_state_is_met_once_if_all_bits_are_kept():
 
 
 def test_a_random_search_does_not_go_deeper_than_told():
-    shallow, deeper, all_of_it = (at_random(1, deepest=deepest) for deepest in (1, 3, None))
-    assert shallow.states < deeper.states < all_of_it.states
+    none, one, three, all_of_it = (at_random(1, deepest=deepest) for deepest in (0, 1, 3, None))
+    assert none.states == 1
+    assert none.states < one.states < three.states < all_of_it.states
 
 
 def test_more_memory_for_bits_leaves_more_of_them_unused():

@@ -225,7 +225,7 @@ def search_limits(command: Command) -> Command:
             "--jobs",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Processes for several files; as many as there are cores by default.",
+            help="Processes for several files or runs; as many as there are cores by default.",
         ),
         cluster=click.option(
             "--cluster",

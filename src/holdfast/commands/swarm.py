@@ -32,7 +32,7 @@ assertion was found), 2 wrong input or usage, 3 nothing was found.
     help="Release/acquire, or C++20 atomics.",
 )
 @click.option(
-    "--runs", type=click.IntRange(1, 1_000_000), default=16, show_default=True, help="How many searches."
+    "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="How many searches."
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seeds, other runs."
