@@ -27,6 +27,18 @@ except KeyboardInterrupt:
     print("ended in its own way")
 """
 
+FOR_EVER = """#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+atomic_int x;
+int main(void) {
+    FILE* file = fopen("pid", "w");
+    fprintf(file, "%d", getpid());
+    fclose(file);
+    while (atomic_load(&x) == 0) usleep(1000);
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def module(tmp_path_factory: pytest.TempPathFactory) -> Module:
@@ -212,6 +224,23 @@ class TestRuns:
         assert process.returncode == 1
         assert "not robust: 1 finding in 2 runs" in output
         assert not any(is_alive(options["pid"]) for options in options_given(shell))
+
+
+def test_a_program_does_not_outlive_us_when_we_are_killed(shell: Shell) -> None:
+    """That is the run-time library's to see to: nothing of ours is left to do it."""
+    shell.write("program.c", FOR_EVER)
+    shell.ok("holdfast-cc", "program.c", "-o", "program")
+    process = start(shell, "holdfast", "run", "./program")
+    number = shell.directory / "pid"
+    while not number.exists() or not number.read_text():
+        time.sleep(0.05)
+    assert is_alive(int(number.read_text()))
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 60
+    while is_alive(int(number.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(int(number.read_text()))
 
 
 def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
