@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -302,6 +303,20 @@ class TestSummingUp:
         assert done.stdout.count("WARNING: holdfast") == 2
         assert "2 findings in 1 run" in done.stdout
 
+    @pytest.mark.skipif(not shutil.which("llvm-symbolizer"), reason="llvm-symbolizer is not installed")
+    @pytest.mark.parametrize(("ended_by", "told"), [([1], 0), ([1, 0], 1)])
+    def test_a_copy_of_a_loop_that_waits_is_the_loop(
+        self, shell: Shell, module: Module, ended_by: list[int], told: int
+    ) -> None:
+        """`get` is inlined into both. Only an old value that ends the wait would do harm."""
+        doubtful = finding(module, unless_await={"at": module.place("reader", 1), "values": [0]})
+        wait = {"event": "await", "at": module.place("other", 1), "ended_by": ended_by}
+        elsewhere = {"event": "await", "at": module.place("writer", 1), "ended_by": []}
+        done = play(shell, events=[[doubtful, wait, elsewhere, end()]])
+        assert done.stdout.count("WARNING: holdfast") == told
+        assert play(shell, events=[[doubtful, elsewhere, end()]]).returncode == 1
+        assert play(shell, events=[[finding(module), wait, end()]]).returncode == 1
+
     def test_an_id_is_the_same_in_another_build(self, shell: Shell, module: Module, tmp_path: Path) -> None:
         from sanitizer.fakes import SOURCE
 
@@ -331,7 +346,7 @@ class TestSummingUp:
         done = play(shell, "--suppressions", "suppressions", events=[[finding(module), end()]])
         assert done.returncode == (0 if hides else 1)
         assert ("1 suppressed" in done.stdout) is hides
-        assert options_given(shell)[0]["suppressions"] == str(shell.directory / "suppressions")
+        assert options_given(shell)[0]["suppressions"] == "/dev/null"  # the library is to tell of all
 
     def test_suppressions_from_the_environment(self, shell: Shell, module: Module) -> None:
         shell.write("suppressions", "robustness:reader\n")

@@ -35,6 +35,7 @@ _ADDRESSES_NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 _CURRENT_PERSONALITY = 0xFFFFFFFF
 _SECONDS_AFTER_CONTROL_C = 5.0  # for the program to end in its own way
 _SECONDS_AFTER_TIMEOUT = 1.0  # to tell what it has found
+_MOST_FINDINGS = 10_000  # of one run, unless the user says otherwise; those that are suppressed count
 _THREAD_SANITIZER_LOG = "thread-sanitizer"
 
 
@@ -45,7 +46,6 @@ class Job:
     command: tuple[str, ...]
     timeout: float | None = None
     processes: int | None = None
-    suppressions: str | None = None
     keep_decisions: bool = False
     learn_length: bool = False  # of the first run, over which pct spreads its changes in the others
     stdout_to_stderr: bool = False  # of a single run, where the standard output is ours
@@ -197,9 +197,11 @@ class _Runner:
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
     """Ours come last in HOLDFAST_OPTIONS and TSAN_OPTIONS: a later setting wins.
 
+    Findings are suppressed when the runs are over, so the run-time library is to tell of them all.
     What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
     """
-    options = [os.environ.get("HOLDFAST_OPTIONS", ""), "quiet=1", "exitcode=0", f"json={place}/%p.jsonl"]
+    options = [f"max_findings={_MOST_FINDINGS}", os.environ.get("HOLDFAST_OPTIONS", "")]
+    options += ["quiet=1", "exitcode=0", f"json={place}/%p.jsonl", "suppressions=/dev/null"]
     options += [f"run_by={os.getpid()}", f"schedule={schedule.kind}"]
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
@@ -210,8 +212,6 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
             options += [f"replay={place}/replay"]
         elif job.keep_decisions:
             options += [f"decisions={place}/decisions"]
-    if job.suppressions is not None:
-        options += [f"suppressions={os.path.abspath(job.suppressions)}"]
     thread_sanitizer = [os.environ.get("TSAN_OPTIONS", ""), f'log_path="{place}/{_THREAD_SANITIZER_LOG}"']
     return {
         **os.environ,
