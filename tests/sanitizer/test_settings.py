@@ -1,4 +1,4 @@
-"""The settings of HOLDFAST_OPTIONS, as heeded by the run-time library of a program that is started directly."""
+"""The settings of HOLDFAST_OPTIONS, as the library in a program that is started directly heeds them."""
 
 from __future__ import annotations
 
