@@ -88,13 +88,17 @@ int set_action(int number, struct sigaction const* action, struct sigaction* old
     return 0;
 }
 
-sighandler_t set_handler(int number, sighandler_t handler, int flags) {
-    struct sigaction action{};
+// `real` is the function that the program calls.
+template <class Real>
+sighandler_t set_handler(int number, sighandler_t handler, Real real) {
     struct sigaction old;
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    if (flags == SA_RESTART) sigaddset(&action.sa_mask, number);
-    return set_action(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+    if (handler == SIG_DFL && is_deadly(number)) {
+        struct sigaction const action{};
+        return set_action(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+    }
+    bool const was_ours = REAL(sigaction)(number, nullptr, &old) == 0 && is_ours(old);
+    sighandler_t const before = real(number, handler);
+    return was_ours && before != SIG_ERR ? SIG_DFL : before;
 }
 
 }  // namespace holdfast::crashes
@@ -121,10 +125,10 @@ HOLDFAST_INTERPOSE int sigaction(int number, struct sigaction const* __restrict 
 }
 
 HOLDFAST_INTERPOSE sighandler_t signal(int number, sighandler_t handler) noexcept {
-    return set_handler(number, handler, SA_RESTART);
+    return set_handler(number, handler, REAL(signal));
 }
 
-// What `signal` is in strictly conforming programs: once, and with no other signals blocked.
+// What `signal` is in strictly conforming programs.
 HOLDFAST_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
-    return set_handler(number, handler, SA_ONESHOT | SA_NOMASK);
+    return set_handler(number, handler, REAL(__sysv_signal));
 }

@@ -30,14 +30,18 @@ inline void sleep_a_millisecond() {
 inline long impatient_thread = 0;  // by its number of the kernel
 class ImpatientThread {
   public:
-    ImpatientThread() { impatient_thread = scheduler::kernel::call(SYS_gettid); }
-    ~ImpatientThread() { impatient_thread = 0; }
+    ImpatientThread() { set(scheduler::kernel::call(SYS_gettid)); }
+    ~ImpatientThread() { set(0); }
     ImpatientThread(ImpatientThread const&) = delete;
     ImpatientThread& operator=(ImpatientThread const&) = delete;
 
     static bool is_this() {
-        return impatient_thread != 0 && impatient_thread == scheduler::kernel::call(SYS_gettid);
+        long const one = __atomic_load_n(&impatient_thread, __ATOMIC_RELAXED);
+        return one != 0 && one == scheduler::kernel::call(SYS_gettid);
     }
+
+  private:
+    static void set(long number) { __atomic_store_n(&impatient_thread, number, __ATOMIC_RELAXED); }
 };
 
 struct Lock {
