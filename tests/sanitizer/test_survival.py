@@ -132,7 +132,8 @@ int main() {
 
 
 @with_each_compiler
-def test_atomics_in_signal_handlers(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_atomics_in_signal_handlers(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -156,7 +157,7 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program)
+    _survives(shell, program, schedule=schedule)
 
 
 @with_each_compiler
@@ -402,7 +403,8 @@ int main(void) {
 
 
 @with_each_compiler
-def test_mixed_sizes_at_one_address(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_mixed_sizes_at_one_address(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -431,7 +433,7 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program, "7d0 7d0")
+    _survives(shell, program, "7d0 7d0", schedule=schedule)
 
 
 @with_each_compiler
@@ -547,7 +549,8 @@ int main(void) {
 
 
 @with_each_compiler
-def test_threads_that_are_cancelled_or_exit(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_threads_that_are_cancelled_or_exit(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -580,11 +583,14 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program, "2")
+    _survives(shell, program, "2", schedule=schedule)
 
 
 @with_each_compiler
-def test_shared_pointers_across_an_uninstrumented_library(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_shared_pointers_across_an_uninstrumented_library(
+    tmp_path: Path, toolchain: Toolchain, schedule: str
+) -> None:
     """Some of the counting is done in libstdc++.so, which is not instrumented."""
     shell = Shell(tmp_path, toolchain)
     program = _build(
@@ -610,7 +616,7 @@ int main() {
 """,
         plus_plus=True,
     )
-    _survives(shell, program, "50")
+    _survives(shell, program, "50", schedule=schedule)
 
 
 @with_each_compiler
