@@ -26,6 +26,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/sra.py
 	$(BIN)/python benchmarks/versus_spin.py
 	$(BIN)/python benchmarks/families.py
+	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/hardware.py
 
 lint: $(VENV)/installed

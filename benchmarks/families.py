@@ -174,7 +174,8 @@ def report(measured: dict[str, Measured], limits: Limits) -> Iterator[str]:
 
 
 def _largest(line: dict[int, Decided | None]) -> str:
-    return str(max((n for n, decided in line.items() if decided is not None), default=0))
+    largest = max((n for n, decided in line.items() if decided is not None), default=0)
+    return str(largest) if None in line.values() else f"{largest} or more"
 
 
 def _cells(line: dict[int, Decided | None], n: int) -> list[str]:
