@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "engine/explorer.hpp"
+#include "engine/known_steps.hpp"
 #include "engine/persistent_sets.hpp"
 #include "engine/store.hpp"
 #include "engine/symmetry.hpp"
 
 namespace holdfast {
 
-using Accesses = std::span<std::optional<Access> const>;
+// The next access of each thread, or nothing.
+using Accesses = std::span<Access const* const>;
 
 // The next access of a thread in a state; for failures before any access, of no state.
 struct Place {
@@ -43,8 +45,10 @@ class Expansion {
           machine_(machine),
           symmetry_(symmetry),
           reduction_(std::move(reduction)),
+          known_(machine),
           current_(machine.words()),
           successors_(machine.words()),
+          standings_(program_.threads.size()),
           accesses_(program_.threads.size()) {}
 
     // Where the state to be expanded is put.
@@ -55,25 +59,26 @@ class Expansion {
     Findings& findings() { return findings_; }
 
     void start() {
-        machine_.start(successors_, failure_);
-        for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(no_state, 0, i);
-        note_failure({no_state, none});
+        std::optional<Failure> failure;
+        machine_.start(successors_, failure);
+        for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(i, no_state, 0, i);
+        if (failure) note_failure({no_state, none});
     }
+    // The successors and their origins; what was there before is forgotten.
     void hand_over(StateList& successors, std::vector<Origin>& origins) {
         std::swap(successors_, successors);
         std::swap(origins_, origins);
-        clear_successors();
-    }
-    void clear_successors() {
         successors_.clear();
-        origins_.clear();
     }
+    void clear_successors() { successors_.clear(); }
 
     // Looks at the state, whose number is n; true if it violates robustness.
     bool check(StateNumber n) {
-        for (std::uint32_t t = 0; t < accesses_.size(); ++t) accesses_[t] = machine_.next_access(state(), t);
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            if (!accesses_[t] || !leaves_sc(t, *accesses_[t])) continue;
+            auto& here = known_.standing(state(), t);
+            standings_[t] = &here;
+            accesses_[t] = here.access ? &*here.access : nullptr;
+            if (!here.access || !here.watch.holds(state())) continue;
             findings_.violation = Place{n, t};
             return true;
         }
@@ -94,62 +99,55 @@ class Expansion {
     bool step(StateNumber n, Threads threads) {
         bool forwards = false;
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            if (!accesses_[t] || (threads >> t & 1) == 0) continue;
-            auto const before = successors_.size();
-            machine_.step(state(), t, *accesses_[t], successors_, failure_);
-            auto const point = machine_.point(state(), t);
-            for (auto i = before; i < successors_.size(); ++i) {
-                forwards = forwards || machine_.point(successors_[i], t) > point;
-                add_origin(n, t, i - before);
+            if (accesses_[t] == nullptr || (threads >> t & 1) == 0) continue;
+            auto const& step = known_.step(state(), t, *standings_[t]);
+            if (!step.is_kept) {
+                forwards = step_anew(n, t) || forwards;
+                continue;
             }
-            note_failure({n, t});
+            std::uint32_t choice = 0;
+            for (auto const& outcome : known_.outcomes(step)) {
+                known_.apply(outcome, successors_.push(state()));
+                forwards = forwards || outcome.forwards;
+                add_origin(successors_.size() - 1, n, t, choice++);
+            }
+            if (step.fails) note_failure({n, t});
         }
         return forwards;
     }
 
-    // Of the next successor that has none, as number `choice` of its step.
-    void add_origin(StateNumber parent, std::uint32_t t, std::size_t choice) {
-        Word* const state = successors_[origins_.size()];
+    // A step that is not kept.
+    bool step_anew(StateNumber n, std::uint32_t t) {
+        bool forwards = false;
+        std::optional<Failure> failure;
+        auto const before = successors_.size();
+        machine_.step(state(), t, *accesses_[t], successors_, failure);
+        auto const point = machine_.point(state(), t);
+        for (auto i = before; i < successors_.size(); ++i) {
+            forwards = forwards || machine_.point(successors_[i], t) > point;
+            add_origin(i, n, t, i - before);
+        }
+        if (failure) note_failure({n, t});
+        return forwards;
+    }
+
+    // Of the successor i, as number `choice` of its step.
+    void add_origin(std::size_t i, StateNumber parent, std::uint32_t t, std::size_t choice) {
+        if (i >= origins_.size()) make_room_for_origins();
+        origins_[i] = {parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff};
+        if (!symmetry_.empty()) sort_threads(i);
+    }
+    [[gnu::noinline]] void make_room_for_origins() { origins_.resize(2 * successors_.size() + 64); }
+    [[gnu::noinline]] void sort_threads(std::size_t i) {
+        Word* state = successors_[i];
         symmetry_.sort(state, [&]([[maybe_unused]] std::uint32_t number) {
             if constexpr (requires { machine_.monitor().exchanged(state, number); })
                 machine_.monitor().exchanged(state, number);
         });
-        origins_.push_back({parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff});
     }
 
     void note_failure(Place place) {
-        if (failure_ && !findings_.failure) findings_.failure = place;
-    }
-
-    // rocker-2019, Theorem 5.3, for every label that the program, not only the memory, enables.
-    bool leaves_sc(std::uint32_t t, Access const& a) const {
-        if constexpr (!Monitor::watches) {
-            return false;
-        } else {
-            Word const* const state = current_.data();
-            auto const& monitor = machine_.monitor();
-            auto const& i = *a.instruction;
-            if (i.non_atomic || !monitor.aware(state, t, a.cell)) return false;
-            auto const& views = monitor.views();
-            auto const view = monitor.current(t);
-            switch (i.op) {
-                case Op::load:
-                    return views.any_plain(state, view, a.cell);
-                case Op::wait:
-                    return machine_.any_awaited(state, t, i,
-                                                [&](Value v) { return views.plain(state, view, a.cell, v); });
-                case Op::store:
-                case Op::fetch_add:
-                case Op::exchange:
-                case Op::sc_fence:
-                    return views.any_free(state, view, a.cell);
-                case Op::compare_exchange:
-                    return views.free(state, view, a.cell, a.first) ||
-                           views.plain_but(state, view, a.cell, a.first);
-                default:  // Op::blocking_compare_exchange
-                    return views.free(state, view, a.cell, a.first);
-            }
-        }
+        if (!findings_.failure) findings_.failure = place;
     }
 
     void find_race(StateNumber n) {
@@ -164,8 +162,8 @@ class Expansion {
     void find_unordered_access(StateNumber n) {
         auto const& monitor = machine_.monitor();
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            auto const& a = accesses_[t];
-            if (!a || !a->instruction->non_atomic) continue;
+            auto const* const a = accesses_[t];
+            if (a == nullptr || !a->instruction->non_atomic) continue;
             bool const writes = a->instruction->op == Op::store;
             auto const earlier =
                 monitor.views().unknown(current_.data(), monitor.current(t), a->cell, writes);
@@ -177,14 +175,12 @@ class Expansion {
 
     // rocker-2019, Definition 6.1.
     void find_conflict(StateNumber n) {
-        auto const non_atomic = [](std::optional<Access> const& a) {
-            return a && a->instruction->non_atomic;
-        };
+        auto const non_atomic = [](Access const* a) { return a != nullptr && a->instruction->non_atomic; };
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
-            auto const& a = accesses_[t];
+            auto const* const a = accesses_[t];
             if (!non_atomic(a)) continue;
             for (std::uint32_t u = t + 1; u < accesses_.size(); ++u) {
-                auto const& b = accesses_[u];
+                auto const* const b = accesses_[u];
                 if (!non_atomic(b) || a->cell != b->cell) continue;
                 if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
                 findings_.race = {{n, t}, u, {}};
@@ -197,11 +193,12 @@ class Expansion {
     Machine<Monitor> const& machine_;
     Symmetry<Monitor> const& symmetry_;
     std::optional<PersistentSets> reduction_;
+    KnownSteps<Monitor> known_;
     std::vector<Word> current_;
     StateList successors_;
-    std::vector<Origin> origins_;                  // of the successors
-    std::vector<std::optional<Access>> accesses_;  // of the threads, in the state being expanded
-    std::optional<Failure> failure_;
+    std::vector<Origin> origins_;          // of the successors, and room for more
+    std::vector<Standing*> standings_;     // of the threads, in the state being expanded
+    std::vector<Access const*> accesses_;  // the same
     Findings findings_;
 };
 

@@ -36,8 +36,19 @@ class Frontier {
         return n;
     }
     bool may_go_deeper() const { return order_ != Order::at_random || at_random_.may_go_deeper(); }
-    // The other orders need the successors of one state before the next one is chosen.
-    bool by_batches() const { return order_ == Order::breadth_first; }
+    // How many successors are made before they are stored, and the next states are chosen. With more, the
+    // store waits less for memory, and the states are less those that the order asks for. (Of the largest
+    // ones, taking a few from different places leaves out more states than taking one after the other.)
+    std::size_t batch() const {
+        switch (order_) {
+            case Order::breadth_first:
+                return 32;
+            case Order::largest_first:
+                return 8;
+            default:
+                return 1;
+        }
+    }
     std::size_t bytes() const {
         return order_ == Order::breadth_first ? 0 : static_cast<std::size_t>(size_) * sizeof(StateNumber);
     }

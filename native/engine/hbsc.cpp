@@ -77,18 +77,4 @@ void Hbsc::add_exchange(Exchange const& e, BitSwaps& swaps) const {
     }
 }
 
-void Hbsc::read(Word* state, std::uint32_t t, std::uint32_t x) const {
-    if (msc_[x] == none) return;
-    sets_.unite(state, msc_[x], sets_, t);
-    sets_.unite(state, t, sets_, wsc_[x]);
-}
-
-void Hbsc::write(Word* state, std::uint32_t t, std::uint32_t x) const {
-    sets_.unite(state, t, sets_, msc_[x]);
-    everywhere_[x].clear(state);
-    insert(state, t, x);
-    sets_.copy(state, msc_[x], sets_, t);
-    if (wsc_[x] != none) sets_.copy(state, wsc_[x], sets_, t);
-}
-
 }  // namespace holdfast

@@ -34,13 +34,24 @@ class Hbsc {
     Hbsc(Program const& program, CellUse const& use, Layout& layout);
 
     void start(Word* state) const;
-    void read(Word* state, std::uint32_t t, std::uint32_t x) const;
-    void write(Word* state, std::uint32_t t, std::uint32_t x) const;
+    // Of a state, or of an update of states.
+    void read(auto& state, std::uint32_t t, std::uint32_t x) const {
+        if (msc_[x] == none) return;
+        sets_.unite(state, msc_[x], sets_, t);
+        sets_.unite(state, t, sets_, wsc_[x]);
+    }
+    void write(auto& state, std::uint32_t t, std::uint32_t x) const {
+        sets_.unite(state, t, sets_, msc_[x]);
+        everywhere_[x].clear(state);
+        insert(state, t, x);
+        sets_.copy(state, msc_[x], sets_, t);
+        if (wsc_[x] != none) sets_.copy(state, wsc_[x], sets_, t);
+    }
 
-    // x ∈ VSC[t]
-    bool aware(Word const* state, std::uint32_t t, std::uint32_t x) const {
+    // The bit that says x ∈ VSC[t]; none where nobody asks.
+    WordMask aware(std::uint32_t t, std::uint32_t x) const {
         auto const& e = element_[x];
-        return e.bit != 0 && (sets_[t][e.piece].get(state) & e.bit) != 0;
+        return e.bit == 0 ? WordMask{0, 0} : sets_[t][e.piece].bits(e.bit);
     }
 
     void add_exchange(Exchange const& e, BitSwaps& swaps) const;
@@ -54,8 +65,9 @@ class Hbsc {
         Word bit = 0;  // 0: not kept
     };
 
-    void insert(Word* state, std::size_t set, std::uint32_t x) const {
-        if (element_[x].bit != 0) sets_[set][element_[x].piece].unite(state, element_[x].bit);
+    void insert(auto& state, std::size_t set, std::uint32_t x) const {
+        auto const& e = element_[x];
+        if (e.bit != 0) set_bits(state, sets_[set][e.piece].bits(e.bit));
     }
 
     std::vector<Element> element_;          // per cell

@@ -12,6 +12,7 @@
 
 #include "engine/bytecode.hpp"
 #include "engine/layout.hpp"
+#include "engine/update.hpp"
 
 namespace holdfast {
 
@@ -100,20 +101,20 @@ class LabelMonitor {
     Labels const& labels() const { return labels_; }
 
     void start(Word*) const {}
-    void read(Word* state, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
+    void read(auto& state, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
         access(state, Told::Kind::read, t, x, i);
     }
-    void write(Word* state, std::uint32_t t, std::uint32_t x, Value old, Instruction const& i) const {
+    void write(auto& state, std::uint32_t t, std::uint32_t x, Value old, Instruction const& i) const {
         overwrite(state, Told::Kind::write, t, x, old, i);
     }
-    void read_modify_write(Word* state, std::uint32_t t, std::uint32_t x, Value old,
+    void read_modify_write(auto& state, std::uint32_t t, std::uint32_t x, Value old,
                            Instruction const& i) const {
         overwrite(state, Told::Kind::read_modify_write, t, x, old, i);
     }
-    void sc_fence(Word* state, std::uint32_t t, std::uint32_t f) const {
+    void sc_fence(auto& state, std::uint32_t t, std::uint32_t f) const {
         add(state, {Told::Kind::sc_fence, t, f});
     }
-    void fence(Word* state, std::uint32_t t, Instruction const& i) const {
+    void fence(auto& state, std::uint32_t t, Instruction const& i) const {
         if constexpr (with_modes) {
             Told told{Told::Kind::fence, t};
             told.fences = i.op == Op::acquire_fence   ? Told::Fences::acquire
@@ -122,20 +123,20 @@ class LabelMonitor {
             add(state, told);
         }
     }
-    void non_atomic_read(Word* state, std::uint32_t t, std::uint32_t d) const {
+    void non_atomic_read(auto& state, std::uint32_t t, std::uint32_t d) const {
         if constexpr (with_modes) add(state, {Told::Kind::non_atomic_read, t, d});
     }
-    void non_atomic_write(Word* state, std::uint32_t t, std::uint32_t d) const {
+    void non_atomic_write(auto& state, std::uint32_t t, std::uint32_t d) const {
         if constexpr (with_modes) add(state, {Told::Kind::non_atomic_write, t, d});
     }
     // The state was brought to another form by the exchange of this number.
-    void exchanged(Word* state, std::uint32_t number) const { add(state, {Told::Kind::exchange, number}); }
+    void exchanged(auto& state, std::uint32_t number) const { add(state, {Told::Kind::exchange, number}); }
 
     void add_exchange(Exchange const&, BitSwaps&) const {}
     std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 
   private:
-    void access(Word* state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
+    void access(auto& state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
         Told told{kind, t, x};
         if constexpr (with_modes) {
             told.acquire = i.acquire;
@@ -143,7 +144,7 @@ class LabelMonitor {
         }
         add(state, told);
     }
-    void overwrite(Word* state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Value old,
+    void overwrite(auto& state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Value old,
                    Instruction const& i) const {
         Told told{kind, t, x, cells_[x].plain.of(old), none};
         if (kind == Told::Kind::write) told.free = cells_[x].free.of(old);
@@ -154,6 +155,14 @@ class LabelMonitor {
         add(state, told);
     }
     void add(Word* state, Told const& told) const { label_.set(state, labels_.append(label(state), told)); }
+    // An update sets the label to what it is after all that was told so far.
+    void add(Update& update, Told const& told) const {
+        auto before = Labels::nothing;
+        for (auto const& o : update.operations()) before = static_cast<LabelNumber>(o.set >> label_.shift);
+        auto const mask = label_.mask << label_.shift;
+        auto const after = Word{labels_.append(before, told)} << label_.shift;
+        update.clear_and_set(label_.word, mask, after);
+    }
 
     std::vector<Cell> const& cells_;
     Field label_;

@@ -1,6 +1,7 @@
 #include "engine/layout.hpp"
 
 #include <bit>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -69,6 +70,21 @@ Field Layout::allocate(unsigned bits) {
     used_bits_[word] += bits;
     while (open_from_ < used_bits_.size() && used_bits_[open_from_] == word_bits) ++open_from_;
     return field;
+}
+
+std::vector<Field> Layout::allocate_together(std::span<unsigned const> sizes) {
+    std::vector<Field> fields;
+    auto const all = std::accumulate(sizes.begin(), sizes.end(), 0u);
+    if (all > word_bits) {
+        for (auto bits : sizes) fields.push_back(allocate(bits));
+        return fields;
+    }
+    auto next = allocate(all);
+    for (auto bits : sizes) {
+        fields.push_back(bits == 0 ? Field{} : Field{low_bits(bits), next.word, next.shift});
+        next.shift += bits;
+    }
+    return fields;
 }
 
 unsigned bits_for(std::uint64_t largest) {

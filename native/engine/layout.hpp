@@ -7,47 +7,29 @@
 #include <span>
 #include <vector>
 
+#include "engine/field.hpp"
+#include "engine/update.hpp"
+
 namespace holdfast {
 
-using Word = std::uint64_t;
-
-// States have few words: a loop is faster than a call of memcmp.
-inline bool same_words(Word const* a, Word const* b, std::size_t count) {
-    Word difference = 0;
-    for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
-    return difference == 0;
-}
-
-// Up to 64 bits inside one word of a state.
-struct Field {
-    Word mask = 0;  // before shifting
-    std::uint32_t word = 0;
-    std::uint32_t shift = 0;
-
-    Word get(Word const* state) const { return (state[word] >> shift) & mask; }
-    void set(Word* state, Word value) const {
-        state[word] = (state[word] & ~(mask << shift)) | (value << shift);
-    }
-    void unite(Word* state, Word value) const { state[word] |= value << shift; }
-    void intersect(Word* state, Word value) const { state[word] &= ~(mask << shift) | (value << shift); }
-};
-
-// Some bits of one word of a state.
-struct WordMask {
-    std::uint32_t word;
-    Word bits;
-};
-
-// Bits anywhere in a state, to be set or cleared together: one entry per word.
+// Bits anywhere in a state, one entry per word.
 class BitSelection {
   public:
     void add(Field const& field, Word value);
-    void set(Word* state) const {
-        for (auto const& m : masks_) state[m.word] |= m.bits;
+    // In a state, or in an update of states.
+    void set(auto& state) const {
+        for (auto const& m : masks_) set_bits(state, m);
     }
-    void clear(Word* state) const {
-        for (auto const& m : masks_) state[m.word] &= ~m.bits;
+    void clear(auto& state) const {
+        for (auto const& m : masks_) clear_bits(state, m);
     }
+    bool any(Word const* state) const {
+        for (auto const& m : masks_) {
+            if ((state[m.word] & m.bits) != 0) return true;
+        }
+        return false;
+    }
+    std::span<WordMask const> masks() const { return masks_; }
 
   private:
     std::vector<WordMask> masks_;
@@ -83,6 +65,8 @@ class Layout {
   public:
     // Throws std::invalid_argument when the state gets larger than the engine takes.
     Field allocate(unsigned bits);
+    // Fields of these sizes, in one word if they fit into one.
+    std::vector<Field> allocate_together(std::span<unsigned const> sizes);
     // Later fields go into new words, so that a part of the state can be told apart.
     void close_words() { open_from_ = used_bits_.size(); }
     std::size_t words() const { return used_bits_.size(); }
@@ -130,6 +114,15 @@ class SetArray {
     }
     void intersect(Word* state, std::size_t to, SetArray const& source, std::size_t from) const {
         for (std::size_t p = 0; p < pieces_; ++p) (*this)[to][p].intersect(state, source[from][p].get(state));
+    }
+    void copy(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
+        for (std::size_t p = 0; p < pieces_; ++p) update.copy((*this)[to][p], source[from][p]);
+    }
+    void unite(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
+        for (std::size_t p = 0; p < pieces_; ++p) update.unite((*this)[to][p], source[from][p]);
+    }
+    void intersect(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
+        for (std::size_t p = 0; p < pieces_; ++p) update.intersect((*this)[to][p], source[from][p]);
     }
 
   private:

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -27,14 +26,16 @@ class StateList {
     Word* operator[](std::size_t n) { return data_.data() + n * words_; }
     // A new last state, a copy of `from`, which must not be in this list.
     Word* push(Word const* from) {
-        if ((size_ + 1) * words_ > data_.size()) data_.resize(std::max(data_.size() * 2, 64 * words_));
+        if ((size_ + 1) * words_ > data_.size()) grow();
         Word* const added = (*this)[size_++];
-        std::memcpy(added, from, words_ * sizeof(Word));
+        copy_words(added, from, words_);
         return added;
     }
     void pop() { --size_; }
 
   private:
+    [[gnu::noinline]] void grow() { data_.resize(std::max(data_.size() * 2, 64 * words_)); }
+
     std::size_t words_;
     std::size_t size_ = 0;
     std::vector<Word> data_;
@@ -171,42 +172,32 @@ class Machine {
 
     // The access itself, without what follows; false, with the state untouched, if it is blocked.
     bool perform(Word* state, std::uint32_t t, Access const& a) const {
-        auto const& i = *a.instruction;
+        if (!enabled(state, t, a)) return false;
         auto const old = memory_[a.cell].get(state);
-        switch (i.op) {
-            case Op::load:
-                return read(state, t, a, old);
-            case Op::wait:
-                return enabled(state, t, a) && read(state, t, a, old);
-            case Op::store:
-                memory_[a.cell].set(state, a.first);
-                if (i.non_atomic) {
-                    monitor_.non_atomic_write(state, t, a.cell);
-                } else {
-                    monitor_.write(state, t, a.cell, old, i);
-                }
-                return true;
-            case Op::fetch_add:
-                require_in_range(static_cast<Wide>(old) + number(state, t, i.first), t, a.pc);
-                return modify(state, t, a, old, sum(old, a));
-            case Op::exchange:
-                return modify(state, t, a, old, a.first);
-            case Op::compare_exchange:
-                return old == a.first ? modify(state, t, a, old, a.second) : read(state, t, a, old);
-            case Op::blocking_compare_exchange:
-                return old == a.first && modify(state, t, a, old, a.second);
-            default:  // Op::sc_fence
-                monitor_.sc_fence(state, t, a.cell);
-                return true;
+        inform(state, t, a, old, change(state, t, a, old));
+        return true;
+    }
+
+    // What the monitor makes of the access, which has found `old`; in a state, or in an update of states.
+    void inform(auto& state, std::uint32_t t, Access const& a, Value old, bool writes) const {
+        auto const& i = *a.instruction;
+        if (i.op == Op::sc_fence) return monitor_.sc_fence(state, t, a.cell);
+        if (i.non_atomic) {
+            return writes ? monitor_.non_atomic_write(state, t, a.cell)
+                          : monitor_.non_atomic_read(state, t, a.cell);
         }
+        if (!writes) return monitor_.read(state, t, a.cell, i);
+        if (i.op == Op::store) return monitor_.write(state, t, a.cell, old, i);
+        monitor_.read_modify_write(state, t, a.cell, old, i);
     }
 
     // Whether the access can happen in this state.
     bool enabled(Word const* state, std::uint32_t t, Access const& a) const {
-        auto const value = memory_[a.cell].get(state);
-        if (a.instruction->op == Op::blocking_compare_exchange) return value == a.first;
-        return a.instruction->op != Op::wait ||
-               any_awaited(state, t, *a.instruction, [value](Value v) { return v == value; });
+        auto const& i = *a.instruction;
+        auto const now = memory_[a.cell].get(state);
+        if (i.op == Op::blocking_compare_exchange) return now == a.first;
+        return i.op != Op::wait ||
+               std::ranges::any_of(i.many, [&](auto e) { return value(state, t, e) == now; });
     }
 
     // What the access writes in this state; nothing if it only reads, or is blocked.
@@ -280,11 +271,24 @@ class Machine {
         for (auto const& field : registers_[t]) field.set(state, 0);
     }
 
-    // Whether `holds` is true of one of the values that a `wait` of t waits for.
-    template <class Predicate>
-    bool any_awaited(Word const* state, std::uint32_t t, Instruction const& wait, Predicate holds) const {
-        return std::any_of(wait.many.begin(), wait.many.end(),
-                           [&](auto e) { return holds(value(state, t, e)); });
+    // The values that a `wait` of t waits for.
+    std::vector<Value> awaited(Word const* state, std::uint32_t t, Instruction const& wait) const {
+        std::vector<Value> values;
+        for (auto e : wait.many) values.push_back(value(state, t, e));
+        return values;
+    }
+
+    // What belongs to t alone: its point, its registers, and the cells that its local accesses use.
+    BitSelection own_bits(std::uint32_t t) const {
+        BitSelection own;
+        auto const add = [&](Field const& field) { own.add(field, field.mask); };
+        add(points_[t]);
+        for (auto const& field : registers_[t]) add(field);
+        for (auto const& i : program_.threads[t].code) {
+            if (!i.local) continue;
+            for (auto x = i.first_cell; x < i.first_cell + i.cells; ++x) add(memory_[x]);
+        }
+        return own;
     }
 
     std::uint32_t point(Word const* state, std::uint32_t t) const {
@@ -322,10 +326,11 @@ class Machine {
     void allocate(Layout& layout) {
         auto const value_bits = bits_for(program_.max_value);
         for (auto const& thread : program_.threads) {
-            points_.push_back(layout.allocate(bits_for(thread.diverged())));
-            auto& fields = registers_.emplace_back();
-            for (std::uint32_t r = 0; r < thread.registers; ++r)
-                fields.push_back(layout.allocate(value_bits));
+            std::vector<unsigned> sizes(thread.registers + 1, value_bits);
+            sizes[0] = bits_for(thread.diverged());
+            auto& fields = registers_.emplace_back(layout.allocate_together(sizes));
+            points_.push_back(fields.front());
+            fields.erase(fields.begin());
             auto& dead = dead_.emplace_back();
             auto const add_point = [&](std::vector<std::uint32_t> const& registers) {
                 auto& selection = dead.emplace_back();
@@ -365,20 +370,16 @@ class Machine {
     void require_in_range(Wide v, std::uint32_t t, std::uint32_t pc) const {
         if (!program_.wraps && !program_.in_range(v)) throw ValueOutOfRange(t, pc);
     }
-    bool read(Word* state, std::uint32_t t, Access const& a, Value old) const {
-        assign(state, t, a.instruction->reg, old);
-        if (a.instruction->non_atomic) {
-            monitor_.non_atomic_read(state, t, a.cell);
-        } else {
-            monitor_.read(state, t, a.cell, *a.instruction);
-        }
-        return true;
-    }
-    bool modify(Word* state, std::uint32_t t, Access const& a, Value old, Value written) const {
-        assign(state, t, a.instruction->reg, old);
-        memory_[a.cell].set(state, written);
-        monitor_.read_modify_write(state, t, a.cell, old, *a.instruction);
-        return true;
+
+    // What the access, which is not blocked and finds `old`, does to memory and registers; whether it writes.
+    bool change(Word* state, std::uint32_t t, Access const& a, Value old) const {
+        auto const& i = *a.instruction;
+        if (i.op == Op::fetch_add)
+            require_in_range(static_cast<Wide>(old) + number(state, t, i.first), t, a.pc);
+        auto const written = this->written(state, a);
+        if (written) memory_[a.cell].set(state, *written);
+        assign(state, t, i.reg, old);
+        return written.has_value();
     }
 
     // An access that nobody else can see; false if it is blocked, which it then stays. It leaves the monitor
@@ -387,15 +388,8 @@ class Machine {
         auto const& i = *a.instruction;
         if (!enabled(state, t, a)) return false;
         if (trace != nullptr) trace->push_back(event_of(*this, state, t, a));
-        if (i.op == Op::sc_fence) {
-            monitor_.fence(state, t, i);
-            return true;
-        }
-        auto const old = memory_[a.cell].get(state);
-        if (i.op == Op::fetch_add)
-            require_in_range(static_cast<Wide>(old) + number(state, t, i.first), t, a.pc);
-        if (auto const v = written(state, a)) memory_[a.cell].set(state, *v);
-        assign(state, t, i.reg, old);
+        change(state, t, a, memory_[a.cell].get(state));
+        if (i.op == Op::sc_fence) monitor_.fence(state, t, i);
         return true;
     }
 

@@ -25,25 +25,27 @@ class RaMonitor {
 
     void start(Word* state) const { hbsc_.start(state); }
 
-    void read(Word* state, std::uint32_t t, std::uint32_t x, Instruction const&) const {
+    // What an access does to a state, or to an update of states.
+
+    void read(auto& state, std::uint32_t t, std::uint32_t x, Instruction const&) const {
         hbsc_.read(state, t, x);
         learn(state, t, x);
     }
-    void write(Word* state, std::uint32_t t, std::uint32_t x, Value old, Instruction const&) const {
+    void write(auto& state, std::uint32_t t, std::uint32_t x, Value old, Instruction const&) const {
         hbsc_.write(state, t, x);
         publish(state, t, x, old, false);
     }
-    void read_modify_write(Word* state, std::uint32_t t, std::uint32_t x, Value old,
+    void read_modify_write(auto& state, std::uint32_t t, std::uint32_t x, Value old,
                            Instruction const&) const {
         modify(state, t, x, old);
     }
-    void sc_fence(Word* state, std::uint32_t t, std::uint32_t f) const { modify(state, t, f, 0); }
-    void fence(Word*, std::uint32_t, Instruction const&) const {}
-    void non_atomic_read(Word*, std::uint32_t, std::uint32_t) const {}
-    void non_atomic_write(Word*, std::uint32_t, std::uint32_t) const {}
+    void sc_fence(auto& state, std::uint32_t t, std::uint32_t f) const { modify(state, t, f, 0); }
+    void fence(auto&, std::uint32_t, Instruction const&) const {}
+    void non_atomic_read(auto&, std::uint32_t, std::uint32_t) const {}
+    void non_atomic_write(auto&, std::uint32_t, std::uint32_t) const {}
 
     // What the violation conditions ask (rocker-2019, Theorem 5.3).
-    bool aware(Word const* state, std::uint32_t t, std::uint32_t x) const { return hbsc_.aware(state, t, x); }
+    WordMask aware(std::uint32_t t, std::uint32_t x) const { return hbsc_.aware(t, x); }
     Views const& views() const { return views_; }
     std::size_t current(std::uint32_t t) const { return t; }
 
@@ -75,16 +77,16 @@ class RaMonitor {
         }
         return to;
     }
-    void learn(Word* state, std::uint32_t t, std::uint32_t x) const {
+    void learn(auto& state, std::uint32_t t, std::uint32_t x) const {
         if (written_[x] != none) views_.meet(state, t, written_[x]);
         views_.forget(state, t, x);
     }
-    void publish(Word* state, std::uint32_t t, std::uint32_t x, Value old, bool rmw) const {
+    void publish(auto& state, std::uint32_t t, std::uint32_t x, Value old, bool rmw) const {
         views_.make_stale(state, x, old, rmw);
         views_.forget(state, t, x);
         if (written_[x] != none) views_.copy(state, written_[x], t);
     }
-    void modify(Word* state, std::uint32_t t, std::uint32_t x, Value old) const {
+    void modify(auto& state, std::uint32_t t, std::uint32_t x, Value old) const {
         hbsc_.write(state, t, x);
         learn(state, t, x);
         publish(state, t, x, old, true);

@@ -33,37 +33,39 @@ class Rc20Monitor {
 
     void start(Word* state) const { hbsc_.start(state); }
 
-    void read(Word* state, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
+    // What an access does to a state, or to an update of states.
+
+    void read(auto& state, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
         hbsc_.read(state, t, x);
         learn(state, t, x, i.acquire);
     }
-    void write(Word* state, std::uint32_t t, std::uint32_t x, Value old, Instruction const& i) const {
+    void write(auto& state, std::uint32_t t, std::uint32_t x, Value old, Instruction const& i) const {
         hbsc_.write(state, t, x);
         publish(state, t, x, old, i.release, false);
     }
-    void read_modify_write(Word* state, std::uint32_t t, std::uint32_t x, Value old,
+    void read_modify_write(auto& state, std::uint32_t t, std::uint32_t x, Value old,
                            Instruction const& i) const {
         modify(state, t, x, old, i.acquire, i.release);
     }
-    void sc_fence(Word* state, std::uint32_t t, std::uint32_t f) const {
+    void sc_fence(auto& state, std::uint32_t t, std::uint32_t f) const {
         acquire_fence(state, t);
         modify(state, t, f, 0, true, true);
         release_fence(state, t);
     }
-    void fence(Word* state, std::uint32_t t, Instruction const& i) const {
+    void fence(auto& state, std::uint32_t t, Instruction const& i) const {
         if (i.op != Op::release_fence) acquire_fence(state, t);
         if (i.op != Op::acquire_fence) release_fence(state, t);
     }
-    void non_atomic_read(Word* state, std::uint32_t t, std::uint32_t d) const {
+    void non_atomic_read(auto& state, std::uint32_t t, std::uint32_t d) const {
         views_.note_read(state, t, d);
         known_to(t, [&](std::size_t view) { views_.know_read(state, view, t, d); });
     }
-    void non_atomic_write(Word* state, std::uint32_t t, std::uint32_t d) const {
+    void non_atomic_write(auto& state, std::uint32_t t, std::uint32_t d) const {
         views_.note_write(state, d);
         known_to(t, [&](std::size_t view) { views_.forget(state, view, d); });
     }
 
-    bool aware(Word const* state, std::uint32_t t, std::uint32_t x) const { return hbsc_.aware(state, t, x); }
+    WordMask aware(std::uint32_t t, std::uint32_t x) const { return hbsc_.aware(t, x); }
     Views const& views() const { return views_; }
     std::size_t current(std::uint32_t t) const { return t; }
 
@@ -119,14 +121,14 @@ class Rc20Monitor {
         action(current(t));
         if (acquire_[t] != none) action(acquire_[t]);
     }
-    void learn(Word* state, std::uint32_t t, std::uint32_t x, bool acquire) const {
+    void learn(auto& state, std::uint32_t t, std::uint32_t x, bool acquire) const {
         if (written_[x] != none) {
             if (acquire_[t] != none) views_.meet(state, acquire_[t], written_[x]);
             if (acquire) views_.meet(state, current(t), written_[x]);
         }
         known_to(t, [&](std::size_t view) { views_.forget(state, view, x); });
     }
-    void publish(Word* state, std::uint32_t t, std::uint32_t x, Value old, bool release, bool rmw) const {
+    void publish(auto& state, std::uint32_t t, std::uint32_t x, Value old, bool release, bool rmw) const {
         views_.make_stale(state, x, old, rmw);
         known_to(t, [&](std::size_t view) { views_.forget(state, view, x); });
         if (written_[x] == none) return;
@@ -138,13 +140,13 @@ class Rc20Monitor {
         }
         views_.forget(state, written_[x], x);
     }
-    void modify(Word* state, std::uint32_t t, std::uint32_t x, Value old, bool acquire, bool release) const {
+    void modify(auto& state, std::uint32_t t, std::uint32_t x, Value old, bool acquire, bool release) const {
         hbsc_.write(state, t, x);
         learn(state, t, x, acquire);
         publish(state, t, x, old, release, true);
     }
-    void acquire_fence(Word* state, std::uint32_t t) const { views_.copy(state, current(t), acquire_[t]); }
-    void release_fence(Word* state, std::uint32_t t) const { views_.copy(state, release_[t], current(t)); }
+    void acquire_fence(auto& state, std::uint32_t t) const { views_.copy(state, current(t), acquire_[t]); }
+    void release_fence(auto& state, std::uint32_t t) const { views_.copy(state, release_[t], current(t)); }
 
     Hbsc hbsc_;
     std::vector<std::uint32_t> written_;  // cell -> number of W[x], or none

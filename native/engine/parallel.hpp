@@ -82,6 +82,7 @@ class ParallelExplorer {
     }
 
   private:
+    static constexpr std::size_t states_per_round = 32;  // before a worker looks into its mailbox
     static constexpr std::size_t parcel_states = 128;
     static constexpr std::chrono::microseconds pause{20};  // where there is nothing to do
 
@@ -157,10 +158,10 @@ class ParallelExplorer {
                     used += static_cast<std::int64_t>(parcel.hashes.size());
                     store(parcel);
                 }
-                for (std::size_t n = 0; n < batch && frontier_.size() > 0; ++n) {
+                for (std::size_t n = 0; n < states_per_round && frontier_.size() > 0; ++n) {
                     ++used;
                     if (expand(frontier_.take())) return Outcome::violation;
-                    if (!frontier_.by_batches() || expansion_.successors().size() >= batch) pass_on();
+                    if (expansion_.successors().size() >= frontier_.batch()) pass_on();
                 }
                 pass_on();
                 account(used);

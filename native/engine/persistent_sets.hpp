@@ -51,7 +51,7 @@ class PersistentSets {
     // A smallest persistent set that can be found and has an enabled thread; all threads if there is none.
     template <class Monitor>
     Threads choose(Machine<Monitor> const& machine, Word const* state,
-                   std::span<std::optional<Access> const> accesses) {
+                   std::span<Access const* const> accesses) {
         Threads enabled = 0;
         for (std::uint32_t t = 0; t < accesses.size(); ++t) {
             auto& thread = now_[t];

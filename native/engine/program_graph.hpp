@@ -46,19 +46,17 @@ class Stands {
 
     template <class Monitor>
     StandNumber number(Machine<Monitor> const& machine, Word const* state, StateNumber n, std::uint32_t t,
-                       std::optional<Access> const& access) {
+                       Access const* access) {
         auto const point = machine.point(state, t);
-        if (!access || !depends_[t][point]) {
+        if (access == nullptr || !depends_[t][point]) {
             auto& known = fixed_[t][point];
             if (known == none) known = number({t, point, {}}, n);
             return static_cast<StandNumber>(known);
         }
         Stand stand{t, point, {access->cell, access->first}};
         if (access->instruction->op == Op::wait) {
-            machine.any_awaited(state, t, *access->instruction, [&](Value v) {
-                stand.operands.push_back(v);
-                return false;
-            });
+            auto const awaited = machine.awaited(state, t, *access->instruction);
+            stand.operands.insert(stand.operands.end(), awaited.begin(), awaited.end());
         }
         return number(stand, n);
     }

@@ -136,11 +136,7 @@ class Description {
         auto const a = replay.next_access(t);
         replay.catch_up(t);
         Violation v{replay.run(), t, a.pc, a.cell, a.first, a.second, {}};
-        auto const collect = [&v](Value awaited) {
-            v.awaited.push_back(awaited);
-            return false;
-        };
-        if (a.instruction->op == Op::wait) machine_.any_awaited(replay.state(), t, *a.instruction, collect);
+        if (a.instruction->op == Op::wait) v.awaited = machine_.awaited(replay.state(), t, *a.instruction);
         return v;
     }
 

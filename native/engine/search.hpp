@@ -13,7 +13,6 @@
 
 namespace holdfast {
 
-inline constexpr std::size_t batch = 32;                  // successors hashed and prefetched together
 inline constexpr std::uint64_t polls_between_looks = 64;  // at the clock
 inline constexpr double seconds_between_reports = 0.1;
 
@@ -129,8 +128,7 @@ class Explorer {
             }
             do {
                 if (expand(frontier_.take())) return Outcome::violation;
-            } while (frontier_.by_batches() && expansion_.successors().size() < batch &&
-                     frontier_.size() > 0);
+            } while (expansion_.successors().size() < frontier_.batch() && frontier_.size() > 0);
             store_successors();
         }
         return Outcome::complete;
@@ -145,7 +143,7 @@ class Explorer {
         return false;
     }
 
-    // Three passes, so that the table's cache lines, and then those of a state that is probably the same,
+    // Several passes, so that the table's cache lines, and then those of a state that is probably the same,
     // arrive while others are worked on.
     void store_successors() {
         auto& successors = expansion_.successors();
@@ -156,6 +154,9 @@ class Explorer {
             store_.prefetch_slot(hashes_[i]);
         }
         for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
+        if constexpr (requires { store_.prefetch_members(hashes_[0]); }) {
+            for (std::size_t i = 0; i < count; ++i) store_.prefetch_members(hashes_[i]);
+        }
         for (std::size_t i = 0; i < count; ++i) {
             auto const number = static_cast<StateNumber>(store_.size());
             if (!store_.insert(successors[i], hashes_[i], expansion_.origins()[i])) continue;

@@ -3,29 +3,25 @@
 #include <sys/mman.h>
 
 #include <bit>
+#include <utility>
 
 namespace holdfast {
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t pool_bytes = std::size_t{1} << 20;  // of member arrays
 constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-// How many bits a monitor has, and the number of its state or key.
-Word member_head(std::uint32_t bits, std::uint32_t n) {
-    return static_cast<Word>(bits) << 32 | n;
+// Capacities of member arrays: 1, 2, 3, 4, 6, 8, 12, 16, …
+std::uint32_t next_capacity(std::uint32_t capacity) {
+    if (capacity < 2) return capacity + 1;
+    return std::has_single_bit(capacity) ? capacity / 2 * 3 : capacity / 3 * 4;
 }
-std::uint32_t bits_of(Word head) {
-    return static_cast<std::uint32_t>(head >> 32);
-}
-
-bool included(Word const* a, Word const* b, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        if ((a[i] & ~b[i]) != 0) return false;
-    }
-    return true;
+std::size_t class_of(std::uint32_t capacity) {
+    auto const doublings = static_cast<std::size_t>(std::bit_width(capacity));
+    return 2 * doublings + (std::has_single_bit(capacity) ? 0 : 1);
 }
 
 }  // namespace
@@ -43,47 +39,60 @@ Pages::~Pages() {
     if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-Pages MemoryBudget::take(std::size_t bytes) {
+void Pages::extend(std::size_t bytes) {
+    void* const larger = mremap(data_, bytes_, bytes, MREMAP_MAYMOVE);
+    if (larger == MAP_FAILED) throw OutOfMemory("the system has no more memory");
+    data_ = larger;
+    bytes_ = bytes;
+    if (bytes >= huge_page) madvise(data_, bytes, MADV_HUGEPAGE);
+}
+
+void MemoryBudget::count(std::size_t bytes) {
     if (used_ + bytes > most_) throw OutOfMemory("the memory limit is reached");
-    Pages pages(bytes);
     used_ += bytes;
     peak_ = std::max(peak_, used_);
-    return pages;
 }
 
-Arena::Arena(MemoryBudget& budget, std::size_t words_per_record) : budget_(budget), words_(words_per_record) {
-    std::size_t const records =
-        std::bit_floor(std::max<std::size_t>(block_bytes / (words_ * sizeof(Word)), 16));
-    shift_ = static_cast<unsigned>(std::countr_zero(records));
-    mask_ = records - 1;
+Pages MemoryBudget::take(std::size_t bytes) {
+    count(bytes);
+    return Pages(bytes);
 }
 
-Word* Arena::append() {
-    if (size_ >> shift_ == blocks_.size())
-        blocks_.push_back(budget_.take((mask_ + 1) * words_ * sizeof(Word)));
-    return (*this)[size_++];
+void MemoryBudget::extend(Pages& pages, std::size_t bytes) {
+    count(bytes - pages.bytes());
+    pages.extend(bytes);
 }
 
 HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots) {
     pages_ = budget_.take(count_ * sizeof(std::uint64_t));
 }
 
-// Old slots are met in the order of their places, which is the order of their new places too, except for
-// those that wrapped around; so both tables are walked from front to back.
+// In place, from back to front: an entry's new place is twice the old one, behind everything that has not
+// been moved yet. Only close to the front an entry can stand behind its new place already, and at the end it
+// can be pushed around to the front; those are put in last.
 void HashTable::grow() {
     if (count_ == most_slots) throw OutOfMemory("more states than the store can number");
-    Pages larger = budget_.take(count_ * 2 * sizeof(std::uint64_t));
-    std::swap(pages_, larger);
-    auto const* const old = larger.as<std::uint64_t>();
+    budget_.extend(pages_, count_ * 2 * sizeof(std::uint64_t));
     std::uint64_t const old_count = count_;
     count_ *= 2;
-    for (std::uint64_t i = 0; i < old_count; ++i) {
-        if (old[i] == 0) continue;
-        std::size_t at = place(static_cast<std::uint32_t>(old[i] >> 32));
-        while (slots()[at] != 0) at = after(at);
-        slots()[at] = old[i];
+    std::vector<std::uint64_t> late;
+    for (auto i = old_count; i-- > 0;) {
+        auto const entry = std::exchange(slots()[i], 0);
+        if (entry == 0) continue;
+        auto at = place(static_cast<std::uint32_t>(entry >> 32));
+        bool const behind = at > i;
+        while (behind && at < count_ && slots()[at] != 0) ++at;
+        if (behind && at < count_) {
+            slots()[at] = entry;
+        } else {
+            late.push_back(entry);
+        }
     }
-    budget_.release(std::move(larger));
+    for (auto const entry : late) {
+        auto at = place(static_cast<std::uint32_t>(entry >> 32));
+        while (slots()[at] != 0) at = after(at);
+        slots()[at] = entry;
+    }
 }
 
 ExactStore::ExactStore(std::size_t words, std::size_t, std::size_t most_bytes)
@@ -95,7 +104,7 @@ StateNumber ExactStore::put(Word const* state, std::uint64_t hash, Origin origin
     if (auto const known = table_.find(hash, same); known != no_state) return known;
     auto const number = static_cast<StateNumber>(size());
     Word* const added = states_.append();
-    std::memcpy(added, state, words_ * sizeof(Word));
+    copy_words(added, state, words_);
     added[words_] = as_word(origin);
     table_.add(hash, number);
     return number;
@@ -109,53 +118,29 @@ AntichainStore::AntichainStore(std::size_t words, std::size_t key_words, std::si
     : memory_(most_bytes),
       key_words_(key_words),
       monitor_words_(words - key_words),
-      stride_(monitor_words_ + 1),
       keys_(memory_, key_words + 2),
-      records_(memory_, 2),
+      records_(memory_, 1),
       table_(memory_) {}
 
-AntichainStore::Members AntichainStore::members_of(Word const* key) const {
-    Word const sizes = key[key_words_ + 1];
-    return {std::bit_cast<Word*>(key[key_words_]), static_cast<std::uint32_t>(sizes),
-            static_cast<std::uint32_t>(sizes >> 32)};
-}
-
 void AntichainStore::set_members(Word* key, Members const& members) const {
-    key[key_words_] = std::bit_cast<Word>(members.first);
+    key[key_words_] = std::bit_cast<Word>(members.words);
     key[key_words_ + 1] = static_cast<Word>(members.capacity) << 32 | members.count;
 }
 
-// Members with as many bits stand together, so that few are looked at.
-Word const* AntichainStore::find(StateNumber n) const {
-    auto const members = members_of(keys_[key_of(n)]);
-    auto const bits = bits_of(records_[n][1]);
-    std::uint32_t first = 0;
-    for (std::uint32_t last = members.count; first < last;) {
-        auto const middle = (first + last) / 2;
-        if (bits_of(members.first[middle * stride_]) > bits) {
-            first = middle + 1;
-        } else {
-            last = middle;
-        }
-    }
-    for (; first < members.count; ++first) {
-        Word const* const member = members.first + first * stride_;
-        if (bits_of(*member) != bits) return nullptr;
-        if (static_cast<StateNumber>(*member) == n) return member;
-    }
-    return nullptr;
+std::size_t AntichainStore::words_for(std::uint32_t capacity) const {
+    return capacity * monitor_words_ + (capacity + 1) / 2;
 }
 
 Word* AntichainStore::allocate(std::uint32_t capacity) {
-    auto const size_class = static_cast<std::size_t>(std::countr_zero(capacity));
+    auto const size_class = class_of(capacity);
     if (size_class < unused_.size() && !unused_[size_class].empty()) {
         Word* const again = unused_[size_class].back();
         unused_[size_class].pop_back();
         return again;
     }
-    std::size_t const bytes = capacity * stride_ * sizeof(Word);
+    std::size_t const bytes = words_for(capacity) * sizeof(Word);
     if (pools_.empty() || pool_used_ + bytes > pools_.back().bytes()) {
-        pools_.push_back(memory_.take(std::max(bytes, block_bytes)));
+        pools_.push_back(memory_.take(std::max(bytes, pool_bytes)));
         pool_used_ = 0;
     }
     Word* const fresh = pools_.back().as<Word>() + pool_used_ / sizeof(Word);
@@ -163,17 +148,35 @@ Word* AntichainStore::allocate(std::uint32_t capacity) {
     return fresh;
 }
 
+void AntichainStore::move(Members const& from, std::uint32_t i, Members const& to, std::uint32_t j) const {
+    for (std::size_t w = 0; w < monitor_words_; ++w) to.column(w)[j] = from.column(w)[i];
+    to.numbers(monitor_words_)[j] = from.numbers(monitor_words_)[i];
+}
+
 void AntichainStore::grow(Members& members) {
-    auto const capacity = std::max<std::uint32_t>(members.capacity * 2, 1);
-    Word* const larger = allocate(capacity);
+    auto const capacity = next_capacity(members.capacity);
+    Members const larger{allocate(capacity), members.count, capacity};
+    for (std::uint32_t i = 0; i < members.count; ++i) move(members, i, larger, i);
     if (members.capacity > 0) {
-        std::memcpy(larger, members.first, members.count * stride_ * sizeof(Word));
-        auto const size_class = static_cast<std::size_t>(std::countr_zero(members.capacity));
+        auto const size_class = class_of(members.capacity);
         if (unused_.size() <= size_class) unused_.resize(size_class + 1);
-        unused_[size_class].push_back(members.first);
+        unused_[size_class].push_back(members.words);
     }
-    members.first = larger;
-    members.capacity = capacity;
+    members = larger;
+}
+
+bool AntichainStore::includes(Members const& members, std::uint32_t i, Word const* monitor) const {
+    for (std::size_t w = 1; w < monitor_words_; ++w) {
+        if ((monitor[w] & ~members.column(w)[i]) != 0) return false;
+    }
+    return true;
+}
+
+bool AntichainStore::is_included(Members const& members, std::uint32_t i, Word const* monitor) const {
+    for (std::size_t w = 1; w < monitor_words_; ++w) {
+        if ((members.column(w)[i] & ~monitor[w]) != 0) return false;
+    }
+    return true;
 }
 
 bool AntichainStore::insert(Word const* state, std::uint64_t hash, Origin origin) {
@@ -182,48 +185,49 @@ bool AntichainStore::insert(Word const* state, std::uint64_t hash, Origin origin
     auto key = table_.find(hash, same);
     if (key == no_state) {
         key = static_cast<std::uint32_t>(keys_.size());
-        std::memcpy(keys_.append(), state, key_words_ * sizeof(Word));
+        copy_words(keys_.append(), state, key_words_);
         table_.add(hash, key);
     }
     auto members = members_of(keys_[key]);
     Word const* const monitor = state + key_words_;
-    auto const bits = count_bits(monitor, monitor_words_);
-    // Only larger members can include the new one, and only smaller ones be included in it.
-    std::uint32_t at = 0;
-    for (; at < members.count && bits_of(members.first[at * stride_]) >= bits; ++at) {
-        if (included(monitor, members.first + at * stride_ + 1, monitor_words_)) return false;
+    Word const first = monitor_words_ == 0 ? 0 : monitor[0];
+    // If one of them goes, then none includes the new one: it would include that one too.
+    for (std::uint32_t i = 0; i < members.count;) {
+        Word const other = monitor_words_ == 0 ? 0 : members.words[i];
+        bool const may_include = (first & ~other) == 0;
+        bool const may_be_included = (other & ~first) == 0;
+        if (may_include && includes(members, i, monitor)) return false;
+        if (may_be_included && is_included(members, i, monitor)) {
+            move(members, --members.count, members, i);
+        } else {
+            ++i;
+        }
     }
-    std::uint32_t kept = at;
-    for (std::uint32_t i = at; i < members.count; ++i) {
-        Word* const member = members.first + i * stride_;
-        if (included(member + 1, monitor, monitor_words_)) continue;
-        if (kept != i) std::memcpy(members.first + kept * stride_, member, stride_ * sizeof(Word));
-        ++kept;
-    }
-    members.count = kept;
     if (members.count == members.capacity) grow(members);
-    Word* const place = members.first + at * stride_;
-    std::memmove(place + stride_, place, (members.count - at) * stride_ * sizeof(Word));
-    place[0] = member_head(bits, static_cast<StateNumber>(size()));
-    std::memcpy(place + 1, monitor, monitor_words_ * sizeof(Word));
-    ++members.count;
+    auto const added = members.count++;
+    for (std::size_t w = 0; w < monitor_words_; ++w) members.column(w)[added] = monitor[w];
+    members.numbers(monitor_words_)[added] = static_cast<StateNumber>(size());
     set_members(keys_[key], members);
-    Word* const record = records_.append();
-    record[0] = as_word(origin);
-    record[1] = member_head(bits, key);
+    auto const word = as_word(origin);
+    *records_.append() = {origin.parent, static_cast<std::uint32_t>(word >> 32), key};
     return true;
 }
 
 bool AntichainStore::load(StateNumber n, Word* state) const {
-    Word const* const member = find(n);
-    if (member == nullptr) return false;
-    std::memcpy(state, keys_[key_of(n)], key_words_ * sizeof(Word));
-    std::memcpy(state + key_words_, member + 1, monitor_words_ * sizeof(Word));
+    Word const* const key = keys_[records_[n]->key];
+    auto const members = members_of(key);
+    auto const* const numbers = members.numbers(monitor_words_);
+    auto const* const found = std::find(numbers, numbers + members.count, n);
+    if (found == numbers + members.count) return false;
+    copy_words(state, key, key_words_);
+    for (std::size_t w = 0; w < monitor_words_; ++w)
+        state[key_words_ + w] = members.column(w)[found - numbers];
     return true;
 }
 
 Origin AntichainStore::origin(StateNumber n) const {
-    return as_origin(records_[n][0]);
+    auto const& record = *records_[n];
+    return as_origin(static_cast<Word>(record.thread_and_choice) << 32 | record.parent);
 }
 
 }  // namespace holdfast

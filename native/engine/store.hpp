@@ -59,9 +59,16 @@ inline std::uint64_t hash_words(Word const* words, std::size_t count) {
     return h;
 }
 
+// Added up in parts of a word; a plain x86-64 has no instruction for it, and std::popcount is a call there.
 inline std::uint32_t count_bits(Word const* words, std::size_t count) {
-    int bits = 0;
-    for (std::size_t i = 0; i < count; ++i) bits += std::popcount(words[i]);
+    Word bits = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        Word w = words[i];
+        w -= w >> 1 & 0x5555555555555555u;
+        w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+        w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+        bits += w * 0x0101010101010101u >> 56;
+    }
     return static_cast<std::uint32_t>(bits);
 }
 
@@ -88,6 +95,8 @@ class Pages {
         return static_cast<T*>(data_);
     }
     std::size_t bytes() const { return bytes_; }
+    // Keeps what is there; more zeros at the end.
+    void extend(std::size_t bytes);
 
   private:
     void* data_ = nullptr;
@@ -99,38 +108,52 @@ class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t most) : most_(most) {}
     Pages take(std::size_t bytes);
-    void release(Pages pages) { used_ -= pages.bytes(); }
+    void extend(Pages& pages, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
     std::size_t peak() const { return peak_; }
 
   private:
+    void count(std::size_t bytes);
+
     std::size_t most_;
     std::size_t used_ = 0;
     std::size_t peak_ = 0;
 };
 
-// An array of records of some words each that grows at its end and never moves.
-class Arena {
+// An array of records of some units each that grows at its end and never moves.
+template <class Unit>
+class ArenaOf {
   public:
-    Arena(MemoryBudget& budget, std::size_t words_per_record);
-    Word* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Word>() + (n & mask_) * words_; }
-    Word* append();
-    std::size_t size() const { return size_; }
-    ~Arena() {
-        for (auto& block : blocks_) budget_.release(std::move(block));
+    ArenaOf(MemoryBudget& budget, std::size_t units_per_record) : budget_(budget), units_(units_per_record) {
+        std::size_t const records =
+            std::bit_floor(std::max<std::size_t>(block_bytes / (units_ * sizeof(Unit)), 16));
+        shift_ = static_cast<unsigned>(std::countr_zero(records));
+        mask_ = records - 1;
     }
-    Arena(Arena const&) = delete;
-    Arena& operator=(Arena const&) = delete;
+    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Unit>() + (n & mask_) * units_; }
+    Unit* append() {
+        if (size_ >> shift_ == blocks_.size()) add_block();
+        return (*this)[size_++];
+    }
+    std::size_t size() const { return size_; }
 
   private:
+    static constexpr std::size_t block_bytes = std::size_t{1} << 20;
+
+    [[gnu::noinline]] void add_block() {
+        blocks_.push_back(budget_.take((mask_ + 1) * units_ * sizeof(Unit)));
+    }
+
     MemoryBudget& budget_;
-    std::size_t words_;
+    std::size_t units_;
     unsigned shift_ = 0;
     std::size_t mask_ = 0;
     std::size_t size_ = 0;
     std::vector<Pages> blocks_;
 };
+
+using Arena = ArenaOf<Word>;
 
 // Numbers by hash. The caller compares what they stand for.
 class HashTable {
@@ -207,7 +230,7 @@ class ExactStore {
 
     // False, with nothing loaded, if a state met later makes this one superfluous.
     bool load(StateNumber n, Word* state) const {
-        std::memcpy(state, states_[n], words_ * sizeof(Word));
+        copy_words(state, states_[n], words_);
         return true;
     }
     Origin origin(StateNumber n) const;
@@ -234,6 +257,10 @@ class AntichainStore {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(keys_[number]);
     }
+    void prefetch_members(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(members_of(keys_[number]).words);
+    }
     bool insert(Word const* state, std::uint64_t hash, Origin origin);
 
     bool load(StateNumber n, Word* state) const;
@@ -244,28 +271,46 @@ class AntichainStore {
     MemoryBudget const& memory() const { return memory_; }
 
   private:
-    // The maximal monitors met with one key, largest first: each a word with its number of bits and the
-    // state's number, then the monitor.
+    // The maximal monitors met with one key, in no order: the first words of all of them, then the second
+    // words, and so on, since the first mostly tells that neither of two includes the other; at last the
+    // numbers of their states.
     struct Members {
-        Word* first;
+        Word* words;
         std::uint32_t count, capacity;
+
+        Word* column(std::size_t i) const { return words + i * capacity; }
+        StateNumber* numbers(std::size_t monitor_words) const {
+            return reinterpret_cast<StateNumber*>(column(monitor_words));
+        }
     };
-    // The member that is state n, or none if it had to go.
-    Word const* find(StateNumber n) const;
-    Members members_of(Word const* key) const;
+    struct Record {
+        StateNumber parent;
+        std::uint32_t thread_and_choice;
+        std::uint32_t key;
+    };
+
+    Members members_of(Word const* key) const {
+        Word const sizes = key[key_words_ + 1];
+        return {std::bit_cast<Word*>(key[key_words_]), static_cast<std::uint32_t>(sizes),
+                static_cast<std::uint32_t>(sizes >> 32)};
+    }
     void set_members(Word* key, Members const& members) const;
-    std::uint32_t key_of(StateNumber n) const { return static_cast<std::uint32_t>(records_[n][1]); }
+    // Whether member i includes the monitor, or the monitor member i, from the second words on.
+    bool includes(Members const& members, std::uint32_t i, Word const* monitor) const;
+    bool is_included(Members const& members, std::uint32_t i, Word const* monitor) const;
+    void move(Members const& from, std::uint32_t i, Members const& to, std::uint32_t j) const;
     void grow(Members& members);
+    std::size_t words_for(std::uint32_t capacity) const;
     Word* allocate(std::uint32_t capacity);
 
     MemoryBudget memory_;
-    std::size_t key_words_, monitor_words_, stride_;
-    Arena keys_;     // the words of the key, then a pointer to its members, then their count and capacity
-    Arena records_;  // per state: its origin; how many bits its monitor has, and the number of its key
+    std::size_t key_words_, monitor_words_;
+    Arena keys_;  // the words of the key, then a pointer to its members, then their count and capacity
+    ArenaOf<Record> records_;  // per state
     HashTable table_;
     std::vector<Pages> pools_;
     std::size_t pool_used_ = 0;
-    std::vector<std::vector<Word*>> unused_;  // member arrays given back, by log2 of their capacity
+    std::vector<std::vector<Word*>> unused_;  // given back, by class of capacity
 };
 
 }  // namespace holdfast

@@ -43,8 +43,7 @@ class TopicSearch {
           knowledge_(knowledge),
           topics_(std::move(topics)),
           subsumption_(subsumption),
-          elements_(memory, words + 2),
-          memory_(memory) {
+          elements_(memory, words + 2) {
         if (graph.size() * topics_.size() >= nobody) throw OutOfMemory("too many places");
         make_effects();
         if (std::none_of(begins_.begin(), begins_.end(), [](bool b) { return b; })) {
@@ -54,9 +53,6 @@ class TopicSearch {
         places_ = memory.take(graph.size() * topics_.size() * sizeof(Place));
         find_askers();
     }
-    ~TopicSearch() { memory_.release(std::move(places_)); }
-    TopicSearch(TopicSearch const&) = delete;
-    TopicSearch& operator=(TopicSearch const&) = delete;
 
     // Looks at some more nodes or elements; false when there is nothing more to do.
     bool advance(std::size_t count) {
@@ -355,7 +351,6 @@ class TopicSearch {
     std::vector<bool> begins_;  // per label: whether it wakes a topic
     Pages places_;              // per node and topic
     Arena elements_;            // bits; the place, the next element there; the element it came from
-    MemoryBudget& memory_;
     std::uint32_t next_ = 0;  // element to be looked at
     std::size_t seeded_ = 0;
     std::uint64_t transitions_ = 0;

@@ -15,6 +15,7 @@
 // that makes a value stale sets all bits anew. So what is looked at begins with such a write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -80,7 +81,7 @@ class Knowledge {
             case Op::load:
                 return topic.plain != none;
             case Op::wait:
-                return topic.plain != none && machine.any_awaited(state, t, i, is_plain);
+                return topic.plain != none && std::ranges::any_of(machine.awaited(state, t, i), is_plain);
             case Op::compare_exchange:
                 return (topic.free != none && is_free(a.first)) ||
                        (topic.plain != none && !is_plain(a.first));

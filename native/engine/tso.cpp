@@ -12,8 +12,8 @@ namespace {
 
 using PlainMachine = Machine<NoMonitor>;
 
-bool is_store(std::optional<Access> const& access) {
-    return access && access->instruction->op == Op::store;
+bool is_store(Access const* access) {
+    return access != nullptr && access->instruction->op == Op::store;
 }
 
 // Persistence and triangular races: the read that overtakes a write races with another thread's next step.

@@ -54,14 +54,6 @@ std::vector<BitSelection> Views::everywhere(std::vector<Part> const& parts) cons
     return selections;
 }
 
-void Views::make_stale(Word* state, std::uint32_t x, Value old, bool by_rmw) const {
-    auto const plain_class = cells_[x].plain.of(old);
-    if (plain_class != none) bits_[x].plain_everywhere[plain_class].set(state);
-    if (by_rmw) return;
-    auto const free_class = cells_[x].free.of(old);
-    if (free_class != none) bits_[x].free_everywhere[free_class].set(state);
-}
-
 void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, BitSwaps& swaps) const {
     std::vector<std::pair<Part, Part>> pairs;
     auto const add_classes = [&](std::uint32_t x, ValueClasses const& from, std::vector<Part> const& parts,
@@ -86,27 +78,11 @@ void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, 
     }
 }
 
-bool Views::plain(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
-    auto const c = cells_[x].plain.of_critical(v);
-    return c != none && has(state, view, bits_[x].plain_class[c]);
-}
-
-bool Views::free(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
-    auto const c = cells_[x].free.of_critical(v);
-    return c != none && has(state, view, bits_[x].free_class[c]);
-}
-
-bool Views::plain_but(Word const* state, std::size_t view, std::uint32_t x, Value v) const {
-    auto const excluded = cells_[x].plain.of_critical(v);
-    for (std::uint32_t c = 0; c < bits_[x].plain_class.size(); ++c) {
-        if (c != excluded && has(state, view, bits_[x].plain_class[c])) return true;
-    }
-    return false;
-}
-
 std::optional<Views::UnknownAccess> Views::unknown(Word const* state, std::size_t view, std::uint32_t d,
                                                    bool reads) const {
-    if (any(state, view, bits_[d].write)) return UnknownAccess{true, 0};
+    for (auto const& part : bits_[d].write) {
+        if (has(state, view, part)) return UnknownAccess{true, 0};
+    }
     if (!reads) return std::nullopt;
     for (std::uint32_t t = 0; t < bits_[d].read.size(); ++t) {
         if (has(state, view, bits_[d].read[t])) return UnknownAccess{false, t};

@@ -24,39 +24,57 @@ class Views {
     // Non-atomic cells take part if `with_races` is set.
     Views(Program const& program, Layout& layout, std::size_t views, bool with_races);
 
+    // What an access does to views, in a state or in an update of states.
     // view = view ⊓ other
-    void meet(Word* state, std::size_t view, std::size_t other) const {
+    void meet(auto& state, std::size_t view, std::size_t other) const {
         sets_.intersect(state, view, sets_, other);
     }
-    void copy(Word* state, std::size_t to, std::size_t from) const { sets_.copy(state, to, sets_, from); }
+    void copy(auto& state, std::size_t to, std::size_t from) const { sets_.copy(state, to, sets_, from); }
 
     // view(x) = ∅
-    void forget(Word* state, std::size_t view, std::uint32_t x) const {
+    void forget(auto& state, std::size_t view, std::uint32_t x) const {
         for (auto const& part : bits_[x].all) clear(state, view, part);
     }
     // v(x).plain ∪= {old} for all views v, and v(x).free too unless the write that makes it stale is an RMW
-    void make_stale(Word* state, std::uint32_t x, Value old, bool by_rmw) const;
+    void make_stale(auto& state, std::uint32_t x, Value old, bool by_rmw) const {
+        auto const plain_class = cells_[x].plain.of(old);
+        if (plain_class != none) bits_[x].plain_everywhere[plain_class].set(state);
+        if (by_rmw) return;
+        auto const free_class = cells_[x].free.of(old);
+        if (free_class != none) bits_[x].free_everywhere[free_class].set(state);
+    }
 
-    bool any_plain(Word const* state, std::size_t view, std::uint32_t x) const {
-        return any(state, view, bits_[x].plain);
+    // The bits of view(x).plain and view(x).free: all of them, or the one of v; of plain all but that one.
+    void add_plain(BitSelection& selection, std::size_t view, std::uint32_t x) const {
+        add(selection, view, bits_[x].plain);
     }
-    bool any_free(Word const* state, std::size_t view, std::uint32_t x) const {
-        return any(state, view, bits_[x].free);
+    void add_free(BitSelection& selection, std::size_t view, std::uint32_t x) const {
+        add(selection, view, bits_[x].free);
     }
-    bool plain(Word const* state, std::size_t view, std::uint32_t x, Value v) const;
-    bool free(Word const* state, std::size_t view, std::uint32_t x, Value v) const;
-    // A value other than v is in view(x).plain.
-    bool plain_but(Word const* state, std::size_t view, std::uint32_t x, Value v) const;
+    void add_plain(BitSelection& selection, std::size_t view, std::uint32_t x, Value v) const {
+        auto const c = cells_[x].plain.of_critical(v);
+        if (c != none) add(selection, view, bits_[x].plain_class[c]);
+    }
+    void add_free(BitSelection& selection, std::size_t view, std::uint32_t x, Value v) const {
+        auto const c = cells_[x].free.of_critical(v);
+        if (c != none) add(selection, view, bits_[x].free_class[c]);
+    }
+    void add_plain_but(BitSelection& selection, std::size_t view, std::uint32_t x, Value v) const {
+        auto const excluded = cells_[x].plain.of_critical(v);
+        for (std::uint32_t c = 0; c < bits_[x].plain_class.size(); ++c) {
+            if (c != excluded) add(selection, view, bits_[x].plain_class[c]);
+        }
+    }
 
     // A new access by t to the non-atomic cell d, which no view knows; a write makes all others of d history.
-    void note_read(Word* state, std::uint32_t t, std::uint32_t d) const {
+    void note_read(auto& state, std::uint32_t t, std::uint32_t d) const {
         bits_[d].read_everywhere[t].set(state);
     }
-    void note_write(Word* state, std::uint32_t d) const {
+    void note_write(auto& state, std::uint32_t d) const {
         for (auto const& read : bits_[d].read_everywhere) read.clear(state);
         bits_[d].write_everywhere.set(state);
     }
-    void know_read(Word* state, std::size_t view, std::uint32_t t, std::uint32_t d) const {
+    void know_read(auto& state, std::size_t view, std::uint32_t t, std::uint32_t d) const {
         clear(state, view, bits_[d].read[t]);
     }
     // An access to d that the view does not know: the last write, or where `reads` matter the read of a
@@ -94,18 +112,17 @@ class Views {
     BitSelection everywhere(Part const& part) const;
     std::vector<BitSelection> everywhere(std::vector<Part> const& parts) const;
 
-    bool any(Word const* state, std::size_t view, std::vector<Part> const& parts) const {
-        for (auto const& part : parts) {
-            if (has(state, view, part)) return true;
-        }
-        return false;
+    void add(BitSelection& selection, std::size_t view, Part const& part) const {
+        selection.add(sets_[view][part.piece], part.bits);
+    }
+    void add(BitSelection& selection, std::size_t view, std::vector<Part> const& parts) const {
+        for (auto const& part : parts) add(selection, view, part);
     }
     bool has(Word const* state, std::size_t view, Part const& part) const {
         return (sets_[view][part.piece].get(state) & part.bits) != 0;
     }
-    void clear(Word* state, std::size_t view, Part const& part) const {
-        auto const& field = sets_[view][part.piece];
-        field.intersect(state, field.mask & ~part.bits);
+    void clear(auto& state, std::size_t view, Part const& part) const {
+        clear_bits(state, sets_[view][part.piece].bits(part.bits));
     }
 
     std::vector<Cell> const& cells_;

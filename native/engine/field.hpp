@@ -1,0 +1,50 @@
+// A state is a row of words; what stands in some bits of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast {
+
+using Word = std::uint64_t;
+
+// States have few words: loops are faster than calls of memcpy and memcmp.
+inline void copy_words(Word* to, Word const* from, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+}
+inline bool same_words(Word const* a, Word const* b, std::size_t count) {
+    Word difference = 0;
+    for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+}
+
+// Some bits of one word of a state.
+struct WordMask {
+    std::uint32_t word;
+    Word bits;
+};
+
+inline void set_bits(Word* state, WordMask const& m) {
+    state[m.word] |= m.bits;
+}
+inline void clear_bits(Word* state, WordMask const& m) {
+    state[m.word] &= ~m.bits;
+}
+
+// Up to 64 bits inside one word of a state.
+struct Field {
+    Word mask = 0;  // before shifting
+    std::uint32_t word = 0;
+    std::uint32_t shift = 0;
+
+    Word get(Word const* state) const { return (state[word] >> shift) & mask; }
+    void set(Word* state, Word value) const {
+        state[word] = (state[word] & ~(mask << shift)) | (value << shift);
+    }
+    void unite(Word* state, Word value) const { state[word] |= value << shift; }
+    void intersect(Word* state, Word value) const { state[word] &= ~(mask << shift) | (value << shift); }
+    // Some of its bits, given before shifting.
+    WordMask bits(Word some) const { return {word, some << shift}; }
+};
+
+}  // namespace holdfast
