@@ -39,6 +39,12 @@ inline Vector load(Time const* at) {
 inline void store(Time* at, Vector times) {
     *reinterpret_cast<Vector*>(at) = times;
 }
+inline Vector later(Vector a, Vector b) {
+    return b > a ? b : a;
+}
+inline Vector earlier(Vector a, Vector b) {
+    return b < a ? b : a;
+}
 inline bool any(Vector mask) {
     using Halves [[gnu::vector_size(16)]] = std::int64_t;
     auto const halves = reinterpret_cast<Halves>(mask);

@@ -91,11 +91,18 @@ HOLDFAST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* a
 
 HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
     Thread* const child = find_thread(handle);
+    if (child != nullptr) {
+        Hook hook;
+        wait_to_join(hook.thread(), child);
+    }
     if (child != nullptr && scheduler::active()) scheduler::wait_for_end(child->id);
     int const error = REAL(pthread_join)(handle, result);
-    if (error == 0 && child != nullptr) {
+    if (child != nullptr) {
         Hook hook;
-        join_thread(hook.thread(), child);
+        if (error == 0)
+            join_thread(hook.thread(), child);
+        else
+            wait_to_join(hook.thread(), nullptr);
     }
     return error;
 }

@@ -100,12 +100,12 @@ void pass_through_sc(Thread& t, Cell& x, Here here, bool unchanged) {
 
 }  // namespace
 
-// hb is part of hbsc, so C knows no more than SC.
+// hb is part of hbsc, so C knows no more than SC, and what it knows stands not behind what SC knows.
 bool differ(Thread const& t, History const& h, Awareness& a) {
     if (h.newest_known_from_writer(t.current)) return false;
     a.s = h.known(t.sc, h.last());
     a.c = h.known(t.current, a.s);
-    return h.at(a.c).index < h.at(a.s).index;
+    return h.at(a.c).index != h.at(a.s).index;
 }
 
 bool check_load(Thread const& t, Cell const& x, Violation& v) {

@@ -51,6 +51,7 @@ struct Thread {
     std::uint64_t atomics;
     std::uint32_t unreported_steps;  // taken, but not yet told to the collector
     std::uint32_t id;                // main is 0, then as they were created
+    Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
     Links links;
     StackCache stacks;
@@ -99,6 +100,8 @@ void thread_not_made(Thread*);
 // First of all in the new thread.
 void thread_runs(Thread*);
 void thread_has_ended(Thread&);
+// Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
+void wait_to_join(Thread& t, Thread* child);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);
@@ -119,10 +122,18 @@ struct SlotState {
 extern SlotState* slots;
 extern std::uint32_t slot_count;  // ever used
 
+// Per slot the time up to which all threads know its steps, as C; it may lag behind what they know.
+//
+// Who waits in pthread_join will know what the other one knows, before it does anything else. Its signal
+// handlers may still use atomics meanwhile, and because of this they overlook older writes than they know.
+extern Time* known_to_all;
+void find_known_to_all();  // threads_lock is held
+
 void enter_late(Thread&);
 
-// At the end of a hook (collector.hpp).
-void note_steps(Thread&);
+// At the end of a hook (collector.hpp). True if it is time to collect.
+bool note_steps(Thread&);
+void collect();
 inline constexpr std::uint32_t steps_to_note = 64;
 
 class Hook {
@@ -132,9 +143,10 @@ class Hook {
     }
     ~Hook() {
         if (!entered_) return;
+        bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
         __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE);
-        if (thread_.unreported_steps >= steps_to_note) [[unlikely]]
-            note_steps(thread_);
+        if (due) [[unlikely]]
+            collect();
     }
     Hook(Hook const&) = delete;
     Hook& operator=(Hook const&) = delete;

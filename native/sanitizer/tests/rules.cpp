@@ -154,6 +154,7 @@ class Experiment {
                 return false;
             }
             if (below(12) == 0) collect();
+            if (below(6) == 0) look_what_all_know();
             if (below(40) == 0) replace_thread();
         }
         return true;
@@ -172,6 +173,11 @@ class Experiment {
             answers.cas.push_back(check_cas(t, x, value, v));
         }
         return answers;
+    }
+
+    void look_what_all_know() {
+        Locked held(threads_lock);
+        find_known_to_all();
     }
 
     // A thread ends, is joined by another, and a new one takes its place, made by that one.
