@@ -74,8 +74,8 @@ void for_all_clocks(Action action) {
     action(fence_location.message, clock_width);
     action(fence_location.sc, clock_width);
     for_all_cells([&](Cell& cell) {
-        for (std::uint32_t i = 0; i < Cell::clock_count && cell.width != 0; ++i)
-            action(cell.clocks + std::size_t{i} * cell.width, cell.width);
+        for (std::uint32_t i = 0; i < Cell::clock_count; ++i)
+            action(cell.clocks() + std::size_t{i} * cell.width, cell.width);
     });
 }
 
@@ -108,7 +108,7 @@ class Collection {
         });
         __builtin_memset(known_to_all, 0, clock_width * sizeof(Time));
         for_all_cells([&](Cell& cell) {
-            if (cell.kind == CellKind::atomic)
+            if (cell.kind() == CellKind::atomic)
                 work += cell.history.compact(
                     [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
         });

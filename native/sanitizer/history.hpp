@@ -55,6 +55,11 @@ class Gap {
     Value values_[];
 };
 
+// Of a write, for reports.
+struct Writer {
+    std::uint32_t stack, thread, order;
+};
+
 struct Step {
     Slot slot;
     Time time;
@@ -87,18 +92,22 @@ class History {
     // A write will come: its step's memory may be far away.
     void prepare_to_add() const { __builtin_prefetch(steps_ + count_, 1); }
 
-    // A step of a new write; the caller completes the rest of it.
-    Step& add_write(Slot slot, Time time, std::uint64_t value, bool rmw) {
+    // A step of a new write. It is written as a whole: what is there already may be far away.
+    void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
         if (count_ == capacity_) make_room();
-        Step& step = steps_[count_++];
-        step.slot = newest_.slot = slot;
-        step.time = newest_.time = time;
-        step.value = newest_.value = value;
-        step.index = ++newest_index_;
-        step.plain = newest_plain_ += rmw ? 0 : 1;
-        step.gap = nullptr;
-        step.rmw = rmw;
-        return step;
+        newest_ = {slot, time, value};
+        newest_plain_ += rmw ? 0 : 1;
+        steps_[count_++] = {.slot = slot,
+                            .time = time,
+                            .index = ++newest_index_,
+                            .plain = newest_plain_,
+                            .value = value,
+                            .gap = nullptr,
+                            .stack = writer.stack,
+                            .thread = writer.thread & 0xffffff,
+                            .order = writer.order & 7,
+                            .rmw = rmw,
+                            .superseded = false};
     }
 
     // Somebody else knows the newest write.

@@ -81,18 +81,20 @@ struct Here {
     std::uint32_t stack;   // of a write
     Access access;
     Order order;
+
+    PackedAccess packed() const { return {place, access, order}; }
 };
 
 // Has nobody else accessed x since t did, and has t learned nothing since?
 inline bool unchanged_since(Thread const& t, Cell const& x) {
-    return x.last_access.thread == t.id && x.seen == t.learned;
+    return x.seen == t.epoch;
 }
 
 // A read that tells t nothing new, and so is no violation: done if true.
 inline bool reads_nothing_new(Thread& t, Cell& x, bool acquire, Here here) {
     if (!unchanged_since(t, x) || (acquire && !x.knows_message) || x.width < clock_width) return false;
     x.access_sc()[t.slot] = t.time;
-    set(x.last_access, here.place, t.id, here.access, here.order);
+    x.last_access = here.packed();
     return true;
 }
 

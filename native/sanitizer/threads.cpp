@@ -108,8 +108,8 @@ Thread* new_thread() {
     }
     t->slot = no_slot;
     t->changed = true;
-    t->learned = 1;
     t->id = threads_made++;
+    t->epoch = Epoch(t->id);
     t->state = Thread::State::made;
     return t;
 }
@@ -132,6 +132,7 @@ void find_own_stack(Thread& t) {
 }  // namespace
 
 void start_threads() {
+    if (options.threads_limit > most_slots) options.threads_limit = most_slots;
     slots = static_cast<SlotState*>(memory::pages(options.threads_limit * sizeof(SlotState)));
     known_to_all = static_cast<Time*>(memory::pages(clock_bytes()));
     register_barriers();
@@ -216,7 +217,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
     t.changed = true;
-    ++t.learned;
+    t.epoch.change();
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

@@ -33,13 +33,30 @@ struct StackCache {
     std::uint32_t ids[size];
 };
 
+// A thread, and how often its clocks have been changed by others' steps and by fences.
+class Epoch {
+  public:
+    Epoch() = default;  // of nobody
+    explicit Epoch(std::uint32_t thread) : word_(one_change | (thread & (one_change - 1))) {}
+    bool operator==(Epoch const&) const = default;
+
+    std::uint32_t thread() const { return word_ & (one_change - 1); }
+    void change() { word_ += one_change; }
+    // Then it is the epoch of no moment.
+    void forget_changes() { word_ = thread(); }
+
+  private:
+    static constexpr std::uint64_t one_change = 1 << 24;
+    std::uint64_t word_;
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
     Time time;              // steps taken by the slot so far
     bool changed;           // since the last SC fence: is there anything to tell or learn?
     bool unwatched;         // no slot was left for it
-    std::uint32_t learned;  // counts changes of its clocks by others' steps and by fences; starts with 1
+    Epoch epoch;
     std::uint64_t fence_version;
 
     // C, A, R and SC of design.md, section 7.
