@@ -8,11 +8,11 @@
 namespace holdfast {
 namespace {
 
-constexpr std::uint64_t least_room = 2048;
+constexpr std::int64_t least_room = 2048;
 constexpr Time most_time = 1 << 24;
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
-std::uint64_t room_due = least_room;
+std::int64_t room_due = least_room;
 Time time_due = most_time;
 std::uint32_t collecting;
 std::uint32_t steps_since_look;
@@ -60,8 +60,8 @@ struct Values {
 };
 
 // Room for enough steps to be worth the work, but not so many that their memory matters.
-std::uint64_t room_between(std::uint64_t work) {
-    std::uint64_t const worthwhile = work / 2, bearable = (1 << 17) + work / 8;
+std::int64_t room_between(std::int64_t work) {
+    std::int64_t const worthwhile = work / 2, bearable = (1 << 17) + work / 8;
     return least_room + (worthwhile < bearable ? worthwhile : bearable);
 }
 
@@ -94,7 +94,7 @@ class Collection {
     }
 
     void run() {
-        std::uint64_t work = 0;
+        std::int64_t work = 0;
         for_all_clocks([&](Time* clock, std::uint32_t width) {
             for (Slot s = 0; s < width && s < slot_count; ++s) values_[s].hold(clock[s]);
             work += width;
@@ -113,7 +113,7 @@ class Collection {
                     [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
-        room_due = room_between(work);
+        room_due = room_elsewhere + room_between(work);
     }
 
   private:
@@ -146,7 +146,6 @@ void collect() {
     StoppedWorld stopped;
     time_due = most_time;
     Collection().run();
-    __atomic_store_n(&steps_made_room_for, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&collecting, 0, __ATOMIC_RELAXED);
 }
 
@@ -158,7 +157,7 @@ bool note_steps(Thread& t) {
         __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
         find_known_to_all();
     }
-    bool const due = __atomic_load_n(&steps_made_room_for, __ATOMIC_RELAXED) >= room_due || t.time >= time_due;
+    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due || t.time >= time_due;
     return due && __atomic_exchange_n(&collecting, 1, __ATOMIC_RELAXED) == 0;
 }
 

@@ -6,7 +6,7 @@
 
 namespace holdfast {
 
-std::uint64_t steps_made_room_for;
+std::int64_t room_elsewhere;
 
 namespace {
 
@@ -114,7 +114,7 @@ void History::begin_again(std::uint64_t value) {
 
 void History::end() {
     begin_again(0);
-    move_to(own);
+    if (capacity_ > own) move_to(own);
 }
 
 // Others than the first few steps stand elsewhere.
@@ -131,14 +131,13 @@ void History::move_to(std::uint32_t capacity) {
     if (steps_ == old) return;
     __builtin_memcpy(steps_, old, count_ * sizeof(Step));
     if (old_capacity > own) memory::release_array(old, old_capacity);
+    auto const more = static_cast<std::int64_t>(capacity_) - static_cast<std::int64_t>(old_capacity);
+    __atomic_fetch_add(&room_elsewhere, more, __ATOMIC_RELAXED);
 }
 
 void History::make_room() {
     drop_known_to_all();
-    if (count_ <= capacity_ / 2) return;
-    std::uint32_t const before = capacity_;
-    move_to(capacity_ == own ? 3 * own : 2 * capacity_);
-    __atomic_fetch_add(&steps_made_room_for, capacity_ - before, __ATOMIC_RELAXED);
+    if (count_ > capacity_ / 2) move_to(capacity_ == own ? 3 * own : 2 * capacity_);
 }
 
 void History::shrink() {

@@ -89,9 +89,6 @@ class History {
     std::uint64_t value() const { return newest_.value; }
     bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
 
-    // A write will come: its step's memory may be far away.
-    void prepare_to_add() const { __builtin_prefetch(steps_ + count_, 1); }
-
     // A step of a new write. It is written as a whole: what is there already may be far away.
     void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
         if (count_ == capacity_) make_room();
@@ -158,7 +155,7 @@ class History {
     // For the collector: new times by rename(slot, time), 0 meaning that everybody knows, also to
     // `known_to_all`; then steps that are no longer needed are dropped. Gives the number of steps left.
     template <class Rename>
-    std::size_t compact(Rename rename);
+    std::uint32_t compact(Rename rename);
 
   private:
     static constexpr std::uint32_t own = 2;
@@ -187,11 +184,11 @@ class History {
     Step own_steps_[own];  // where `steps_` are, while there are few
 };
 
-// Room for steps elsewhere than in their locations, made since the collector last looked.
-extern std::uint64_t steps_made_room_for;
+// For how many steps there is room elsewhere than in their locations.
+extern std::int64_t room_elsewhere;
 
 template <class Rename>
-std::size_t History::compact(Rename rename) {
+std::uint32_t History::compact(Rename rename) {
     if (count_ == 0) return 0;
     for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
     newest_.time = rename(newest_.slot, newest_.time);

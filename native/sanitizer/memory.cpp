@@ -26,10 +26,15 @@ std::size_t size_number(std::size_t bytes) {
     return static_cast<std::size_t>(std::bit_width(bytes - 1) - std::bit_width(smallest - 1));
 }
 
+void* found(void* pages) {
+    if (pages == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
+    return pages;
+}
+
 // Cuts a block off the current chunk; what a new chunk leaves of the old one is lost, at most half a chunk.
 void* cut(std::size_t bytes) {
     if (fresh_bytes < bytes) {
-        fresh = static_cast<char*>(pages(chunk));
+        fresh = static_cast<char*>(pages_at_once(chunk));
         fresh_bytes = chunk;
     }
     void* block = fresh;
@@ -41,9 +46,11 @@ void* cut(std::size_t bytes) {
 }  // namespace
 
 void* pages(std::size_t bytes) {
-    void* result = scheduler::kernel::pages(bytes);
-    if (result == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
-    return result;
+    return found(scheduler::kernel::pages(bytes));
+}
+
+void* pages_at_once(std::size_t bytes) {
+    return found(scheduler::kernel::pages(bytes, true));
 }
 
 void give_back(void* begin, std::size_t bytes) {

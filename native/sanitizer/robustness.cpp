@@ -40,20 +40,6 @@ bool ready_for_step(Thread& t) {
     return t.slot != no_slot || take_slot(t);
 }
 
-// The thread takes a step: from now on it knows a write, and so does whoever knows this step.
-void take_step(Thread& t) {
-    ++t.time;
-    t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
-    t.changed = true;
-    ++t.unreported_steps;
-}
-
-void take_write_step(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
-    take_step(t);
-    Writer const writer{here.stack, t.id, static_cast<std::uint32_t>(here.order)};
-    x.history.add_write(t.slot, t.time, value, rmw, writer);
-}
-
 void learned(Thread& t) {
     t.changed = true;
     t.epoch.change();

@@ -215,13 +215,14 @@ class Experiment {
         Here const here{};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            read_part(t, *cell, strong, here);
+            if (!reads_nothing_new(t, *cell, strong, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
         } else if (kind < 10) {
-            write_part(t, *cell, bits, strong, here);
+            if (!writes_again(t, *cell, bits, false, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
         } else {
-            rmw_parts(t, *cell, bits, strong, stronger, here);
+            if (!writes_again(t, *cell, bits, true, stronger, here))
+                rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
         return true;
