@@ -10,6 +10,8 @@ std::int64_t room_elsewhere;
 
 namespace {
 
+constexpr Time superseded = -1;
+
 // Values on their way from dropped writes to the next write that is kept.
 class Pending {
   public:
@@ -174,8 +176,10 @@ void History::mark_superseded() {
     for (std::uint32_t i = count_; i > 0; --i) {
         Step& step = steps_[i - 1];
         Seen& later = seen[step.slot];
-        step.superseded = later.round == round && later.time == step.time;
-        later = {round, step.time};
+        if (later.round == round && later.time == step.time)
+            step.time = superseded;
+        else
+            later = {round, step.time};
     }
 }
 
@@ -190,7 +194,7 @@ void History::drop_superseded() {
         pending.add_gap(steps_[i].gap);
         bool write_is_kept = false;
         for (; i < count_ && steps_[i].index == index; ++i) {
-            if (steps_[i].superseded) continue;
+            if (steps_[i].time == superseded) continue;
             if (kept != i) steps_[kept] = steps_[i];
             steps_[kept].gap = write_is_kept ? nullptr : pending.take();
             ++kept;

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "orders.hpp"
 
 namespace holdfast {
 
@@ -57,22 +58,22 @@ class Gap {
 
 // Of a write, for reports.
 struct Writer {
-    std::uint32_t stack, thread, order;
+    std::uint32_t stack, thread;
+    Order order;
 };
 
 struct Step {
-    Slot slot;
-    Time time;
+    std::uint16_t slot;
+    bool rmw;
+    Order order;
+    Time time;  // below 0 while the collector works: a later step of the slot has the same time
     // The write, the same in all steps that know it. Counts go round; only equality is asked.
     std::uint32_t index;  // place in modification order; the initial write has 0
     std::uint32_t plain;  // writes up to it that are not RMWs
     std::uint64_t value;
     Gap* gap;  // in front of this write; null if the write before it is in the step before
     std::uint32_t stack;
-    std::uint32_t thread : 24;  // that wrote it
-    std::uint32_t order : 3;
-    std::uint32_t rmw : 1;
-    std::uint32_t superseded : 1;  // while the collector works: a later step of the slot has the same time
+    std::uint32_t thread;  // that wrote it
 
     bool known_to(Time const* clock) const { return clock[slot] >= time; }
 };
@@ -94,17 +95,16 @@ class History {
         if (count_ == capacity_) make_room();
         newest_ = {slot, time, value};
         newest_plain_ += rmw ? 0 : 1;
-        steps_[count_++] = {.slot = slot,
+        steps_[count_++] = {.slot = static_cast<std::uint16_t>(slot),
+                            .rmw = rmw,
+                            .order = writer.order,
                             .time = time,
                             .index = ++newest_index_,
                             .plain = newest_plain_,
                             .value = value,
                             .gap = nullptr,
                             .stack = writer.stack,
-                            .thread = writer.thread & 0xffffff,
-                            .order = writer.order & 7,
-                            .rmw = rmw,
-                            .superseded = false};
+                            .thread = writer.thread};
     }
 
     // Somebody else knows the newest write.
@@ -113,7 +113,7 @@ class History {
         Step& step = steps_[count_];
         step = newest();
         ++count_;
-        step.slot = slot;
+        step.slot = static_cast<std::uint16_t>(slot);
         step.time = time;
         step.gap = nullptr;
     }

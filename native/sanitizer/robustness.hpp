@@ -108,8 +108,7 @@ inline void take_step(Thread& t) {
 
 inline void take_write_step(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
     take_step(t);
-    Writer const writer{here.stack, t.id, static_cast<std::uint32_t>(here.order)};
-    x.history.add_write(t.slot, t.time, value, rmw, writer);
+    x.history.add_write(t.slot, t.time, value, rmw, {here.stack, t.id, here.order});
 }
 
 // A write, or a read-modify-write, by the thread that made the last write too, with a message that is what it
