@@ -61,7 +61,7 @@ struct Values {
 
 // Room for enough steps to be worth the work, but not so many that their memory matters.
 std::int64_t room_between(std::int64_t work) {
-    std::int64_t const worthwhile = work / 2, bearable = (1 << 17) + work / 8;
+    std::int64_t const worthwhile = work, bearable = (1 << 17) + work / 4;
     return least_room + (worthwhile < bearable ? worthwhile : bearable);
 }
 

@@ -15,7 +15,7 @@ Lock table_lock;  // guards chains and free cells; only taken where a cell comes
 Cell* free_cells;
 
 void make_cells() {
-    auto* const slab = static_cast<CellSlab*>(memory::pages_at_once(sizeof(CellSlab)));
+    auto* const slab = static_cast<CellSlab*>(memory::for_good(sizeof(CellSlab)));
     slab->next = cell_slabs;
     cell_slabs = slab;
     for (Cell& cell : slab->cells) {

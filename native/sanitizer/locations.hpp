@@ -170,7 +170,7 @@ template <class Action>
 void for_all_cells(Action action);
 
 struct CellSlab {
-    static constexpr std::size_t size = 512;
+    static constexpr std::size_t size = 200;
     CellSlab* next;
     Cell cells[size];
 };
