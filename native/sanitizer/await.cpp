@@ -48,10 +48,6 @@ Place& find_or_make(std::uintptr_t address) {
     return *place;
 }
 
-bool same(char const* a, char const* b) {
-    return std::string_view(a) == std::string_view(b);
-}
-
 }  // namespace
 
 void end_await(Thread& t) {
@@ -81,15 +77,10 @@ bool ends_await(std::uintptr_t place, std::uint64_t value) {
 
 std::uintptr_t await_of_same_source(std::uintptr_t place) {
     look_up_symbols(&place, 1, 0);
-    Symbol const& wanted = *symbol_at(place);
-    if (wanted.line == nullptr || wanted.column == nullptr) return 0;
     for (Place const* known : places) {
         for (; known != nullptr; known = known->next) {
             look_up_symbols(&known->address, 1, 0);
-            Symbol const& found = *symbol_at(known->address);
-            if (found.line != nullptr && found.column != nullptr && same(found.line, wanted.line) &&
-                same(found.column, wanted.column))
-                return known->address;
+            if (same_source(*symbol_at(known->address), *symbol_at(place))) return known->address;
         }
     }
     return 0;
@@ -101,7 +92,14 @@ void json_awaits(Text& out) {
             ModulePlace const where = find_module(place->address - 1);
             if (where.module == nullptr) continue;
             out << "{\"event\":\"await\",\"at\":{\"module\":" << Quoted{where.module} << ",\"offset\":\""
-                << Hex{where.offset} << "\"}}\n";
+                << Hex{where.offset} << "\"},\"ended_by\":[";
+            char const* comma = "";
+            for (std::uint32_t i = 0; i < place->ending.count; ++i) {
+                if (place->prolonging.has(place->ending.values[i])) continue;
+                out << comma << place->ending.values[i];
+                comma = ",";
+            }
+            out << "]}\n";
         }
     }
 }

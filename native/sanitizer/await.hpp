@@ -57,7 +57,8 @@ bool ends_await(std::uintptr_t place, std::uint64_t value);
 // A place that waits and comes from the same source as this one; 0 if there is none. Looks up symbols.
 std::uintptr_t await_of_same_source(std::uintptr_t place);
 
-// One line of JSON per place that waits.
+// One line of JSON per place that waits, with the values that only end it. Python needs them: it looks up
+// symbols, and leaves out findings at other copies of the place.
 void json_awaits(Text&);
 
 }  // namespace holdfast

@@ -26,6 +26,7 @@ namespace holdfast {
 
 void start_interposing();
 void start_process_interposing();
+void start_watching_crashes();
 
 // What synchronises through the object at this address. An object may have several channels.
 void acquire_object(void const volatile* object, std::uintptr_t channel = 0);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "interpose.hpp"
+#include "races_locks.hpp"
 #include "scheduler_sync.hpp"
 
 using namespace holdfast;
@@ -29,7 +30,10 @@ HOLDFAST_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t
                                                timespec const* until) {
     return acquiring(
         mutex, [&] { return scheduler::mutex_lock(mutex, TimeLimit{until, clock}); },
-        [&] { return REAL(pthread_mutex_clocklock)(mutex, clock, until); });
+        [&] {
+            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_mutex_clocklock), mutex,
+                                       races::to_write, REAL(pthread_mutex_clocklock)(mutex, clock, until));
+        });
 }
 
 HOLDFAST_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) {

@@ -1,6 +1,5 @@
 // Ends of the process, fork, and system calls made by number: C++20's waits and the C++ library's
 // static-local guards block through `syscall(SYS_futex, …)`.
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include "findings.hpp"
 #include "interpose.hpp"
 #include "scheduler_kernel.hpp"
-#include "scheduler_sync.hpp"
+#include "scheduler_system_calls.hpp"
 #include "threads.hpp"
 
 using namespace holdfast;
@@ -34,6 +33,14 @@ void after_fork_in_child() {
     findings_in_child_of_fork();
 }
 
+int quick_exit_code;
+
+// Registered before the program's own handlers, so it runs last.
+void at_quick_end() {
+    int const wanted = finish_findings(quick_exit_code);
+    if (wanted != quick_exit_code) _exit(wanted);
+}
+
 long in_the_c_librarys_way(long result) {
     if (result >= 0 || result < -4095) return result;
     errno = static_cast<int>(-result);
@@ -46,6 +53,7 @@ namespace holdfast {
 
 void start_process_interposing() {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    at_quick_exit(at_quick_end);
 }
 
 }  // namespace holdfast
@@ -56,13 +64,11 @@ HOLDFAST_INTERPOSE long syscall(long number, ...) noexcept {
     long a[6];
     for (long& argument : a) argument = va_arg(list, long);
     va_end(list);
-    if (number == SYS_futex && scheduler::active()) {
-        scheduler::FutexCall const call{reinterpret_cast<std::uint32_t*>(a[0]), static_cast<int>(a[1]),
-                                        static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec*>(a[3]),
-                                        static_cast<std::uint32_t>(a[5])};
-        if (scheduler::models(call)) return in_the_c_librarys_way(scheduler::futex(call));
-    }
-    long const result = scheduler::kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_exit_group) _exit(static_cast<int>(a[0]));
+    long result = 0;
+    if (scheduler::active() && scheduler::system_call(number, a, result))
+        return in_the_c_librarys_way(result);
+    result = scheduler::kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (number == SYS_futex) wake_scheduled(reinterpret_cast<void*>(a[0]));
     return in_the_c_librarys_way(result);
 }
@@ -76,4 +82,10 @@ HOLDFAST_INTERPOSE void _exit(int code) {
 
 HOLDFAST_INTERPOSE void _Exit(int code) noexcept {
     _exit(code);
+}
+
+HOLDFAST_INTERPOSE void quick_exit(int code) noexcept {
+    quick_exit_code = code;
+    REAL(quick_exit)(code);
+    __builtin_unreachable();
 }

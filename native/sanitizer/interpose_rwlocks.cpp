@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "interpose.hpp"
+#include "races_locks.hpp"
 #include "scheduler_sync.hpp"
 
 using namespace holdfast;
@@ -43,7 +44,10 @@ HOLDFAST_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clocki
                                                   timespec const* until) {
     return acquiring(
         lock, [&] { return scheduler::rwlock_rdlock(lock, TimeLimit{until, clock}); },
-        [&] { return REAL(pthread_rwlock_clockrdlock)(lock, clock, until); });
+        [&] {
+            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockrdlock), lock,
+                                       races::to_read, REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
+        });
 }
 
 HOLDFAST_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
@@ -68,7 +72,10 @@ HOLDFAST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clocki
                                                   timespec const* until) {
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_wrlock(lock, TimeLimit{until, clock}); },
-        [&] { return REAL(pthread_rwlock_clockwrlock)(lock, clock, until); });
+        [&] {
+            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockwrlock), lock,
+                                       races::to_write, REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
+        });
 }
 
 // Whoever unlocks holds it, so if there is a writer it is this thread.

@@ -5,6 +5,7 @@
 
 #include "interpose.hpp"
 #include "locations.hpp"
+#include "races_locks.hpp"
 #include "robustness.hpp"
 #include "scheduler_sync.hpp"
 #include "threads.hpp"
@@ -32,7 +33,10 @@ HOLDFAST_INTERPOSE int sem_timedwait(sem_t* semaphore, timespec const* until) {
 HOLDFAST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespec const* until) {
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore, TimeLimit{until, clock}); },
-        [&] { return REAL(sem_clockwait)(semaphore, clock, until); });
+        [&] {
+            return races::tell_of_semaphore(KNOWN_TO_THREAD_SANITIZER(sem_clockwait), semaphore,
+                                            REAL(sem_clockwait)(semaphore, clock, until));
+        });
 }
 
 HOLDFAST_INTERPOSE int sem_post(sem_t* semaphore) noexcept {

@@ -6,6 +6,7 @@
 #include "interpose.hpp"
 #include "locations.hpp"
 #include "scheduler.hpp"
+#include "scheduler_time.hpp"
 #include "stacks.hpp"
 #include "threads.hpp"
 
@@ -59,6 +60,7 @@ namespace holdfast {
 void start_interposing() {
     pthread_key_create(&end_key, at_thread_end);
     start_process_interposing();
+    start_watching_crashes();
 }
 
 }  // namespace holdfast
@@ -89,22 +91,80 @@ HOLDFAST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* a
     return 0;
 }
 
-HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
+// Not without a name: real.hpp declares functions in the namespace around their use.
+namespace holdfast::joins {
+
+// Under a schedule the waiting happens there, until `deadline()`, and the real join is short.
+template <class Deadline, class Real>
+int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Real real) {
     Thread* const child = find_thread(handle);
-    if (child != nullptr) {
+    bool const scheduled = child != nullptr && scheduler::active();
+    if (scheduled && !scheduler::wait_for_end(child->id, deadline())) return too_late;
+    int const error = scheduled ? REAL(pthread_join)(handle, result) : real();
+    if (error == 0 && child != nullptr) {
         Hook hook;
-        wait_to_join(hook.thread(), child);
-    }
-    if (child != nullptr && scheduler::active()) scheduler::wait_for_end(child->id);
-    int const error = REAL(pthread_join)(handle, result);
-    if (child != nullptr) {
-        Hook hook;
-        if (error == 0)
-            join_thread(hook.thread(), child);
-        else
-            wait_to_join(hook.thread(), nullptr);
+        join_thread(hook.thread(), child);
     }
     return error;
+}
+
+// A join without a limit: only an error lets this thread go on before it knows what the other one knows.
+void will_join(Thread* child) {
+    Hook hook;
+    wait_to_join(hook.thread(), child);
+}
+
+// ThreadSanitizer knows limits on the system's clock only.
+int join_by_clock(pthread_t handle, void** result, clockid_t clock, timespec const* until) {
+#if defined(HOLDFAST_RACES)
+    if (until == nullptr) return REAL(pthread_join)(handle, result);
+    constexpr std::int64_t second = 1'000'000'000;
+    timespec here, there;
+    clock_gettime(CLOCK_REALTIME, &here);
+    if (clock_gettime(clock, &there) != 0) return EINVAL;
+    std::int64_t const rest = (until->tv_sec - there.tv_sec) * second + until->tv_nsec - there.tv_nsec;
+    std::int64_t const end = here.tv_sec * second + here.tv_nsec + rest;
+    timespec const limit{end / second, end % second};
+    return REAL(pthread_timedjoin_np)(handle, result, &limit);
+#else
+    return REAL(pthread_clockjoin_np)(handle, result, clock, until);
+#endif
+}
+
+inline std::int64_t deadline(timespec const* until, clockid_t clock) {
+    return until == nullptr ? scheduler::never : scheduler::schedule_time(*until, clock);
+}
+
+}  // namespace holdfast::joins
+
+using namespace holdfast::joins;
+
+HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
+    will_join(find_thread(handle));
+    int const error = join_by(
+        handle, result, 0, [] { return scheduler::never; },
+        [&] { return REAL(pthread_join)(handle, result); });
+    if (error != 0) will_join(nullptr);
+    return error;
+}
+
+HOLDFAST_INTERPOSE int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
+    return join_by(
+        handle, result, EBUSY, [] { return scheduler::now(); },
+        [&] { return REAL(pthread_tryjoin_np)(handle, result); });
+}
+
+HOLDFAST_INTERPOSE int pthread_timedjoin_np(pthread_t handle, void** result, timespec const* until) {
+    return join_by(
+        handle, result, ETIMEDOUT, [&] { return deadline(until, CLOCK_REALTIME); },
+        [&] { return REAL(pthread_timedjoin_np)(handle, result, until); });
+}
+
+HOLDFAST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock,
+                                            timespec const* until) {
+    return join_by(
+        handle, result, ETIMEDOUT, [&] { return deadline(until, clock); },
+        [&] { return join_by_clock(handle, result, clock, until); });
 }
 
 HOLDFAST_INTERPOSE int pthread_detach(pthread_t handle) {

@@ -20,6 +20,30 @@ inline void let_others_run() {
     scheduler::kernel::call(SYS_sched_yield);
 }
 
+inline void sleep_a_millisecond() {
+    timespec const time{0, 1'000'000};
+    scheduler::kernel::call(SYS_nanosleep, &time, nullptr);
+}
+
+// A signal that ends the process may find its own thread with a lock in its hands, or stop for ever the one
+// that has it. Who tells the last findings then waits for a lock only for some time, and goes on without it.
+inline long impatient_thread = 0;  // by its number of the kernel
+class ImpatientThread {
+  public:
+    ImpatientThread() { set(scheduler::kernel::call(SYS_gettid)); }
+    ~ImpatientThread() { set(0); }
+    ImpatientThread(ImpatientThread const&) = delete;
+    ImpatientThread& operator=(ImpatientThread const&) = delete;
+
+    static bool is_this() {
+        long const one = __atomic_load_n(&impatient_thread, __ATOMIC_RELAXED);
+        return one != 0 && one == scheduler::kernel::call(SYS_gettid);
+    }
+
+  private:
+    static void set(long number) { __atomic_store_n(&impatient_thread, number, __ATOMIC_RELAXED); }
+};
+
 struct Lock {
     std::uint32_t word = 0;
 
@@ -29,6 +53,8 @@ struct Lock {
     void unlock() { __atomic_store_n(&word, 0, __ATOMIC_RELEASE); }
 
   private:
+    static constexpr int rounds_of_patience = 3000;  // of a millisecond
+
     [[gnu::noinline]] void wait() {
         for (int round = 0;; ++round) {
             if (__atomic_load_n(&word, __ATOMIC_RELAXED) == 0 &&
@@ -36,7 +62,10 @@ struct Lock {
                 return;
             if (round < 64)
                 pause_processor();
-            else
+            else if (ImpatientThread::is_this()) {
+                if (round == rounds_of_patience) return;
+                sleep_a_millisecond();
+            } else
                 let_others_run();
         }
     }

@@ -10,6 +10,7 @@
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
+//   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random or pct (scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
 #pragma once
@@ -28,6 +29,7 @@ struct Options {
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
+    std::uint32_t run_by = 0;
     char const* log_path = nullptr;  // null: standard error
     char const* json = nullptr;
     char const* suppressions = nullptr;

@@ -123,6 +123,20 @@ void put_accesses(Text& out, Finding const& f) {
         out << "null";
 }
 
+// Of a finding that is none if its place waits: the place, and the values that would have to end the wait.
+void put_doubt(Text& out, Finding const& f) {
+    if (!f.doubtful) {
+        out << "null";
+        return;
+    }
+    out << "{\"at\":";
+    put_place(out, f.by.place());
+    out << ",\"values\":[";
+    for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
+        out << (i == 0 ? "" : ",") << f.violation.stale[i];
+    out << "]}";
+}
+
 }  // namespace
 
 void write_json(Text const& line) {
@@ -151,8 +165,9 @@ void json_finding(Finding const& f) {
         if (i != 0) out << ",";
         put_repair(out, f.repairs.list[i]);
     }
-    out << "],\"unless_await\":" << (f.doubtful ? "true" : "false") << ",\"seed\":" << options.schedule.seed
-        << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    out << "],\"unless_await\":";
+    put_doubt(out, f);
+    out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
     out.write_to(file);
 }
 

@@ -59,11 +59,10 @@ bool hear_message(Thread& t, Cell const& x, bool acquire, bool unchanged) {
 // SC[t] learns from accesses to x: from its newest write, or from any.
 void learn_sc(Thread& t, Cell const& x, Time const* clock, bool reads_from, Here here) {
     if (!ahead(clock, t.sc, x.width)) return;
-    AccessAt const from =
-        reads_from ? x.last_write.by(x.last_writer) : x.last_access.by(x.seen.thread());
+    AccessAt const from = reads_from ? x.last_write.by(x.last_writer) : x.last_access.by(x.seen.thread());
     learn_by(t.links,
-             {now_in_ticks(), x.address(), from, {here.place, t.id, here.access, here.order}, reads_from}, t.sc,
-             clock, x.width);
+             {now_in_ticks(), x.address(), from, {here.place, t.id, here.access, here.order}, reads_from},
+             t.sc, clock, x.width);
     learned(t);
 }
 

@@ -1,5 +1,8 @@
 #include "runtime.hpp"
 
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -26,10 +29,19 @@ void at_end(int code, void*) {
     _Exit(wanted);
 }
 
+// Nobody would wait for the findings, and a program that never ends would go on for ever.
+void end_with_parent() {
+    using scheduler::kernel::call;
+    if (options.run_by == 0 || call(SYS_getppid) != options.run_by) return;
+    call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (call(SYS_getppid) != options.run_by) call(SYS_exit_group, 1);  // it has ended before
+}
+
 void start(char** environment) {
     if (started) return;
     started = true;
     read_options(environment);
+    end_with_parent();
     races::start();
     start_fences();
     start_threads();

@@ -264,7 +264,7 @@ std::uint64_t steps() {
 }
 
 void finish() {
-    decisions::close_written(taken - run_started);
+    decisions::close_written();
 }
 
 }  // namespace holdfast::scheduler

@@ -105,10 +105,8 @@ void write_switch(std::uint64_t steps, std::uint32_t to_thread) {
     put_byte(' ');
 }
 
-void close_written(std::uint64_t steps) {
+void close_written() {
     if (!writing()) return;
-    put_number(steps);
-    put_byte('\n');
     kernel::call(SYS_ftruncate, writer.file, writer.start + writer.used);
     abandon();
 }

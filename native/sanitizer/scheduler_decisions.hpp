@@ -7,8 +7,9 @@
 //   1 3
 //   …
 //
-// It is written through a shared mapping: what has been decided is in the file even if the program crashes.
-// The number of steps of the last thread is then missing, and zeros follow: it runs to the end.
+// The last thread runs to the end, and has no number of steps: it may have been in the middle of one. The
+// file is written through a shared mapping: what has been decided is there even if the program is killed;
+// then zeros follow.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ void open_to_write(char const* path, std::uint64_t seed, std::uint32_t first_thr
 bool writing();
 // The running thread has taken so many steps, and another one goes on.
 void write_switch(std::uint64_t steps, std::uint32_t to_thread);
-void close_written(std::uint64_t steps);
+void close_written();
 // In the child of a fork: the file is the parent's.
 void abandon();
 

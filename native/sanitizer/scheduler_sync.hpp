@@ -9,12 +9,9 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include <cstdint>
-
-#include "scheduler_system_calls.hpp"
 
 namespace holdfast::scheduler {
 
@@ -53,23 +50,5 @@ int barrier_wait(pthread_barrier_t*);
 int barrier_destroy(pthread_barrier_t*);
 
 int once(pthread_once_t*, void (*initialise)());
-
-// Until interpose_process.cpp calls system_call itself.
-struct FutexCall {
-    std::uint32_t* word;
-    int operation;
-    std::uint32_t value;
-    timespec const* timeout;
-    std::uint32_t third;
-    mutable long result = 0;
-};
-inline bool models(FutexCall const& c) {
-    long const a[6] = {reinterpret_cast<long>(c.word),    c.operation, c.value,
-                       reinterpret_cast<long>(c.timeout), 0,           c.third};
-    return system_call(SYS_futex, a, c.result);
-}
-inline long futex(FutexCall const& c) {
-    return c.result;
-}
 
 }  // namespace holdfast::scheduler

@@ -181,6 +181,28 @@ Symbol const* symbol_at(std::uintptr_t place) {
     return entry->symbol;
 }
 
+namespace {
+
+bool same_text(char const* a, char const* b) {
+    return a != nullptr && b != nullptr && std::string_view(a) == std::string_view(b);
+}
+
+bool comes_with_the_compiler(std::string_view line) {
+    return line.starts_with("/usr/lib/") || line.starts_with("/usr/bin/../lib/") ||
+           (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos);
+}
+
+}  // namespace
+
+bool same_source(Symbol const& first, Symbol const& second) {
+    Symbol const *a = &first, *b = &second;
+    for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {
+        if (!same_text(a->line, b->line) || !same_text(a->column, b->column)) return false;
+        if (!comes_with_the_compiler(a->line)) return true;
+    }
+    return false;
+}
+
 char const* name_of_global(std::uintptr_t address) {
     if (Known const* const entry = find(known_data, address); entry != nullptr && entry->symbol != nullptr)
         return entry->symbol->function;

@@ -22,6 +22,10 @@ void look_up_symbols(std::uintptr_t const* places, std::size_t count, std::uintp
 // What is known of a place. Never null; lives for ever.
 Symbol const* symbol_at(std::uintptr_t place);
 
+// Are both from the same source, although at different places: copies that inlining has made? What the
+// headers of the compiler have inlined is not enough, because all atomics come from the same lines there.
+bool same_source(Symbol const&, Symbol const&);
+
 // The name of the global at the address; null if it is not known.
 char const* name_of_global(std::uintptr_t address);
 

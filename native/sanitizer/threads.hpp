@@ -53,9 +53,9 @@ class Epoch {
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
-    Time time;              // steps taken by the slot so far
-    bool changed;           // since the last SC fence: is there anything to tell or learn?
-    bool unwatched;         // no slot was left for it
+    Time time;       // steps taken by the slot so far
+    bool changed;    // since the last SC fence: is there anything to tell or learn?
+    bool unwatched;  // no slot was left for it
     Epoch epoch;
     std::uint64_t fence_version;
 

@@ -29,7 +29,12 @@ class Toolchain(NamedTuple):
     cxx: str
 
 
-ALL = (Toolchain("gcc", "g++"), Toolchain("clang", "clang++"))
+def named(cc: str) -> Toolchain:
+    return Toolchain(cc, cc.replace("gcc", "g++").replace("clang", "clang++"))
+
+
+# The usual ones, or others to be tried: HOLDFAST_TEST_COMPILERS="clang-15 clang-19" pytest tests/sanitizer
+ALL = tuple(map(named, os.environ.get("HOLDFAST_TEST_COMPILERS", "gcc clang").split()))
 INSTALLED = [toolchain for toolchain in ALL if all(map(shutil.which, toolchain))]
 
 # Each test runs with each compiler. One may be missing, but not both.

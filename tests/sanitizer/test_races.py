@@ -87,6 +87,7 @@ WITH_RACE = {
 SOBER = """
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -181,11 +182,58 @@ void initialised() {  // the constructor writes the atomic without being one
     });
     delete published.load();
 }
+// Locks and waits with a limit on a clock that does not jump, which ThreadSanitizer does not know.
+auto soon() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
+timespec minute() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); t.tv_sec += 60; return t; }
+void timed_mutex() {
+    std::timed_mutex mutex;
+    auto body = [&] {
+        for (int i = 0; i < 100; i++)
+            if (mutex.try_lock_until(soon())) { data++; mutex.unlock(); }
+    };
+    together(body, body);
+}
+void timed_readers() {
+    std::shared_timed_mutex mutex;
+    auto write = [&] { if (mutex.try_lock_until(soon())) { data++; mutex.unlock(); } };
+    auto read = [&] { if (mutex.try_lock_shared_until(soon())) { (void)data; mutex.unlock_shared(); } };
+    for (int i = 0; i < 50; i++) together(write, read, write);
+}
+void timed_condition() {
+    std::mutex mutex; std::condition_variable changed; bool ready = false;
+    together([&] { { std::lock_guard held(mutex); ready = true; data = 1; } changed.notify_one(); },
+             [&] {
+                 std::unique_lock held(mutex);
+                 changed.wait_until(held, soon(), [&] { return ready; });
+                 data++;
+             });
+}
+void timed_semaphore() {
+    sem_t ready; sem_init(&ready, 0, 0);
+    together([&] { data = 1; sem_post(&ready); },
+             [&] { auto t = minute(); sem_clockwait(&ready, CLOCK_MONOTONIC, &t); data++; });
+}
+void joins() {
+    auto body = [](void* p) { data++; return p; };
+    pthread_t thread;
+    auto const limit = minute();
+    pthread_create(&thread, nullptr, body, nullptr);
+    if (pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &limit)) abort();
+    data++;
+    pthread_create(&thread, nullptr, body, nullptr);
+    while (pthread_tryjoin_np(thread, nullptr)) std::this_thread::yield();
+    data++;
+    pthread_create(&thread, nullptr, body, nullptr);
+    if (pthread_timedjoin_np(thread, nullptr, nullptr)) abort();
+    data++;
+}
 int main(int, char** words) {
     struct { char const* name; void (*run)(); } const all[] = {
         {"join", join}, {"condition", condition}, {"readers", readers}, {"semaphore", semaphore},
         {"barrier", barrier}, {"pthread_rounds", pthread_rounds}, {"once", once}, {"local", local},
-        {"references", references}, {"heap", heap}, {"initialised", initialised}};
+        {"references", references}, {"heap", heap}, {"initialised", initialised},
+        {"timed_mutex", timed_mutex}, {"timed_readers", timed_readers}, {"timed_condition", timed_condition},
+        {"timed_semaphore", timed_semaphore}, {"joins", joins}};
     for (auto& one : all) if (!strcmp(one.name, words[1])) { one.run(); return 5; }
     return 1;
 }
@@ -260,28 +308,27 @@ def test_thread_sanitizer_alone_does_not_know_fences(shell: Shell, toolchain: To
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_random_scripts(shell: Shell, toolchain: Toolchain, seed: int) -> None:
-    compare_random_scripts(shell, toolchain, range(1000 * seed, 1000 * seed + 50))
+def test_random_scripts(shell: Shell, seed: int) -> None:
+    compare_random_scripts(shell, range(1000 * seed, 1000 * seed + 50))
 
 
 @pytest.mark.slow
-def test_many_random_scripts(shell: Shell, toolchain: Toolchain) -> None:
-    compare_random_scripts(shell, toolchain, range(10_000, 12_000))
+def test_many_random_scripts(shell: Shell) -> None:
+    compare_random_scripts(shell, range(10_000, 12_000))
 
 
-def compare_random_scripts(shell: Shell, toolchain: Toolchain, seeds: range) -> None:
-    """No race is invented. All are found, but for a few with gcc 12."""
+def compare_random_scripts(shell: Shell, seeds: range) -> None:
+    """No race is invented, and one is found wherever there are some."""
     scripts = [random_race_script(seed) for seed in seeds]
     book = RaceBook(scripts)
     program = book.compile(shell)
-    racy = missed = 0
+    racy = 0
     for number, script in enumerate(scripts):
         expected, found = races(script), book.run(shell, program, number)
         assert found <= expected, f"seed {seeds[number]}"
+        assert bool(found) == bool(expected), f"seed {seeds[number]}"
         racy += bool(expected)
-        missed += bool(expected) and not found
     assert racy > len(scripts) / 5
-    assert missed <= (racy / 5 if toolchain.cc == "gcc" else 0)
 
 
 def test_threads_used_well_are_silent_and_keep_the_exit_code(shell: Shell) -> None:

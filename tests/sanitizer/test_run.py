@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,18 @@ try:
     time.sleep(99)
 except KeyboardInterrupt:
     print("ended in its own way")
+"""
+
+FOR_EVER = """#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+atomic_int x;
+int main(void) {
+    FILE* file = fopen("pid", "w");
+    fprintf(file, "%d", getpid());
+    fclose(file);
+    while (atomic_load(&x) == 0) usleep(1000);
+}
 """
 
 
@@ -214,6 +227,23 @@ class TestRuns:
         assert not any(is_alive(options["pid"]) for options in options_given(shell))
 
 
+def test_a_program_does_not_outlive_us_when_we_are_killed(shell: Shell) -> None:
+    """That is the run-time library's to see to: nothing of ours is left to do it."""
+    shell.write("program.c", FOR_EVER)
+    shell.ok("holdfast-cc", "program.c", "-o", "program")
+    process = start(shell, "holdfast", "run", "./program")
+    number = shell.directory / "pid"
+    while not number.exists() or not number.read_text():
+        time.sleep(0.05)
+    assert is_alive(int(number.read_text()))
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 60
+    while is_alive(int(number.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(int(number.read_text()))
+
+
 def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
     play(shell, events=CLEAN)  # writes the program
     terminal, end_of_program = pty.openpty()
@@ -273,6 +303,20 @@ class TestSummingUp:
         assert done.stdout.count("WARNING: holdfast") == 2
         assert "2 findings in 1 run" in done.stdout
 
+    @pytest.mark.skipif(not shutil.which("llvm-symbolizer"), reason="llvm-symbolizer is not installed")
+    @pytest.mark.parametrize(("ended_by", "told"), [([1], 0), ([1, 0], 1)])
+    def test_a_copy_of_a_loop_that_waits_is_the_loop(
+        self, shell: Shell, module: Module, ended_by: list[int], told: int
+    ) -> None:
+        """`get` is inlined into both. Only an old value that ends the wait would do harm."""
+        doubtful = finding(module, unless_await={"at": module.place("reader", 1), "values": [0]})
+        wait = {"event": "await", "at": module.place("other", 1), "ended_by": ended_by}
+        elsewhere = {"event": "await", "at": module.place("writer", 1), "ended_by": []}
+        done = play(shell, events=[[doubtful, wait, elsewhere, end()]])
+        assert done.stdout.count("WARNING: holdfast") == told
+        assert play(shell, events=[[doubtful, elsewhere, end()]]).returncode == 1
+        assert play(shell, events=[[finding(module), wait, end()]]).returncode == 1
+
     def test_an_id_is_the_same_in_another_build(self, shell: Shell, module: Module, tmp_path: Path) -> None:
         from sanitizer.fakes import SOURCE
 
@@ -302,7 +346,7 @@ class TestSummingUp:
         done = play(shell, "--suppressions", "suppressions", events=[[finding(module), end()]])
         assert done.returncode == (0 if hides else 1)
         assert ("1 suppressed" in done.stdout) is hides
-        assert options_given(shell)[0]["suppressions"] == str(shell.directory / "suppressions")
+        assert options_given(shell)[0]["suppressions"] == "/dev/null"  # the library is to tell of all
 
     def test_suppressions_from_the_environment(self, shell: Shell, module: Module) -> None:
         shell.write("suppressions", "robustness:reader\n")

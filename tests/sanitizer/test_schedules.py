@@ -847,17 +847,19 @@ def test_pct_interrupts_anywhere_in_the_length_it_is_told(build: Build) -> None:
     assert times_found(program, "pct", 20, depth=1, length=500) == 0
 
 
-def test_a_crash_leaves_the_decisions_so_far(build: Build) -> None:
-    program = build("""
-static void *body(void *unused) { steps(10); abort(); }
-int main(void) {
+@pytest.mark.parametrize("end", ["abort()", "raise(SIGKILL)", "exit(3)", "_exit(3)"])
+def test_an_end_in_a_thread_leaves_the_decisions_so_far(build: Build, end: str) -> None:
+    program = build(f"""
+#include <signal.h>
+static void *body(void *unused) {{ steps(10); {end}; return unused; }}
+int main(void) {{
     start(0, body), start(1, body);
     join(0);
     return 0;
-}
+}}
 """)
     crashed = program.run("random", 4)
-    assert crashed.code < 0
+    assert crashed.code != 0
     decisions = crashed.decisions.rstrip("\0")
     again = program.run("random", 99, replay=program.keep(crashed))
     assert len(decisions.splitlines()) > 5

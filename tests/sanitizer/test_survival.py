@@ -132,7 +132,8 @@ int main() {
 
 
 @with_each_compiler
-def test_atomics_in_signal_handlers(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_atomics_in_signal_handlers(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -156,7 +157,7 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program)
+    _survives(shell, program, schedule=schedule)
 
 
 @with_each_compiler
@@ -402,7 +403,8 @@ int main(void) {
 
 
 @with_each_compiler
-def test_mixed_sizes_at_one_address(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_mixed_sizes_at_one_address(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -431,7 +433,7 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program, "7d0 7d0")
+    _survives(shell, program, "7d0 7d0", schedule=schedule)
 
 
 @with_each_compiler
@@ -547,7 +549,8 @@ int main(void) {
 
 
 @with_each_compiler
-def test_threads_that_are_cancelled_or_exit(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_threads_that_are_cancelled_or_exit(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     program = _build(
         shell,
@@ -580,11 +583,14 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program, "2")
+    _survives(shell, program, "2", schedule=schedule)
 
 
 @with_each_compiler
-def test_shared_pointers_across_an_uninstrumented_library(tmp_path: Path, toolchain: Toolchain) -> None:
+@schedules
+def test_shared_pointers_across_an_uninstrumented_library(
+    tmp_path: Path, toolchain: Toolchain, schedule: str
+) -> None:
     """Some of the counting is done in libstdc++.so, which is not instrumented."""
     shell = Shell(tmp_path, toolchain)
     program = _build(
@@ -610,7 +616,106 @@ int main() {
 """,
         plus_plus=True,
     )
-    _survives(shell, program, "50")
+    _survives(shell, program, "50", schedule=schedule)
+
+
+@with_each_compiler
+@schedules
+def test_joins_of_all_kinds(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
+    """Who has joined a thread knows what it did: the loads after it are no violations."""
+    shell = Shell(tmp_path, toolchain)
+    program = _build(
+        shell,
+        """
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+static atomic_int x, go;
+static void* work(void* p) { atomic_fetch_add_explicit(&x, 1, RELAXED); return p; }
+static void* late(void* p) {
+    while (!atomic_load_explicit(&go, memory_order_acquire)) usleep(10);
+    return work(p);
+}
+static pthread_t made(void* (*body)(void*)) {
+    pthread_t t;
+    assert(pthread_create(&t, NULL, body, &x) == 0);
+    return t;
+}
+static int seen(void) { return atomic_load_explicit(&x, RELAXED); }
+static struct timespec in(clockid_t clock, long milliseconds) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_sec += (t.tv_nsec + milliseconds * 1000000) / 1000000000;
+    t.tv_nsec = (t.tv_nsec + milliseconds * 1000000) % 1000000000;
+    return t;
+}
+int main(void) {
+    void* result;
+    pthread_t t = made(work);
+    while (pthread_tryjoin_np(t, &result) == EBUSY) sched_yield();
+    assert(result == &x && seen() == 1);
+    struct timespec limit = in(CLOCK_REALTIME, 60000);
+    assert(pthread_timedjoin_np(made(work), &result, &limit) == 0 && seen() == 2);
+    limit = in(CLOCK_MONOTONIC, 60000);
+    assert(pthread_clockjoin_np(made(work), &result, CLOCK_MONOTONIC, &limit) == 0 && seen() == 3);
+    assert(pthread_timedjoin_np(made(work), NULL, NULL) == 0 && seen() == 4);
+    t = made(late);
+    assert(pthread_tryjoin_np(t, NULL) == EBUSY);
+    limit = in(CLOCK_REALTIME, 20);
+    assert(pthread_timedjoin_np(t, NULL, &limit) == ETIMEDOUT);
+    limit = in(CLOCK_MONOTONIC, 20);
+    assert(pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, &limit) == ETIMEDOUT);
+    atomic_store_explicit(&go, 1, memory_order_release);
+    assert(pthread_join(t, NULL) == 0 && seen() == 5);
+    return 0;
+}
+""",
+    )
+    _survives(shell, program, schedule=schedule)
+
+
+@with_each_compiler
+@schedules
+def test_a_mutex_made_of_system_calls(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
+    shell = Shell(tmp_path, toolchain)
+    program = _build(
+        shell,
+        """
+#include <linux/futex.h>
+#include <sys/syscall.h>
+static atomic_uint word;  /* 0: free, 1: locked, 2: others wait */
+static int count;
+static long futex(int operation, unsigned value) {
+    return syscall(SYS_futex, &word, operation, value, NULL, NULL, 0);
+}
+static void lock(void) {
+    unsigned seen = 0;
+    if (atomic_compare_exchange_strong_explicit(&word, &seen, 1, memory_order_acquire, RELAXED)) return;
+    while (atomic_exchange_explicit(&word, 2, memory_order_acquire) != 0) futex(FUTEX_WAIT_PRIVATE, 2);
+}
+static void unlock(void) {
+    if (atomic_exchange_explicit(&word, 0, memory_order_release) == 2) futex(FUTEX_WAKE_PRIVATE, 1);
+}
+static void* work(void* _) {
+    for (int i = 0; i < 100; ++i) {
+        lock();
+        ++count;
+        if (i % 10 == 0) syscall(SYS_sched_yield);
+        unlock();
+    }
+    return _;
+}
+int main(void) {
+    assert(syscall(SYS_gettid) == getpid());
+    pthread_t threads[3];
+    for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+    printf("%d", count);
+    return 0;
+}
+""",
+    )
+    _survives(shell, program, "300", schedule)
 
 
 _MESSAGE_PASSING = """

@@ -176,6 +176,15 @@ class TestStoreBuffering:
             named = [repair[key] for repair in finding["repair"] for key in ("after", "before")]
             assert {place["line"] for place in named if place and place["file"].endswith("sb.cpp")} == {8, 9}
 
+    def test_inlined_atomics_are_told_apart_in_the_programs_own_report(self, shell: Shell) -> None:
+        """Both loads come from the same line of <atomic>; only the one of line 6 waits."""
+        text = WAITING_AND_STORE_BUFFERING.replace("struct Word { int value; };", "using Word = int;")
+        shell.write("sb.cpp", text.replace(".value", ""))
+        shell.ok("holdfast-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
+        done = shell.run("./sb", HOLDFAST_OPTIONS="schedule=random")
+        assert "WARNING: Holdfast: robustness violation" in done.stderr
+        assert "sb.cpp:9" in done.stderr
+
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)
         shell.ok("holdfast-c++", "sb.cpp", "-o", "sb")

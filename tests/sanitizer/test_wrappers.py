@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.sanitizer import instrumentation
 from holdfast.sanitizer.compiler import real_command
 from holdfast.sanitizer.toolchain import CannotBuildError
 from sanitizer.building import Shell, Toolchain, with_each_compiler
@@ -36,6 +37,43 @@ CPLUSPLUS = """#include <atomic>
 std::atomic<int> x;
 int main() { std::thread t([] { x = 7; }); t.join(); std::cout << x << std::endl; }
 """
+
+# What build systems and people come up with; some of it is a mistake.
+ODD_COMMANDS = (
+    "-c a.c f.c",
+    "-### a.c",
+    "-M a.c",
+    "-MM -MP a.c",
+    "-E - -o -",
+    "-v -E -x c /dev/null",
+    "-dM -E -x c++ /dev/null",
+    "-x c-header h.h -o h.pch",
+    "h.h",
+    "-flto -c a.c",
+    "-flto a.c f.c -o out",
+    "-static-libgcc a.c -o out",
+    "-static-libgcc -static-libstdc++ b.cpp -o out",
+    "a.c -nodefaultlibs -lc -o out",
+    "-nostdlib -r a.c f.c -o out.o",
+    "-nostartfiles -shared -fPIC f.c -o f.so",
+    "-std=c89 -pedantic-errors -Wall -Wextra -Werror -c f.c",
+    "--coverage a.c -o out",
+    "-pg a.c -o out",
+    "-s -O3 -march=native a.c -o out",
+    "-fno-pic -no-pie a.c -o out",
+    "-fstack-protector-all -D_FORTIFY_SOURCE=2 -O2 a.c -o out",
+    "-Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now a.c -o out",
+    "-Wl,--version",
+    "-print-file-name=libc.so",
+    "-print-libgcc-file-name",
+    "--help",
+    "@options",
+    "@missing a.c",
+    "missing.c",
+    "-lm",
+    "a.c -o",
+    "-fno-such-option -c a.c",
+)
 
 
 @pytest.fixture
@@ -156,6 +194,22 @@ class TestByHand:
                 ours, theirs = shell.run(wrapper, question), shell.run(real, question)
                 assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode)
 
+    @pytest.mark.parametrize("command", ODD_COMMANDS)
+    def test_odd_commands_end_as_with_the_compiler(
+        self, shell: Shell, toolchain: Toolchain, command: str
+    ) -> None:
+        for name, text in (("a.c", LOADS), ("b.cpp", CPLUSPLUS), ("f.c", "int f(void) { return 1; }\n")):
+            shell.write(name, text)
+        shell.write("h.h", "static inline int g(int x) { return x; }\n")
+        shell.write("options", "-O2 '-DTEXT=\"x y\"' a.c -o\nout\n")
+        plus = "b.cpp" in command
+        real = toolchain.cxx if plus else toolchain.cc
+        ours = shell.run("holdfast-c++" if plus else "holdfast-cc", *command.split(), input="int x;")
+        theirs = shell.run(real, *command.split(), input="int x;")
+        assert ours.returncode == theirs.returncode, ours.stderr
+        if (shell.directory / "out").exists():
+            shell.run("./out")
+
     def test_mistakes_are_the_compilers_to_tell(self, shell: Shell, toolchain: Toolchain) -> None:
         shell.write("a.c", "int main(void) { return x; }\n")
         ours, theirs = (shell.run(compiler, "a.c") for compiler in ("holdfast-cc", toolchain.cc))
@@ -192,16 +246,33 @@ if(NOT HAS_SHADOW OR HAS_NONSENSE)
   message(FATAL_ERROR "probing does not work")
 endif()
 find_package(Threads REQUIRED)
+include(CheckCSourceRuns)
+check_c_source_runs("#include <stdatomic.h>
+atomic_int x; int main(void) { return atomic_load(&x); }" ATOMICS_RUN)
+include(CheckLibraryExists)
+check_library_exists(pthread pthread_create "" HAS_PTHREAD)
+if(NOT ATOMICS_RUN OR NOT HAS_PTHREAD)
+  message(FATAL_ERROR "running what was probed does not work")
+endif()
 add_library(get SHARED get.c)
 add_executable(main main.c)
 target_link_libraries(main get)
-add_executable(plus plus.cpp)
+add_library(objects OBJECT plus.cpp)
+target_precompile_headers(objects PRIVATE <atomic> <thread>)
+add_executable(plus $<TARGET_OBJECTS:objects>)
 target_link_libraries(plus Threads::Threads)
+add_library(archive STATIC get.c)
+add_executable(other main.c)
+target_link_libraries(other archive)
+install(TARGETS main get other DESTINATION .)
 """,
         )
         shell.ok("cmake", "-B", "build", CC="holdfast-cc", CXX="holdfast-c++")
         shell.ok("cmake", "--build", "build")
         assert shell.ok("build/main") == shell.ok("build/plus") == "7\n"
+        shell.ok("cmake", "--install", "build", "--prefix", "installed")
+        assert shell.ok("installed/other") == "7\n"
+        assert shell.ok("installed/main", LD_LIBRARY_PATH="installed") == "7\n"
 
     def test_a_configure_script(self, shell: Shell) -> None:
         """What those of autotools do: compile, link, run, ask for functions that are and are not there."""
@@ -354,11 +425,34 @@ class TestRefusals:
         assert "expected atomics or races" in self.refusal("--mode", "all", "-c", "a.c")
         assert "expected atomics or races" in self.refusal("-c", "a.c", HOLDFAST_MODE="x")
 
-    def test_races_without_thread_sanitizer(self, compilers: str, tmp_path: Path) -> None:
-        compiler = tmp_path / "gcc-12"
-        compiler.write_text("#!/bin/sh\ncase $1 in -dumpversion) echo 12;; *) echo libtsan.so;; esac\n")
+    @pytest.mark.parametrize(
+        ("name", "version", "package"),
+        [
+            ("gcc-12", "12", "libgcc-12-dev"),
+            ("clang-15", "15.0.6", "libclang-common-15-dev"),  # of another name in Debian 12
+            ("clang-19", "19.1.7", "libclang-rt-19-dev"),
+        ],
+    )
+    def test_races_without_thread_sanitizer(
+        self, tmp_path: Path, name: str, version: str, package: str
+    ) -> None:
+        compiler = tmp_path / name
+        answers = f"case $1 in -dumpversion) echo {version};; -print*) echo ${{1#*=}};; esac"
+        compiler.write_text(f"#!/bin/sh\n{answers}\n", encoding="utf-8")
+        compiler.chmod(0o755)
         message = self.refusal("--mode=races", "a.c", HOLDFAST_CC=str(compiler))
-        assert "apt install libgcc-12-dev" in message
+        assert f"apt install {package})" in message
+
+    def test_a_run_time_library_that_was_not_built(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(instrumentation.LIBRARIES, "atomics", "/none/libholdfast_atomics.a")
+        message = self.refusal("a.c")
+        assert "/none/libholdfast_atomics.a is missing" in message
+        assert "apt install g++" in message
+        assert command("-c", "a.c")  # no harm where nothing is linked
+
+    def test_what_hides_in_a_response_file(self, tmp_path: Path) -> None:
+        (tmp_path / "options").write_text("-O2 -static\n", encoding="utf-8")
+        assert "`-static` cannot be used" in self.refusal("a.c", f"@{tmp_path}/options")
 
     def test_what_is_refused_exits_with_2_and_one_line(self, tmp_path: Path) -> None:
         done = Shell(tmp_path).run("holdfast-cc", "-static", "a.c")

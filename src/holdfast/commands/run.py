@@ -87,14 +87,14 @@ def run(
         command=command or (again.command if again else ()),
         timeout=timeout,
         processes=jobs,
-        suppressions=suppressions or _option("suppressions"),
         keep_decisions=as_json,
         learn_length=again is None and schedules[0].kind == "pct",
         stdout_to_stderr=as_json,
     )
     if not job.command:
         raise click.UsageError("expected a program to run, as in `holdfast run -- ./a.out`")
-    answer = guarded(lambda: _answer(job, schedules, again))
+    unwanted = suppressions or _option("suppressions")
+    answer = guarded(lambda: _answer(job, schedules, again, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from holdfast.sanitizer.sarif import encode
@@ -125,14 +125,16 @@ def _option(name: str) -> str | None:
     return settings.get(name)
 
 
-def _answer(job: Job, schedules: list[Schedule], replay: Replay | None) -> AnyRunAnswer:
+def _answer(
+    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None
+) -> AnyRunAnswer:
     from holdfast.sanitizer.progress import progress_of
     from holdfast.sanitizer.runs import InterruptedRunsError, Outcome, run_all
     from holdfast.sanitizer.summing import Asked, answer_of
     from holdfast.sanitizer.suppressions import read_suppressions
     from holdfast.sanitizer.tally import Tally
 
-    suppressions = read_suppressions(job.suppressions) if job.suppressions else []
+    suppressions = read_suppressions(unwanted) if unwanted else []
     tally = Tally()
     interrupted = False
     started = time.monotonic()

@@ -37,9 +37,13 @@ _DEEPEST_RESPONSE_FILE = 20
 
 
 class Request(NamedTuple):
-    """`inputs`: is there anything to work on, or is the compiler only asked about itself?"""
+    """`inputs`: is there anything to work on, or is the compiler only asked about itself?
+
+    `cut_off`: the last option lacks its value, so what is added after it would be taken for that.
+    """
 
     inputs: bool = False
+    cut_off: bool = False
     stops_before_linking: bool = False
     shared: bool = False
     relocatable: bool = False
@@ -55,7 +59,7 @@ class Request(NamedTuple):
 
 
 def request_of(arguments: Iterable[str]) -> Request:
-    inputs = stops = shared = relocatable = False
+    inputs = cut_off = stops = shared = relocatable = False
     static = width = target = ""
     sanitizers: set[str] = set()
     words = expanded(arguments)
@@ -66,7 +70,10 @@ def request_of(arguments: Iterable[str]) -> Request:
         elif word == "--":
             inputs = any(True for _ in words) or inputs
         elif word in _TAKES_VALUE:
-            value = next(words, "")
+            value = next(words, None)
+            if value is None:
+                cut_off = True
+                break
             target = value if word == "-target" else target
             stops |= word == "-x" and value.endswith("-header")
         elif word in _STOPS_BEFORE_LINKING:
@@ -88,7 +95,7 @@ def request_of(arguments: Iterable[str]) -> Request:
         elif word.startswith("-fno-sanitize="):
             gone = word.partition("=")[2].split(",")
             sanitizers.difference_update(sanitizers.copy() if "all" in gone else gone)
-    return Request(inputs, stops, shared, relocatable, static, width, target, frozenset(sanitizers))
+    return Request(inputs, cut_off, stops, shared, relocatable, static, width, target, frozenset(sanitizers))
 
 
 def expanded(arguments: Iterable[str], depth: int = 0) -> Iterator[str]:

@@ -53,7 +53,7 @@ def real_command(language: Language, arguments: Sequence[str], environment: Mapp
     mode, arguments = _mode_of(arguments, environment)
     compiler = chosen_compiler(language, environment)
     request = request_of(arguments)
-    if not request.inputs:  # such as --version, -dumpmachine, -print-search-dirs
+    if not request.inputs or request.cut_off:  # such as --version, -dumpmachine, -print-search-dirs; a.c -o
         return [*compiler.words, *arguments]
     _check(request, mode)
     compiling = compile_options(mode, compiler.family)

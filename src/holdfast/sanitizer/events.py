@@ -58,8 +58,18 @@ class StaleValue(msgspec.Struct, frozen=True):
     value: int | str | None = None
 
 
+class Doubt(msgspec.Struct, frozen=True):
+    """The place of an access, and the old values that it could read."""
+
+    at: Place
+    values: tuple[int, ...] = ()
+
+
 class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="finding"):
-    """`missed` is the newest write that the access comes after under SC, but need not see."""
+    """`missed` is the newest write that the access comes after under SC, but need not see.
+
+    `unless_await`: it is none if its place waits, and none of the old values ends the wait.
+    """
 
     kind: str
     access: str
@@ -74,6 +84,14 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     chain: tuple[RawAccess, ...] = ()
     location: RawLocation | None = None
     repair: tuple[RawRepair, ...] = ()
+    unless_await: Doubt | None = None
+
+
+class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
+    """A place that was seen to wait, and the values that only ever ended it."""
+
+    at: Place
+    ended_by: tuple[int, ...] = ()
 
 
 class RawBlocked(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +117,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     exit: int = 0
 
 
-Event = RawFinding | RawDeadlock | StepLimit | End
+Event = RawFinding | RawAwait | RawDeadlock | StepLimit | End
 
 _DECODER = msgspec.json.Decoder(Event)
 

@@ -54,7 +54,7 @@ def link_options(mode: Mode, family: Family, *, shared: bool = False) -> list[st
         options += _to_linker("-z", "undefs")
     else:
         library = _to_linker("--whole-archive", LIBRARIES[mode], "--no-whole-archive")
-        options += ["-rdynamic", *library, "-pthread", "-ldl"]
+        options += ["-rdynamic", *library, "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
     return _perhaps_unused(options) if family == "clang" else options
 
 
@@ -93,4 +93,6 @@ def _has_thread_sanitizer(compiler: Compiler) -> bool:
 
 def _thread_sanitizer_package(compiler: Compiler) -> str:
     version = output_of([*compiler.words, "-dumpversion"]).partition(".")[0].strip()
-    return f"libgcc-{version}-dev" if compiler.family == "gcc" else f"libclang-rt-{version}-dev"
+    if compiler.family == "gcc":
+        return f"libgcc-{version}-dev"
+    return f"libclang-common-{version}-dev" if version == "15" else f"libclang-rt-{version}-dev"

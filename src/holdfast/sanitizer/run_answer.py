@@ -178,12 +178,12 @@ AnyRunAnswer = SeenNotRobust | NotSeen | RunsUnknown
 def places(stack: Sequence[Frame]) -> Sequence[Frame]:
     """From the innermost call to the first outside of the compiler's own headers, such as `<atomic>`."""
     for index, frame in enumerate(stack):
-        if frame.file and not _comes_with_the_compiler(frame.file):
+        if frame.file and not comes_with_the_compiler(frame.file):
             return stack[: index + 1]
     return stack[:1]
 
 
-def _comes_with_the_compiler(file: str) -> bool:
+def comes_with_the_compiler(file: str) -> bool:
     """Other libraries lie in /usr/include too, and their lines are what a reader looks for."""
     return file.startswith(("/usr/lib/", "/usr/bin/../lib/")) or (
         file.startswith("/usr/include/") and "/c++/" in file

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +33,9 @@ _KEPT_OUTPUT = 4000  # characters
 _LARGEST_DECISIONS = 1 << 16  # bytes, compressed; a longer run is repeated by its seed alone
 _ADDRESSES_NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 _CURRENT_PERSONALITY = 0xFFFFFFFF
-_SECONDS_TO_END = 5.0  # for a program that was interrupted
+_SECONDS_AFTER_CONTROL_C = 5.0  # for the program to end in its own way
+_SECONDS_AFTER_TIMEOUT = 1.0  # to tell what it has found
+_MOST_FINDINGS = 10_000  # of one run, unless the user says otherwise; those that are suppressed count
 _THREAD_SANITIZER_LOG = "thread-sanitizer"
 
 
@@ -43,7 +46,6 @@ class Job:
     command: tuple[str, ...]
     timeout: float | None = None
     processes: int | None = None
-    suppressions: str | None = None
     keep_decisions: bool = False
     learn_length: bool = False  # of the first run, over which pct spreads its changes in the others
     stdout_to_stderr: bool = False  # of a single run, where the standard output is ours
@@ -154,12 +156,11 @@ class _Runner:
         try:
             return process.wait(self.job.timeout)
         except subprocess.TimeoutExpired:
-            _kill(process)
-            process.wait()
+            _ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
             return None
         except KeyboardInterrupt:
             self._stopped = True
-            return _interrupted(process)
+            return _ended_by(process, signal.SIGINT, _SECONDS_AFTER_CONTROL_C)
         finally:
             self._live.discard(process)
 
@@ -196,10 +197,12 @@ class _Runner:
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
     """Ours come last in HOLDFAST_OPTIONS and TSAN_OPTIONS: a later setting wins.
 
+    Findings are suppressed when the runs are over, so the run-time library is to tell of them all.
     What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
     """
-    options = [os.environ.get("HOLDFAST_OPTIONS", ""), "quiet=1", "exitcode=0", f"json={place}/%p.jsonl"]
-    options += [f"schedule={schedule.kind}"]
+    options = [f"max_findings={_MOST_FINDINGS}", os.environ.get("HOLDFAST_OPTIONS", "")]
+    options += ["quiet=1", "exitcode=0", f"json={place}/%p.jsonl", "suppressions=/dev/null"]
+    options += [f"run_by={os.getpid()}", f"schedule={schedule.kind}"]
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
         options += [f"length={schedule.length}"] if schedule.length else []
@@ -209,8 +212,6 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
             options += [f"replay={place}/replay"]
         elif job.keep_decisions:
             options += [f"decisions={place}/decisions"]
-    if job.suppressions is not None:
-        options += [f"suppressions={os.path.abspath(job.suppressions)}"]
     thread_sanitizer = [os.environ.get("TSAN_OPTIONS", ""), f'log_path="{place}/{_THREAD_SANITIZER_LOG}"']
     return {
         **os.environ,
@@ -233,14 +234,19 @@ def _end_of(output: IO[bytes]) -> str:
     return output.read().decode("utf-8", "replace")
 
 
-def _interrupted(process: subprocess.Popen[bytes]) -> int:
-    """Tell the program, too, and give it time to end in its own way."""
-    process.send_signal(signal.SIGINT)
-    try:
-        return process.wait(_SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        _kill(process)
-        return process.wait()
+def _ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
+    """Tell the program, give it time, and in the end leave nothing of what it has started."""
+    process.send_signal(number)
+    deadline = time.monotonic() + seconds
+    while not _has_ended(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    _kill(process)
+    return process.wait()
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without taking note of it: nobody could find its process group any more."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
 @contextmanager

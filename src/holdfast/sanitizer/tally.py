@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from holdfast.sanitizer.events import End, RawDeadlock, RawFinding, StepLimit
 from holdfast.sanitizer.run_answer import Schedule
 from holdfast.sanitizer.runs import Outcome
+from holdfast.sanitizer.waiting import WaitingLoops
 
 What = TypeVar("What")
 
@@ -37,12 +38,16 @@ class Tally:
     findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
+    _waiting: WaitingLoops = field(default_factory=WaitingLoops)
 
     def add(self, outcome: Outcome) -> None:
         self.runs += 1
         self.watched |= outcome.watched
+        rounds = self._waiting.rounds_in(outcome.events)
         for event in outcome.events:
             if isinstance(event, RawFinding):
+                if event in rounds:
+                    continue
                 self._note(self.findings, _shape(event), event, outcome)
             elif isinstance(event, RawDeadlock):
                 self._note(self.deadlocks, event.threads, event, outcome)

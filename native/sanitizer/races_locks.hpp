@@ -1,0 +1,46 @@
+// Locks that ThreadSanitizer does not see being taken, in mode races: those with a limit on a clock of the
+// caller's choice, which std::timed_mutex and std::shared_timed_mutex use (its clang 19 knows the mutexes).
+// It sees them being given back, so it has to hear of them, once they are taken. In mode atomics this is
+// empty.
+#pragma once
+
+namespace holdfast::races {
+
+#if defined(HOLDFAST_RACES)
+
+extern "C" {
+void __tsan_mutex_pre_lock(void* lock, unsigned flags);
+void __tsan_mutex_post_lock(void* lock, unsigned flags, int recursion);
+void __tsan_acquire(void* address);
+}
+
+constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as if by a trylock
+
+// `known`: there is a function of ThreadSanitizer that has told it already.
+inline int tell_of_lock(bool known, void* lock, unsigned flags, int result) {
+    if (known || result != 0) return result;
+    __tsan_mutex_pre_lock(lock, flags);
+    __tsan_mutex_post_lock(lock, flags, 0);
+    return result;
+}
+
+inline int tell_of_semaphore(bool known, void* semaphore, int result) {
+    if (!known && result == 0) __tsan_acquire(semaphore);
+    return result;
+}
+
+#else
+
+constexpr unsigned to_write = 0, to_read = 0;
+inline int tell_of_lock(bool, void*, unsigned, int result) {
+    return result;
+}
+inline int tell_of_semaphore(bool, void*, int result) {
+    return result;
+}
+
+#endif
+
+}  // namespace holdfast::races
+
+#define KNOWN_TO_THREAD_SANITIZER(function) (INTERCEPTOR(function) != nullptr)

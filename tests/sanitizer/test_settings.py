@@ -1,0 +1,221 @@
+"""The settings of HOLDFAST_OPTIONS, as the library in a program that is started directly heeds them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanitizer.building import INSTALLED, Shell
+
+# Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x).
+PROGRAM = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+atomic_int x, y, z;
+static volatile int turn;
+static void buffer(atomic_int* mine, atomic_int* other) {
+    atomic_store_explicit(mine, 1, memory_order_relaxed);
+    atomic_load_explicit(other, memory_order_relaxed);
+}
+__attribute__((noinline)) void first_pair(atomic_int* a, atomic_int* b) { buffer(a, b); __asm__(""); }
+__attribute__((noinline)) void second_pair(atomic_int* a, atomic_int* b) { buffer(a, b); __asm__(""); }
+__attribute__((noinline)) void third_pair(atomic_int* a, atomic_int* b) { buffer(a, b); __asm__(""); }
+static void wait_for(int t) { while (turn != t) usleep(100); }
+static void* left(void* unused) {
+    first_pair(&x, &y); turn = 1;
+    wait_for(2); second_pair(&y, &z); turn = 3;
+    wait_for(4); third_pair(&z, &x); turn = 5;
+    return unused;
+}
+static void* right(void* unused) {
+    wait_for(1); first_pair(&y, &x); turn = 2;
+    wait_for(3); second_pair(&z, &y); turn = 4;
+    wait_for(5); third_pair(&x, &z);
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, left, 0);
+    pthread_create(&b, 0, right, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    puts("end");
+    return 7;
+}
+"""
+
+# It waits for the flag, going round at least once. Under SC it then comes after the store of `x` as well, but
+# an old value of the flag only makes it go round again.
+WAITS = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+atomic_int x, flag;
+static volatile int turn;
+static void* writer(void* unused) {
+    while (turn == 0) usleep(100);
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    atomic_load_explicit(&x, memory_order_relaxed);
+    turn = 2;
+    return unused;
+}
+static int load(void) { return atomic_load_explicit(&flag, memory_order_relaxed); }
+static void* reader(void* unused) {
+    int rounds = 0;
+    while (1) {
+        if (rounds == 3) {
+            turn = 1;
+            while (turn != 2) usleep(100);
+            atomic_store_explicit(&x, 1, memory_order_relaxed);
+        }
+        if (load()) return unused;
+        rounds++;
+    }
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, writer, 0);
+    pthread_create(&b, 0, reader, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path, INSTALLED[-1])
+    shell.write("program.c", PROGRAM)
+    shell.ok("holdfast-cc", "-O1", "program.c", "-o", "program")
+    return shell
+
+
+def warnings(text: str) -> int:
+    return text.count("WARNING: Holdfast: robustness violation")
+
+
+def events(shell: Shell, name: str = "events.json") -> list[dict[str, Any]]:
+    lines = (shell.directory / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def told(shell: Shell, settings: str) -> int:
+    """How many findings the program tells, and counts in its last event."""
+    shell.run("./program", HOLDFAST_OPTIONS=f"{settings}:json=events.json")
+    *others, last = events(shell)
+    found = [event for event in others if event["event"] == "finding"]
+    assert last["event"] == "end"
+    assert last["findings"] >= len(found)
+    return len(found)
+
+
+def test_by_default_all_is_told_and_the_exit_code_says_so(shell: Shell) -> None:
+    done = shell.run("./program")
+    assert (done.returncode, done.stdout) == (66, "end\n")
+    assert warnings(done.stderr) == 3
+    assert done.stderr.endswith("Holdfast: reported 3 warnings\n")
+
+
+@pytest.mark.parametrize(("code", "wanted"), [("0", 7), ("9", 9)])
+def test_exit_code(shell: Shell, code: str, wanted: int) -> None:
+    assert shell.run("./program", HOLDFAST_OPTIONS=f"exitcode={code}").returncode == wanted
+
+
+def test_halt_on_error_ends_the_program_at_the_first_finding(shell: Shell) -> None:
+    """Without loops that wait, nothing has to wait until the end of the program."""
+    done = shell.run("./program", HOLDFAST_OPTIONS="halt_on_error=1:await_loops=0")
+    assert (done.returncode, done.stdout, warnings(done.stderr)) == (66, "", 1)
+    assert shell.run("./program", HOLDFAST_OPTIONS="halt_on_error=1:exitcode=5").returncode == 5
+
+
+def test_log_path_takes_the_reports_out_of_the_way(shell: Shell) -> None:
+    done = shell.run("./program", HOLDFAST_OPTIONS="log_path=log.%p")
+    (log,) = shell.directory.glob("log.*")
+    assert log.name.removeprefix("log.").isdigit()
+    assert (done.stderr, warnings(log.read_text(encoding="utf-8"))) == ("", 3)
+
+
+def test_a_log_that_cannot_be_written_leaves_the_reports_where_they_were(shell: Shell) -> None:
+    done = shell.run("./program", HOLDFAST_OPTIONS="log_path=none/log")
+    assert "holdfast: cannot write none/log, named in HOLDFAST_OPTIONS" in done.stderr
+    assert warnings(done.stderr) == 3
+
+
+def test_quiet_keeps_the_exit_code(shell: Shell) -> None:
+    done = shell.run("./program", HOLDFAST_OPTIONS="quiet=1")
+    assert (done.returncode, done.stderr) == (66, "")
+
+
+def test_json_lines(shell: Shell) -> None:
+    assert told(shell, "quiet=1") == 3
+    assert {event["kind"] for event in events(shell) if event["event"] == "finding"} == {"robustness"}
+
+
+def test_more_than_max_findings_are_counted_only(shell: Shell) -> None:
+    assert told(shell, "quiet=1:max_findings=2") == 2
+    assert events(shell)[-1]["findings"] == 3
+    done = shell.run("./program", HOLDFAST_OPTIONS="max_findings=1")
+    assert (done.returncode, warnings(done.stderr)) == (66, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("robustness:second_pair", 2),
+        ("robustness:^second_pair$", 2),
+        ("  robustness:^first\r", 2),
+        ("robustness:^pair", 3),
+        ("robustness:second$", 3),
+        ("robustness:f*pair", 2),
+        ("robustness:^x$", 2),
+        ("robustness:program.c", 0),
+        ("robustness:program$", 0),
+        ("race:second_pair", 3),
+        ("deadlock:*", 3),
+        ("# robustness:*", 3),
+    ],
+)
+def test_suppressions(shell: Shell, line: str, left: int) -> None:
+    shell.write("unwanted", f"\n{line}\n")
+    done = shell.run("./program", HOLDFAST_OPTIONS="suppressions=unwanted")
+    assert warnings(done.stderr) == left
+    assert done.returncode == (66 if left else 7)
+    assert "expected" not in done.stderr
+
+
+def test_holdfast_run_counts_what_it_suppresses(shell: Shell) -> None:
+    shell.write("unwanted", "robustness:^first_pair\nrobustness:^third_pair\n")
+    done = shell.run("holdfast", "run", "--suppressions", "unwanted", "./program")
+    assert done.returncode == 1
+    assert done.stdout.count("WARNING: holdfast") == 1
+    assert "2 suppressed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "warning"),
+    [
+        ("suppressions=none", "holdfast: cannot read the suppressions none"),
+        ("suppressions=program.c", "expected robustness:PATTERN, found "),
+        ("halt_on_error=yes", 'bad value of "halt_on_error": "yes"'),
+        ("exitcode=", 'bad value of "exitcode": ""'),
+        ("exit_code=3", 'no option is called "exit_code"'),
+        ("quiet", 'bad value of "quiet": ""'),
+    ],
+)
+def test_a_mistake_is_told_and_the_program_runs(shell: Shell, settings: str, warning: str) -> None:
+    done = shell.run("./program", HOLDFAST_OPTIONS=settings)
+    assert warning in done.stderr
+    assert warnings(done.stderr) == 3
+
+
+def test_loops_that_wait_are_recognised_unless_switched_off(shell: Shell) -> None:
+    shell.write("program.c", WAITS)
+    shell.ok("holdfast-cc", "-O1", "program.c", "-o", "program")
+    assert told(shell, "quiet=1") == 0
+    assert told(shell, "quiet=1:await_loops=0") == 1
