@@ -8,13 +8,13 @@
 namespace holdfast {
 namespace {
 
-constexpr std::int64_t least_room = 2048;
-constexpr Time most_time = 1 << 24;
+constexpr std::int64_t least_room = 2048;     // for so many steps outside of cells, at least
+constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
 std::int64_t room_due = least_room;
-Time time_due = most_time;
-std::uint32_t collecting;
+Time time_due = least_time;
+std::uint32_t asked;  // somebody is about to collect
 std::uint32_t steps_since_look;
 
 // The processor's instruction is not everywhere, and the compiler's function for it is not ours.
@@ -61,7 +61,7 @@ struct Values {
 
 // Room for enough steps to be worth the work, but not so many that their memory matters.
 std::int64_t room_between(std::int64_t work) {
-    std::int64_t const worthwhile = work, bearable = (1 << 17) + work / 4;
+    std::int64_t const worthwhile = work, bearable = (1 << 17) + work / 2;
     return least_room + (worthwhile < bearable ? worthwhile : bearable);
 }
 
@@ -130,7 +130,7 @@ class Collection {
         auto& slot = slots[s];
         if (slot.owner != nullptr) {
             Time const time = slot.owner->time = values_[s].renamed(slot.owner->time);
-            if (time_due < most_time + 2 * time) time_due = most_time + 2 * time;
+            if (time_due < least_time + 2 * time) time_due = least_time + 2 * time;
         } else if (slot.dead) {
             slot.last = values_[s].renamed(slot.last);
             slot.dead = slot.last != 0;
@@ -144,9 +144,9 @@ class Collection {
 
 void collect() {
     StoppedWorld stopped;
-    time_due = most_time;
+    time_due = least_time;
     Collection().run();
-    __atomic_store_n(&collecting, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
 }
 
 bool note_steps(Thread& t) {
@@ -158,7 +158,7 @@ bool note_steps(Thread& t) {
         find_known_to_all();
     }
     bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due || t.time >= time_due;
-    return due && __atomic_exchange_n(&collecting, 1, __ATOMIC_RELAXED) == 0;
+    return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 
 }  // namespace holdfast

@@ -110,13 +110,20 @@ void History::begin(std::uint64_t value) {
 }
 
 void History::begin_again(std::uint64_t value) {
-    for (std::uint32_t i = 0; i < count_; ++i) Gap::release(steps_[i].gap);
+    release_gaps(count_);
+    has_gaps_ = false;
     begin(value);
 }
 
 void History::end() {
-    begin_again(0);
+    release_gaps(count_);
+    has_gaps_ = false;
+    count_ = 0;
     if (capacity_ > own) move_to(own);
+}
+
+void History::release_gaps(std::uint32_t before) {
+    for (std::uint32_t i = 0; has_gaps_ && i < before; ++i) Gap::release(steps_[i].gap);
 }
 
 // Others than the first few steps stand elsewhere.
@@ -127,7 +134,7 @@ void History::move_to(std::uint32_t capacity) {
         steps_ = own_steps_;
         capacity_ = own;
     } else {
-        capacity_ = static_cast<std::uint32_t>(memory::usable(capacity * sizeof(Step)) / sizeof(Step));
+        capacity_ = memory::usable(capacity * sizeof(Step)) / sizeof(Step) & 0x7fff'ffff;
         steps_ = memory::allocate_array<Step>(capacity_);
     }
     if (steps_ == old) return;
@@ -158,7 +165,7 @@ std::uint32_t History::move_base() {
 
 void History::drop_before(std::uint32_t begin) {
     if (begin == 0) return;
-    for (std::uint32_t i = 0; i < begin; ++i) Gap::release(steps_[i].gap);
+    release_gaps(begin);
     count_ -= begin;
     __builtin_memmove(steps_, steps_ + begin, count_ * sizeof(Step));
 }
@@ -203,6 +210,7 @@ void History::drop_superseded() {
         if (write_is_kept) continue;  // as the newest write always is, so there is a step behind this one
         Gap const* const next_gap = steps_[i].gap;
         bool const followed_by_rmw = next_gap != nullptr ? next_gap->first_is_rmw() : steps_[i].rmw;
+        has_gaps_ = true;
         pending.add_write(value, !followed_by_rmw, rmw);
     }
     count_ = kept;

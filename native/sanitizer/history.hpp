@@ -161,6 +161,7 @@ class History {
     static constexpr std::uint32_t own = 2;
 
     void make_room();
+    void release_gaps(std::uint32_t before);
     std::uint32_t move_base();
     void drop_before(std::uint32_t begin);
     void drop_known_to_all() { drop_before(move_base()); }
@@ -177,7 +178,8 @@ class History {
     } newest_;
     Step* steps_;
     std::uint32_t count_;
-    std::uint32_t capacity_;
+    std::uint32_t capacity_ : 31;
+    std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
     std::uint32_t newest_index_;
     std::uint32_t newest_plain_;
     Step base_;

@@ -104,6 +104,7 @@ void LockedCell::find(std::uintptr_t address, CellKind kind) {
         if (free_cells == nullptr) make_cells();
         cell = free_cells;
         free_cells = cell->next;
+        prefetch(free_cells);  // for whoever makes the next one
         cell->lock.lock();
         cell->foreign = cell->writer_knew_message = false;
         cell->width = lanes;

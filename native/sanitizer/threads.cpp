@@ -138,7 +138,6 @@ void start_threads() {
     register_barriers();
     threads_lock.lock();
     Thread* const t = new_thread();
-    for (Time* clock : {t->current, t->acquire, t->sc}) copy(clock, known_to_all, clock_width);
     threads_lock.unlock();
     thread_runs(t);
 }
@@ -146,6 +145,7 @@ void start_threads() {
 Thread* adopt_thread() {
     threads_lock.lock();
     Thread* const t = new_thread();
+    // What all know is what nobody asks for any more.
     for (Time* clock : {t->current, t->acquire, t->sc}) copy(clock, known_to_all, clock_width);
     threads_lock.unlock();
     t->detached = t->published = true;

@@ -141,8 +141,8 @@ extern std::uint32_t slot_count;  // ever used
 
 // Per slot the time up to which all threads know its steps, as C; it may lag behind what they know.
 //
-// Who waits in pthread_join will know what the other one knows, before it does anything else. Its signal
-// handlers may still use atomics meanwhile, and because of this they overlook older writes than they know.
+// Who waits in pthread_join counts as knowing what the other one knows, because it will before it does
+// anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be reported.
 extern Time* known_to_all;
 void find_known_to_all();  // threads_lock is held
 
