@@ -51,11 +51,9 @@ Place& find_or_make(std::uintptr_t address) {
 }  // namespace
 
 void end_await(Thread& t) {
-    if (t.await.rounds != 0) {
-        Locked held(guard);
-        find_or_make(t.await.place).ending.add(t.await.value);
-    }
-    t.await.place = 0;
+    Locked held(guard);
+    find_or_make(t.await.place).ending.add(t.await.value);
+    t.await.rounds = 0;
 }
 
 void next_round(Thread& t, std::uintptr_t place, std::uintptr_t, std::uint64_t value) {

@@ -33,7 +33,9 @@ inline bool goes_round(Thread const& t, std::uintptr_t place, std::uintptr_t add
 // Something else than what may be a round of a loop.
 void end_await(Thread&);
 inline void interrupt_await(Thread& t) {
-    if (t.await.place != 0) end_await(t);
+    if (t.await.rounds != 0) [[unlikely]]
+        end_await(t);
+    t.await.place = 0;
 }
 
 // A load, or an RMW that changed nothing, at this place has seen this value.

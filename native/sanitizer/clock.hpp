@@ -27,6 +27,7 @@ inline constexpr Slot no_slot = UINT32_MAX;
 
 // Clocks are used up to a width, a multiple of this, and begin at a multiple of so many times.
 inline constexpr std::uint32_t lanes = 8;
+inline constexpr std::uint32_t most_slots = UINT16_MAX / lanes * lanes;  // widths are kept in 16 bits
 
 namespace detail {
 
@@ -38,6 +39,12 @@ inline Vector load(Time const* at) {
 }
 inline void store(Time* at, Vector times) {
     *reinterpret_cast<Vector*>(at) = times;
+}
+inline Vector later(Vector a, Vector b) {
+    return b > a ? b : a;
+}
+inline Vector earlier(Vector a, Vector b) {
+    return b < a ? b : a;
 }
 inline bool any(Vector mask) {
     using Halves [[gnu::vector_size(16)]] = std::int64_t;

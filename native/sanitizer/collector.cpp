@@ -8,10 +8,14 @@
 namespace holdfast {
 namespace {
 
-constexpr std::uint64_t least_steps_between = 2048;
+constexpr std::int64_t least_room = 2048;     // for so many steps outside of cells, at least
+constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
+constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
-std::uint64_t steps_taken;  // since the last collection
-std::uint64_t steps_due = least_steps_between;
+std::int64_t room_due = least_room;
+Time time_due = least_time;
+std::uint32_t asked;  // somebody is about to collect
+std::uint32_t steps_since_look;
 
 // The processor's instruction is not everywhere, and the compiler's function for it is not ours.
 constexpr int count_bits(std::uint64_t word) {
@@ -55,14 +59,10 @@ struct Values {
     }
 };
 
-// Enough steps to be worth the work, but not so many that their memory matters.
-std::uint64_t steps_between(std::uint64_t work) {
-    std::uint64_t const worthwhile = work / 2, bearable = (1 << 17) + work / 8;
-    return least_steps_between + (worthwhile < bearable ? worthwhile : bearable);
-}
-
-bool lives(Thread const& t) {
-    return t.state == Thread::State::made || t.state == Thread::State::running;
+// Room for enough steps to be worth the work, but not so many that their memory matters.
+std::int64_t room_between(std::int64_t work) {
+    std::int64_t const worthwhile = work, bearable = (1 << 17) + work / 2;
+    return least_room + (worthwhile < bearable ? worthwhile : bearable);
 }
 
 template <class Action>
@@ -74,14 +74,15 @@ void for_all_clocks(Action action) {
     action(fence_location.message, clock_width);
     action(fence_location.sc, clock_width);
     for_all_cells([&](Cell& cell) {
-        for (std::uint32_t i = 0; i < Cell::clock_count && cell.width != 0; ++i)
-            action(cell.clocks + std::size_t{i} * cell.width, cell.width);
+        for (std::uint32_t i = 0; i < Cell::clock_count; ++i)
+            action(cell.clocks() + std::size_t{i} * cell.width, cell.width);
     });
 }
 
 class Collection {
   public:
     Collection() : values_(memory::allocate_array<Values>(slot_count)) {
+        find_known_to_all();
         for (Slot s = 0; s < slot_count; ++s) prepare(s);
     }
     ~Collection() {
@@ -93,7 +94,7 @@ class Collection {
     }
 
     void run() {
-        std::uint64_t work = 0;
+        std::int64_t work = 0;
         for_all_clocks([&](Time* clock, std::uint32_t width) {
             for (Slot s = 0; s < width && s < slot_count; ++s) values_[s].hold(clock[s]);
             work += width;
@@ -105,22 +106,21 @@ class Collection {
         for_all_clocks([&](Time* clock, std::uint32_t width) {
             for (Slot s = 0; s < width && s < slot_count; ++s) clock[s] = values_[s].renamed(clock[s]);
         });
+        __builtin_memset(known_to_all, 0, clock_width * sizeof(Time));
         for_all_cells([&](Cell& cell) {
-            if (cell.kind == CellKind::atomic)
+            if (cell.kind() == CellKind::atomic)
                 work += cell.history.compact(
                     [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
-        steps_due = steps_between(work);
+        room_due = room_elsewhere + room_between(work);
     }
 
   private:
     void prepare(Slot s) {
         Values& v = values_[s];
         v.newest = slots[s].owner != nullptr ? slots[s].owner->time : slots[s].dead ? slots[s].last : 0;
-        v.known_to_all = v.newest;
-        for (Thread* t = all_threads; t != nullptr; t = t->next)
-            if (lives(*t) && t->current[s] < v.known_to_all) v.known_to_all = t->current[s];
+        v.known_to_all = v.newest < known_to_all[s] ? v.newest : known_to_all[s];
         v.words = static_cast<std::size_t>(v.newest - v.known_to_all) / 64 + 1;
         v.bits = memory::allocate_array<std::uint64_t>(v.words);
         v.ranks = memory::allocate_array<std::uint32_t>(v.words);
@@ -129,7 +129,8 @@ class Collection {
     void rename_slot(Slot s) {
         auto& slot = slots[s];
         if (slot.owner != nullptr) {
-            slot.owner->time = values_[s].renamed(slot.owner->time);
+            Time const time = slot.owner->time = values_[s].renamed(slot.owner->time);
+            if (time_due < least_time + 2 * time) time_due = least_time + 2 * time;
         } else if (slot.dead) {
             slot.last = values_[s].renamed(slot.last);
             slot.dead = slot.last != 0;
@@ -143,16 +144,21 @@ class Collection {
 
 void collect() {
     StoppedWorld stopped;
+    time_due = least_time;
     Collection().run();
-    __atomic_store_n(&steps_taken, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
 }
 
-void note_steps(Thread& t) {
-    std::uint64_t const before = __atomic_fetch_add(&steps_taken, t.unreported_steps, __ATOMIC_RELAXED);
-    std::uint64_t const due = __atomic_load_n(&steps_due, __ATOMIC_RELAXED);
-    std::uint64_t const now = before + t.unreported_steps;
+bool note_steps(Thread& t) {
+    std::uint32_t const steps = __atomic_add_fetch(&steps_since_look, t.unreported_steps, __ATOMIC_RELAXED);
     t.unreported_steps = 0;
-    if (before < due && now >= due) collect();
+    if (steps >= steps_per_look * slot_count) {
+        Locked held(threads_lock);
+        __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
+        find_known_to_all();
+    }
+    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due || t.time >= time_due;
+    return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 
 }  // namespace holdfast

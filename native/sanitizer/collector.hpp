@@ -6,8 +6,9 @@
 // number of the smallest value at which it is known. Steps at 0 are known to everybody; of the steps of one
 // slot with the same number only the last one counts (history.hpp).
 //
-// Work is proportional to clocks and steps, and it is done when as many steps as that have been taken since
-// the last time.
+// Work is proportional to clocks and steps. Most locations drop by themselves what all threads know
+// (history.hpp), and have room for the steps that are left. So this is only done when that room has grown by
+// as much as the work, which is where some thread learns nothing for long; and when times grow large.
 #pragma once
 
 namespace holdfast {

@@ -2,9 +2,15 @@
 
 #include "memory.hpp"
 #include "options.hpp"
+#include "threads.hpp"
 
 namespace holdfast {
+
+std::int64_t room_elsewhere;
+
 namespace {
+
+constexpr Time superseded = -1;
 
 // Values on their way from dropped writes to the next write that is kept.
 class Pending {
@@ -95,64 +101,77 @@ Gap* Gap::enlarged() {
 void History::begin(std::uint64_t value) {
     base_ = Step{};  // at time 0, which everybody knows
     base_.value = value;
-    newest_ = {0, 0, value, 0};
-    newest_plain_ = 0;
+    newest_ = {0, 0, value};
+    newest_index_ = newest_plain_ = 0;
     count_ = 0;
+    if (capacity_ > own) return;
+    steps_ = own_steps_;
+    capacity_ = own;
 }
 
 void History::begin_again(std::uint64_t value) {
-    for (std::uint32_t i = 0; i < count_; ++i) Gap::release(steps_[i].gap);
+    release_gaps(count_);
+    has_gaps_ = false;
     begin(value);
 }
 
 void History::end() {
-    begin_again(0);
-    memory::release_array(steps_, capacity_);
-    steps_ = nullptr;
-    count_ = capacity_ = 0;
+    release_gaps(count_);
+    has_gaps_ = false;
+    count_ = 0;
+    if (capacity_ > own) move_to(own);
 }
 
-void History::grow() {
-    auto const wanted = capacity_ == 0 ? std::size_t{4} : std::size_t{2} * capacity_;
-    auto const larger = static_cast<std::uint32_t>(memory::usable(wanted * sizeof(Step)) / sizeof(Step));
-    Step* const moved = memory::allocate_array<Step>(larger);
-    if (count_ != 0) __builtin_memcpy(moved, steps_, count_ * sizeof(Step));
-    memory::release_array(steps_, capacity_);
-    steps_ = moved;
-    capacity_ = larger;
+void History::release_gaps(std::uint32_t before) {
+    for (std::uint32_t i = 0; has_gaps_ && i < before; ++i) Gap::release(steps_[i].gap);
+}
+
+// Others than the first few steps stand elsewhere.
+void History::move_to(std::uint32_t capacity) {
+    Step* const old = steps_;
+    std::uint32_t const old_capacity = capacity_;
+    if (capacity <= own) {
+        steps_ = own_steps_;
+        capacity_ = own;
+    } else {
+        capacity_ = memory::usable(capacity * sizeof(Step)) / sizeof(Step) & 0x7fff'ffff;
+        steps_ = memory::allocate_array<Step>(capacity_);
+    }
+    if (steps_ == old) return;
+    __builtin_memcpy(steps_, old, count_ * sizeof(Step));
+    if (old_capacity > own) memory::release_array(old, old_capacity);
+    auto const more = static_cast<std::int64_t>(capacity_) - static_cast<std::int64_t>(old_capacity);
+    __atomic_fetch_add(&room_elsewhere, more, __ATOMIC_RELAXED);
+}
+
+void History::make_room() {
+    drop_known_to_all();
+    if (count_ > capacity_ / 2) move_to(capacity_ == own ? 3 * own : 2 * capacity_);
 }
 
 void History::shrink() {
-    if (capacity_ <= 64 || count_ > capacity_ / 8) return;
-    Step* const old = steps_;
-    auto const old_capacity = capacity_;
-    steps_ = nullptr;
-    capacity_ = 0;
-    if (count_ != 0) {
-        auto const kept =
-            static_cast<std::uint32_t>(memory::usable(std::size_t{4} * count_ * sizeof(Step)) / sizeof(Step));
-        steps_ = memory::allocate_array<Step>(kept);
-        capacity_ = kept;
-        __builtin_memcpy(steps_, old, count_ * sizeof(Step));
-    }
-    memory::release_array(old, old_capacity);
+    if (capacity_ > 64 && count_ <= capacity_ / 8) move_to(4 * count_);
 }
 
 // The base becomes the newest write that everybody knows; gives the first step behind it.
 std::uint32_t History::move_base() {
     std::uint32_t begin = count_;
-    while (begin > 0 && steps_[begin - 1].time != 0) --begin;
+    while (begin > 0 && !steps_[begin - 1].known_to(known_to_all)) --begin;
     if (begin == 0) return 0;
     base_ = steps_[begin - 1];
-    base_.slot = 0;
-    base_.gap = nullptr;
     while (begin < count_ && steps_[begin].index == base_.index) ++begin;
-    for (std::uint32_t i = 0; i < begin; ++i) Gap::release(steps_[i].gap);
     return begin;
 }
 
+void History::drop_before(std::uint32_t begin) {
+    if (begin == 0) return;
+    release_gaps(begin);
+    count_ -= begin;
+    __builtin_memmove(steps_, steps_ + begin, count_ * sizeof(Step));
+}
+
 // Whoever knows a step knows later ones of the same slot and time too.
-void History::mark_superseded(std::uint32_t begin) {
+void History::mark_superseded() {
     struct Seen {
         std::uint64_t round;
         Time time;
@@ -161,25 +180,28 @@ void History::mark_superseded(std::uint32_t begin) {
     static std::uint64_t round;
     if (seen == nullptr) seen = static_cast<Seen*>(memory::pages(options.threads_limit * sizeof(Seen)));
     ++round;
-    for (std::uint32_t i = count_; i > begin; --i) {
+    for (std::uint32_t i = count_; i > 0; --i) {
         Step& step = steps_[i - 1];
         Seen& later = seen[step.slot];
-        step.superseded = later.round == round && later.time == step.time;
-        later = {round, step.time};
+        if (later.round == round && later.time == step.time)
+            step.time = superseded;
+        else
+            later = {round, step.time};
     }
 }
 
-// Only what is not superseded stays, from the beginning of the array on.
-void History::drop(std::uint32_t begin) {
+// Only what is not superseded stays.
+void History::drop_superseded() {
     Pending pending;
     std::uint32_t kept = 0;
-    for (std::uint32_t i = begin; i < count_;) {
-        std::uint64_t const index = steps_[i].index, value = steps_[i].value;
+    for (std::uint32_t i = 0; i < count_;) {
+        std::uint32_t const index = steps_[i].index;
+        std::uint64_t const value = steps_[i].value;
         bool const rmw = steps_[i].rmw;
         pending.add_gap(steps_[i].gap);
         bool write_is_kept = false;
         for (; i < count_ && steps_[i].index == index; ++i) {
-            if (steps_[i].superseded) continue;
+            if (steps_[i].time == superseded) continue;
             if (kept != i) steps_[kept] = steps_[i];
             steps_[kept].gap = write_is_kept ? nullptr : pending.take();
             ++kept;
@@ -188,6 +210,7 @@ void History::drop(std::uint32_t begin) {
         if (write_is_kept) continue;  // as the newest write always is, so there is a step behind this one
         Gap const* const next_gap = steps_[i].gap;
         bool const followed_by_rmw = next_gap != nullptr ? next_gap->first_is_rmw() : steps_[i].rmw;
+        has_gaps_ = true;
         pending.add_write(value, !followed_by_rmw, rmw);
     }
     count_ = kept;

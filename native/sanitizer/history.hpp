@@ -3,9 +3,10 @@
 // A *step* says that the thread of a slot has known a write since a time of its own. Steps stand in the order
 // in which they were taken, and since all of them concern the newest write of their moment, writes appear in
 // modification order. So the newest write that a clock knows is found from the end. `base` is a write that
-// everybody knows, the initial one at first.
+// everybody knows, the initial one at first; nobody asks for what was before it. A location that has no room
+// for another step first moves its base as far as `known_to_all` (threads.hpp) lets it.
 //
-// The collector drops steps that no clock can tell from later ones. If the write of such a step is then
+// The collector also drops steps that no clock can tell from later ones. If the write of such a step is then
 // nowhere else, its value goes into the *gap* in front of the next step: the values of writes that nobody's
 // knowledge ends with, each with the remark whether a write of it was followed by one that is not an RMW. A
 // gap of too many values keeps none, and only questions about values of that location (waits, CAS) may then
@@ -16,6 +17,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "orders.hpp"
 
 namespace holdfast {
 
@@ -54,19 +56,24 @@ class Gap {
     Value values_[];
 };
 
+// Of a write, for reports.
+struct Writer {
+    std::uint32_t stack, thread;
+    Order order;
+};
+
 struct Step {
-    Slot slot;
-    Time time;
-    // The write, the same in all steps that know it.
-    std::uint64_t index;  // place in modification order; the initial write has 0
-    std::uint64_t plain;  // writes up to it that are not RMWs
+    std::uint16_t slot;
+    bool rmw;
+    Order order;
+    Time time;  // below 0 while the collector works: a later step of the slot has the same time
+    // The write, the same in all steps that know it. Counts go round; only equality is asked.
+    std::uint32_t index;  // place in modification order; the initial write has 0
+    std::uint32_t plain;  // writes up to it that are not RMWs
     std::uint64_t value;
     Gap* gap;  // in front of this write; null if the write before it is in the step before
     std::uint32_t stack;
-    std::uint32_t thread : 24;  // that wrote it
-    std::uint32_t order : 3;
-    std::uint32_t rmw : 1;
-    std::uint32_t superseded : 1;  // while the collector works: a later step of the slot has the same time
+    std::uint32_t thread;  // that wrote it
 
     bool known_to(Time const* clock) const { return clock[slot] >= time; }
 };
@@ -83,30 +90,30 @@ class History {
     std::uint64_t value() const { return newest_.value; }
     bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
 
-    // A write will come: its step's memory may be far away.
-    void prepare_to_add() const { __builtin_prefetch(steps_ + count_, 1); }
-
-    // A step of a new write; the caller completes the rest of it.
-    Step& add_write(Slot slot, Time time, std::uint64_t value, bool rmw) {
-        if (count_ == capacity_) grow();
-        Step& step = steps_[count_++];
-        step.slot = newest_.slot = slot;
-        step.time = newest_.time = time;
-        step.value = newest_.value = value;
-        step.index = ++newest_.index;
-        step.plain = newest_plain_ += rmw ? 0 : 1;
-        step.gap = nullptr;
-        step.rmw = rmw;
-        return step;
+    // A step of a new write. It is written as a whole: what is there already may be far away.
+    void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
+        if (count_ == capacity_) make_room();
+        newest_ = {slot, time, value};
+        newest_plain_ += rmw ? 0 : 1;
+        steps_[count_++] = {.slot = static_cast<std::uint16_t>(slot),
+                            .rmw = rmw,
+                            .order = writer.order,
+                            .time = time,
+                            .index = ++newest_index_,
+                            .plain = newest_plain_,
+                            .value = value,
+                            .gap = nullptr,
+                            .stack = writer.stack,
+                            .thread = writer.thread};
     }
 
     // Somebody else knows the newest write.
     void add_knower(Slot slot, Time time) {
-        if (count_ == capacity_) grow();
+        if (count_ == capacity_) make_room();
         Step& step = steps_[count_];
         step = newest();
         ++count_;
-        step.slot = slot;
+        step.slot = static_cast<std::uint16_t>(slot);
         step.time = time;
         step.gap = nullptr;
     }
@@ -124,9 +131,9 @@ class History {
     bool knows_newest(Time const* clock) const {
         if (newest_known_from_writer(clock)) return true;
         std::ptrdiff_t i = last();
-        for (; i >= 0 && steps_[i].index == newest_.index; --i)
+        for (; i >= 0 && steps_[i].index == newest_index_; --i)
             if (steps_[i].known_to(clock)) return true;
-        return newest_.index == base_.index;
+        return newest_index_ == base_.index;
     }
 
     // Calls action(value, free) for each write from the one at `from` up to, but not with, the one at `to`:
@@ -145,38 +152,51 @@ class History {
         return false;
     }
 
-    // For the collector: new times by rename(slot, time), 0 meaning that everybody knows; then steps that are
-    // no longer needed are dropped. Gives the number of steps left.
+    // For the collector: new times by rename(slot, time), 0 meaning that everybody knows, also to
+    // `known_to_all`; then steps that are no longer needed are dropped. Gives the number of steps left.
     template <class Rename>
-    std::size_t compact(Rename rename);
+    std::uint32_t compact(Rename rename);
 
   private:
-    void grow();
+    static constexpr std::uint32_t own = 2;
+
+    void make_room();
+    void release_gaps(std::uint32_t before);
     std::uint32_t move_base();
-    void mark_superseded(std::uint32_t begin);
-    void drop(std::uint32_t begin);
+    void drop_before(std::uint32_t begin);
+    void drop_known_to_all() { drop_before(move_base()); }
+    void mark_superseded();
+    void drop_superseded();
+    void move_to(std::uint32_t capacity);
     void shrink();
 
+    // What every access looks at comes first.
     struct {  // of the newest write's own step; time 0 is known to everybody
         Slot slot;
         Time time;
-        std::uint64_t value, index;
+        std::uint64_t value;
     } newest_;
     Step* steps_;
     std::uint32_t count_;
-    std::uint32_t capacity_;
-    std::uint64_t newest_plain_;
+    std::uint32_t capacity_ : 31;
+    std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
+    std::uint32_t newest_index_;
+    std::uint32_t newest_plain_;
     Step base_;
+    Step own_steps_[own];  // where `steps_` are, while there are few
 };
 
+// For how many steps there is room elsewhere than in their locations.
+extern std::int64_t room_elsewhere;
+
 template <class Rename>
-std::size_t History::compact(Rename rename) {
+std::uint32_t History::compact(Rename rename) {
     if (count_ == 0) return 0;
     for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
     newest_.time = rename(newest_.slot, newest_.time);
-    std::uint32_t const begin = move_base();
-    mark_superseded(begin);
-    drop(begin);
+    drop_known_to_all();
+    mark_superseded();
+    drop_superseded();
     shrink();
     return count_;
 }

@@ -108,6 +108,12 @@ int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Re
     return error;
 }
 
+// A join without a limit: only an error lets this thread go on before it knows what the other one knows.
+void will_join(Thread* child) {
+    Hook hook;
+    wait_to_join(hook.thread(), child);
+}
+
 // ThreadSanitizer knows limits on the system's clock only.
 int join_by_clock(pthread_t handle, void** result, clockid_t clock, timespec const* until) {
 #if defined(HOLDFAST_RACES)
@@ -134,9 +140,12 @@ inline std::int64_t deadline(timespec const* until, clockid_t clock) {
 using namespace holdfast::joins;
 
 HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
-    return join_by(
+    will_join(find_thread(handle));
+    int const error = join_by(
         handle, result, 0, [] { return scheduler::never; },
         [&] { return REAL(pthread_join)(handle, result); });
+    if (error != 0) will_join(nullptr);
+    return error;
 }
 
 HOLDFAST_INTERPOSE int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {

@@ -24,15 +24,21 @@ struct AccessAt {
     Order order;
 };
 
-// One store for the small parts: what is put together on the stack first is slow to copy.
-inline void set(AccessAt& at, std::uintptr_t place, std::uint32_t thread, Access access, Order order) {
-    struct {
-        std::uint64_t parts;
-    } const rest{thread | std::uint64_t{static_cast<std::uint8_t>(access)} << 32 |
-                 std::uint64_t{static_cast<std::uint8_t>(order)} << 40};
-    at.place = place;
-    __builtin_memcpy(&at.thread, &rest, sizeof rest);
-}
+// The same without the thread, in one word: addresses of code have 47 bits.
+class PackedAccess {
+  public:
+    PackedAccess() = default;
+    PackedAccess(std::uintptr_t place, Access access, Order order)
+        : word_(place | std::uint64_t{static_cast<std::uint8_t>(access)} << 48 |
+                std::uint64_t{static_cast<std::uint8_t>(order)} << 56) {}
+    AccessAt by(std::uint32_t thread) const {
+        return {word_ << 16 >> 16, thread, static_cast<Access>(word_ >> 48 & 0xff),
+                static_cast<Order>(word_ >> 56)};
+    }
+
+  private:
+    std::uint64_t word_;
+};
 
 struct Link {
     std::uint64_t moment;  // processor's time stamp; 0: none

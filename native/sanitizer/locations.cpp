@@ -15,7 +15,7 @@ Lock table_lock;  // guards chains and free cells; only taken where a cell comes
 Cell* free_cells;
 
 void make_cells() {
-    auto* const slab = static_cast<CellSlab*>(memory::pages(sizeof(CellSlab)));
+    auto* const slab = static_cast<CellSlab*>(memory::for_good(sizeof(CellSlab)));
     slab->next = cell_slabs;
     cell_slabs = slab;
     for (Cell& cell : slab->cells) {
@@ -24,8 +24,8 @@ void make_cells() {
     }
 }
 
-Cell* in_chain(Cell* chain, std::uintptr_t address, CellKind kind) {
-    while (chain != nullptr && (chain->address != address || chain->kind != kind)) chain = chain->next;
+Cell* in_chain(Cell* chain, std::uintptr_t key) {
+    while (chain != nullptr && chain->key != key) chain = chain->next;
     return chain;
 }
 
@@ -35,7 +35,7 @@ void forget_granules(Region& region, std::uintptr_t begin, std::uintptr_t end) {
         Cell** place = &region.granule(address);
         while (*place != nullptr) {
             Cell& cell = **place;
-            if (cell.address < begin || cell.address >= end) {
+            if (cell.address() < begin || cell.address() >= end) {
                 place = &cell.next;
                 continue;
             }
@@ -50,21 +50,18 @@ void forget_granules(Region& region, std::uintptr_t begin, std::uintptr_t end) {
 }  // namespace
 
 void Cell::widen_clocks() {
-    std::uint32_t const wider = clock_width;
-    Time* const moved =
-        wider == lanes ? own_clocks : memory::allocate_array<Time>(std::size_t{clock_count} * wider);
+    auto const wider = static_cast<std::uint16_t>(clock_width);
+    Time* const moved = memory::allocate_array<Time>(std::size_t{clock_count} * wider);
     __builtin_memset(moved, 0, clock_count * wider * sizeof(Time));
-    for (std::uint32_t i = 0; i < clock_count && width != 0; ++i)
-        copy(moved + std::size_t{i} * wider, clocks + std::size_t{i} * width, width);
+    for (std::uint32_t i = 0; i < clock_count; ++i)
+        copy(moved + std::size_t{i} * wider, clocks() + std::size_t{i} * width, width);
     release_clocks();
-    clocks = moved;
+    wide_clocks = moved;
     width = wider;
 }
 
 void Cell::release_clocks() {
-    if (width > lanes) memory::release_array(clocks, std::size_t{clock_count} * width);
-    clocks = nullptr;
-    width = 0;
+    if (width > lanes) memory::release_array(wide_clocks, std::size_t{clock_count} * width);
 }
 
 // Takes the cell out of use; it is locked, and so is the table.
@@ -72,7 +69,7 @@ void retire(Cell& cell) {
     cell.history.end();
     races::forget(cell.told);
     cell.release_clocks();
-    __atomic_store_n(&cell.address, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
     cell.next = free_cells;
     free_cells = &cell;
 }
@@ -81,8 +78,19 @@ void Cell::begin_again(std::uint64_t value) {
     if (foreign) return;
     history.begin_again(value);
     writer_knew_message = false;
-    seen = 0;
-    if (width != 0) __builtin_memset(write_sc(), 0, 2 * width * sizeof(Time));
+    seen.forget_changes();
+    __builtin_memset(write_sc(), 0, 2 * width * sizeof(Time));
+}
+
+void bring_in_step(LockedCell& x, std::uint64_t value, std::size_t size) {
+    if (x.created()) {
+        x->size = static_cast<std::uint8_t>(size);
+        return x->history.begin(value);
+    }
+    std::size_t const common = size < x->size ? size : x->size;
+    x->size = static_cast<std::uint8_t>(size);
+    std::uint64_t const different = x->history.value() ^ value;
+    if (common < 8 ? (different << (64 - 8 * common)) != 0 : different != 0) x->begin_again(value);
 }
 
 void LockedCell::find(std::uintptr_t address, CellKind kind) {
@@ -90,18 +98,21 @@ void LockedCell::find(std::uintptr_t address, CellKind kind) {
     Region* const region = shadow::make_region(address);
     if (region == nullptr) return;
     Cell*& chain = region->granule(address);
-    Cell* cell = in_chain(chain, address, kind);
+    Cell* cell = in_chain(chain, key_of(address, kind));
     created_ = cell == nullptr;
     if (created_) {
         if (free_cells == nullptr) make_cells();
         cell = free_cells;
         free_cells = cell->next;
+        prefetch(free_cells);  // for whoever makes the next one
         cell->lock.lock();
-        cell->kind = kind;
         cell->foreign = cell->writer_knew_message = false;
-        cell->seen = 0;
+        cell->width = lanes;
+        cell->forget_clocks();
+        cell->seen = {};
         cell->last_access = cell->last_write = {};
-        cell->address = address;
+        cell->last_writer = 0;
+        cell->key = key_of(address, kind);
         cell->next = chain;
         __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);
         ++region->cells_near(address);

@@ -23,55 +23,66 @@ namespace holdfast {
 
 enum class CellKind : std::uint8_t { atomic, synchronisation };
 
-// What an access needs first stands first; a cell is four cache lines.
+// Which cell it is: address and kind in one word. 0: none.
+constexpr std::uintptr_t key_of(std::uintptr_t address, CellKind kind) {
+    return address | static_cast<std::uintptr_t>(kind) << 63;
+}
+
+// Five cache lines: what every access looks at is in the first, the clocks are in the last two.
 struct alignas(64) Cell {
     Lock lock;
-    CellKind kind;
-    bool foreign : 1;  // others than instrumented code write it, and we are told (static-local guards)
+    std::uint8_t size;  // of the last access
+    bool foreign : 1;   // others than instrumented code write it, and we are told (static-local guards)
     bool writer_knew_message : 1;  // the thread of the newest write: W ⊑ C, when it wrote
-    std::uint8_t size;             // of the last access
 
     // Shortcuts of robustness.cpp: what holds of the thread that made the last access, unless it has learned
-    // something since (`seen` is how much it had learned then).
+    // something since.
     bool knows_message : 1;       // W ⊑ C
     bool wrote : 1;               // WSC = MSC = SC, but for its own steps since
     bool message_is_current : 1;  // W = C, likewise
     bool message_is_release : 1;  // W = R
-    std::uint32_t seen;
+    std::uint16_t width;          // of its clocks
 
-    std::uint32_t width;
-    std::uintptr_t address;  // 0: not in use
-    Cell* next;              // in its granule, or in the list of free cells
+    std::uintptr_t key;
+    Epoch seen;  // of the thread that made the last access, when it did
+    History history;
+    Cell* next;  // in its granule, or in the list of free cells
 
     // Of an atomic: W, WSC and MSC of design.md, section 7. Of a synchronisation object: what its releases
-    // knew, as C and as SC. `width` times each; null: all know nothing.
-    Time* clocks;
-    History history;
-    alignas(32) Time own_clocks[3 * lanes];  // where `clocks` are, while there are few threads
-
-    AccessAt last_write;
+    // knew, as C and as SC.
+    Time own_clocks[3 * lanes];
+    Time* wide_clocks;  // where they are when there are more threads
     union {
-        AccessAt last_access;
+        PackedAccess last_access;
         struct {
             std::uint32_t members, arrivals;
         } barrier;
     };
+    PackedAccess last_write;
+    std::uint32_t last_writer;
     [[no_unique_address]] races::Message told;
 
     static constexpr std::uint32_t clock_count = 3;
 
-    Time* message() const { return clocks; }
-    Time* write_sc() const { return clocks + width; }
-    Time* access_sc() const { return clocks + std::size_t{2} * width; }
+    std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
+    CellKind kind() const { return static_cast<CellKind>(key >> 63); }
+
+    Time* clocks() { return width == lanes ? own_clocks : wide_clocks; }
+    Time const* clocks() const { return width == lanes ? own_clocks : wide_clocks; }
+    Time* message() { return clocks(); }
+    Time* write_sc() { return clocks() + width; }
+    Time* access_sc() { return clocks() + std::size_t{2} * width; }
+    Time const* message() const { return clocks(); }
+    Time const* write_sc() const { return clocks() + width; }
+    Time const* access_sc() const { return clocks() + std::size_t{2} * width; }
 
     void begin_again(std::uint64_t value);
-    void forget_clocks() {
-        if (width != 0) __builtin_memset(clocks, 0, clock_count * width * sizeof(Time));
-    }
+    void forget_clocks() { __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time)); }
 
     // Makes room for all slots in use.
     void widen() {
-        if (width < clock_width) widen_clocks();
+        if (width < clock_width) [[unlikely]]
+            widen_clocks();
     }
 
   private:
@@ -81,12 +92,17 @@ struct alignas(64) Cell {
     friend void retire(Cell&);
 };
 
+#if !defined(HOLDFAST_RACES)
+static_assert(sizeof(Cell) == 5 * 64);
+#endif
+
 // The locked cell of an address; `created` tells whether it is a new one, whose history has not begun. Null
 // if the address is outside what the table covers.
 class LockedCell {
   public:
     LockedCell(Thread& t, std::uintptr_t address, CellKind kind) {
-        if (!lock_if_it_is(glimpse(t, address, kind), address, kind)) find(address, kind);
+        if (!lock_if_it_is(glimpse(t, address, kind), key_of(address, kind))) [[unlikely]]
+            find(address, kind);
     }
     ~LockedCell() {
         if (cell_ != nullptr) cell_->lock.unlock();
@@ -100,10 +116,10 @@ class LockedCell {
     bool created() const { return created_; }
 
   private:
-    bool lock_if_it_is(Cell* candidate, std::uintptr_t address, CellKind kind) {
+    bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
         if (candidate == nullptr) return false;
         candidate->lock.lock();
-        if (candidate->address == address && candidate->kind == kind) {
+        if (candidate->key == key) [[likely]] {
             cell_ = candidate;
             return true;
         }
@@ -117,15 +133,18 @@ class LockedCell {
         shadow::Region* const region = t.regions.find(address);
         if (region == nullptr) return nullptr;
         Cell* cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+        std::uintptr_t const key = key_of(address, kind);
         for (int followed = 0; cell != nullptr && followed < 8; ++followed) {
-            if (__atomic_load_n(&cell->address, __ATOMIC_RELAXED) == address && cell->kind == kind) {
-                __builtin_prefetch(cell->own_clocks);
-                __builtin_prefetch(&cell->last_write);
-                return cell;
-            }
+            prefetch(cell);
+            if (__atomic_load_n(&cell->key, __ATOMIC_RELAXED) == key) return cell;
             cell = __atomic_load_n(&cell->next, __ATOMIC_ACQUIRE);
         }
         return nullptr;
+    }
+    // All of its lines at once, before the first is there.
+    static void prefetch(Cell const* cell) {
+        auto const* const bytes = reinterpret_cast<char const*>(cell);
+        for (std::size_t line = 64; line < 5 * 64; line += 64) __builtin_prefetch(bytes + line);
     }
     void find(std::uintptr_t address, CellKind kind);
 
@@ -137,17 +156,10 @@ class LockedCell {
 // it does not hold what the newest write left there, the location begins anew: such a write must happen after
 // all that it overwrites and before all that reads it (else it is a race), so nobody can miss older ones any
 // more. The message is kept, because the foreign write may have been an RMW that carries it on.
+void bring_in_step(LockedCell& x, std::uint64_t value, std::size_t size);
 inline void keep_in_step(LockedCell& x, std::uint64_t value, std::size_t size) {
-    if (x.created()) {
-        x->size = static_cast<std::uint8_t>(size);
-        x->history.begin(value);
-        return;
-    }
-    std::size_t const common = size < x->size ? size : x->size;
-    x->size = static_cast<std::uint8_t>(size);
-    std::uint64_t const different = x->history.value() ^ value;
-    if (common < 8 ? (different << (64 - 8 * common)) != 0 : different != 0) [[unlikely]]
-        x->begin_again(value);
+    if (x.created() || x->size != size || x->history.value() != value) [[unlikely]]
+        bring_in_step(x, value, size);
 }
 
 // The memory is free or unmapped: what will be there next begins anew. Inside a hook.
@@ -158,7 +170,7 @@ template <class Action>
 void for_all_cells(Action action);
 
 struct CellSlab {
-    static constexpr std::size_t size = 512;
+    static constexpr std::size_t size = 200;
     CellSlab* next;
     Cell cells[size];
 };
@@ -168,7 +180,7 @@ template <class Action>
 void for_all_cells(Action action) {
     for (CellSlab* slab = cell_slabs; slab != nullptr; slab = slab->next)
         for (Cell& cell : slab->cells)
-            if (cell.address != 0) action(cell);
+            if (cell.key != 0) action(cell);
 }
 
 }  // namespace holdfast

@@ -10,8 +10,12 @@ namespace holdfast::memory {
 namespace {
 
 constexpr std::size_t smallest = 32;
-constexpr std::size_t chunk = 256 * 1024;
 constexpr std::size_t sizes = 14;  // 32 bytes to 256 KiB
+constexpr std::size_t line = 64;
+
+// The pages of a chunk are made at once, which is cheaper than when they are touched. (Large pages are not:
+// the system takes long to find them.)
+constexpr std::size_t chunk = 256 * 1024;
 
 struct Free {
     Free* next;
@@ -26,24 +30,38 @@ std::size_t size_number(std::size_t bytes) {
     return static_cast<std::size_t>(std::bit_width(bytes - 1) - std::bit_width(smallest - 1));
 }
 
-// Cuts a block off the current chunk; what a new chunk leaves of the old one is lost, at most half a chunk.
+void* found(void* pages) {
+    if (pages == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
+    return pages;
+}
+
+// What is left of the old chunk is lost.
+void start_chunk() {
+    fresh = static_cast<char*>(found(scheduler::kernel::pages(chunk, true)));
+    fresh_bytes = chunk;
+}
+
 void* cut(std::size_t bytes) {
-    if (fresh_bytes < bytes) {
-        fresh = static_cast<char*>(pages(chunk));
-        fresh_bytes = chunk;
+    std::size_t const unit = bytes < line ? smallest : line;
+    std::size_t const needed = bytes + fresh_bytes % unit;  // chunks end at multiples of all units
+    if (fresh_bytes < needed) {
+        start_chunk();
+        return cut(bytes);
     }
-    void* block = fresh;
-    fresh += bytes;
-    fresh_bytes -= bytes;
-    return block;
+    fresh += needed;
+    fresh_bytes -= needed;
+    return fresh - bytes;
 }
 
 }  // namespace
 
 void* pages(std::size_t bytes) {
-    void* result = scheduler::kernel::pages(bytes);
-    if (result == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
-    return result;
+    return found(scheduler::kernel::pages(bytes));
+}
+
+void* for_good(std::size_t bytes) {
+    Locked held(guard);
+    return cut(bytes);
 }
 
 void give_back(void* begin, std::size_t bytes) {

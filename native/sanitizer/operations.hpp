@@ -102,18 +102,20 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
-    bool violated;
+    bool violated = false;
     T old;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_store(a, value);
-        x->history.prepare_to_add();
         old = peek(a);
         keep_in_step(x, to_bits(old), sizeof(T));
-        violated = check_write(t, *x, v);
         raw_store_locked(a, value);
         races::tell(t, x->told, releases(order));
-        write_part(t, *x, to_bits(value), releases(order), {place, stack, Access::store, order});
+        Here const here{place, stack, Access::store, order};
+        if (!writes_again(t, *x, to_bits(value), false, releases(order), here)) {
+            violated = check_write(t, *x, v);
+            write_part(t, *x, to_bits(value), releases(order), here);
+        }
     }
     written(a, old != value);
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
@@ -131,21 +133,23 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     begin_access(t, order, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
-    bool violated;
+    bool violated = false;
     T old, next;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return Update::in_memory(a, operand);
-        x->history.prepare_to_add();
         races::hear(t, x->told, acquires(order));
         old = Update::in_memory(a, operand);
         races::pass_on(t, x->told, acquires(order), releases(order));
         next = Update::of(old, operand);
         keep_in_step(x, to_bits(old), sizeof(T));
-        violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
-            return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
-        });
-        rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), {place, stack, Access::rmw, order});
+        Here const here{place, stack, Access::rmw, order};
+        if (!writes_again(t, *x, to_bits(next), true, releases(order), here)) {
+            violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
+                return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
+            });
+            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), here);
+        }
     }
     note_round(t, place, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
@@ -177,7 +181,7 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
         succeeded = old == expected;
         if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
         keep_in_step(x, to_bits(old), sizeof(T));
-        violated = check_cas(t, *x, to_bits(expected), v);
+        violated = !unchanged_since(t, *x) && check_cas(t, *x, to_bits(expected), v);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
         if (succeeded)
             rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);

@@ -40,25 +40,9 @@ bool ready_for_step(Thread& t) {
     return t.slot != no_slot || take_slot(t);
 }
 
-// The thread takes a step: from now on it knows a write, and so does whoever knows this step.
-void take_step(Thread& t) {
-    ++t.time;
-    t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
-    t.changed = true;
-    ++t.unreported_steps;
-}
-
-void take_write_step(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
-    take_step(t);
-    Step& n = x.history.add_write(t.slot, t.time, value, rmw);
-    n.stack = here.stack;
-    n.thread = t.id & 0xffffff;
-    n.order = static_cast<std::uint32_t>(here.order) & 7;
-}
-
 void learned(Thread& t) {
     t.changed = true;
-    ++t.learned;
+    t.epoch.change();
 }
 
 // A and, if it acquires, C learn the message. Gives whether C knows it then. Whoever knows the newest write
@@ -75,10 +59,10 @@ bool hear_message(Thread& t, Cell const& x, bool acquire, bool unchanged) {
 // SC[t] learns from accesses to x: from its newest write, or from any.
 void learn_sc(Thread& t, Cell const& x, Time const* clock, bool reads_from, Here here) {
     if (!ahead(clock, t.sc, x.width)) return;
-    AccessAt const from = reads_from ? x.last_write : x.last_access;
+    AccessAt const from = reads_from ? x.last_write.by(x.last_writer) : x.last_access.by(x.seen.thread());
     learn_by(t.links,
-             {now_in_ticks(), x.address, from, {here.place, t.id, here.access, here.order}, reads_from}, t.sc,
-             clock, x.width);
+             {now_in_ticks(), x.address(), from, {here.place, t.id, here.access, here.order}, reads_from},
+             t.sc, clock, x.width);
     learned(t);
 }
 
@@ -92,20 +76,20 @@ void pass_through_sc(Thread& t, Cell& x, Here here, bool unchanged) {
         copy(x.write_sc(), t.sc, x.width);
         copy(x.access_sc(), t.sc, x.width);
     }
-    set(x.last_access, here.place, t.id, here.access, here.order);
-    set(x.last_write, here.place, t.id, here.access, here.order);
+    x.last_access = x.last_write = here.packed();
+    x.last_writer = t.id;
     x.wrote = true;
-    x.seen = t.learned;
+    x.seen = t.epoch;
 }
 
 }  // namespace
 
-// hb is part of hbsc, so C knows no more than SC.
+// hb is part of hbsc, so C knows no more than SC, and what it knows stands not behind what SC knows.
 bool differ(Thread const& t, History const& h, Awareness& a) {
     if (h.newest_known_from_writer(t.current)) return false;
     a.s = h.known(t.sc, h.last());
     a.c = h.known(t.current, a.s);
-    return h.at(a.c).index < h.at(a.s).index;
+    return h.at(a.c).index != h.at(a.s).index;
 }
 
 bool check_load(Thread const& t, Cell const& x, Violation& v) {
@@ -161,8 +145,8 @@ void read_part(Thread& t, Cell& x, bool acquire, Here here) {
         if (!x.history.newest_known_from_writer(t.sc)) learn_sc(t, x, x.write_sc(), true, here);
         x.wrote = x.message_is_current = x.message_is_release = false;
     }
-    set(x.last_access, here.place, t.id, here.access, here.order);
-    x.seen = t.learned;
+    x.last_access = here.packed();
+    x.seen = t.epoch;
     if (!x.history.knows_newest(t.current)) {
         take_step(t);
         x.history.add_knower(t.slot, t.time);
@@ -203,12 +187,12 @@ void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool relea
 
 void acquire_fence(Thread& t) {
     copy(t.current, t.acquire, clock_width);
-    ++t.learned;
+    t.epoch.change();
 }
 
 void release_fence(Thread& t) {
     copy(t.release, t.current, clock_width);
-    ++t.learned;
+    t.epoch.change();
 }
 
 void start_fences() {
@@ -239,11 +223,10 @@ void sc_fence(Thread& t, std::uintptr_t place) {
     if (told) __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
     t.fence_version = f.version;
     t.changed = false;
-    ++t.learned;
+    t.epoch.change();
 }
 
 void acquire_from(Thread& t, Cell& object) {
-    if (object.width == 0) return;
     if (join(t.acquire, object.message(), object.width)) learned(t);
     if (join(t.current, object.message(), object.width)) learned(t);
     learn_sc(t, object, object.write_sc(), true, {0, 0, Access::synchronisation, Order::acquire});
@@ -253,7 +236,8 @@ void release_to(Thread& t, Cell& object) {
     object.widen();
     join(object.message(), t.current, object.width);
     join(object.write_sc(), t.sc, object.width);
-    object.last_write = {0, t.id, Access::synchronisation, Order::release};
+    object.last_write = {0, Access::synchronisation, Order::release};
+    object.last_writer = t.id;
 }
 
 }  // namespace holdfast

@@ -81,18 +81,45 @@ struct Here {
     std::uint32_t stack;   // of a write
     Access access;
     Order order;
+
+    PackedAccess packed() const { return {place, access, order}; }
 };
 
 // Has nobody else accessed x since t did, and has t learned nothing since?
 inline bool unchanged_since(Thread const& t, Cell const& x) {
-    return x.last_access.thread == t.id && x.seen == t.learned;
+    return x.seen == t.epoch;
 }
 
 // A read that tells t nothing new, and so is no violation: done if true.
 inline bool reads_nothing_new(Thread& t, Cell& x, bool acquire, Here here) {
     if (!unchanged_since(t, x) || (acquire && !x.knows_message) || x.width < clock_width) return false;
     x.access_sc()[t.slot] = t.time;
-    set(x.last_access, here.place, t.id, here.access, here.order);
+    x.last_access = here.packed();
+    return true;
+}
+
+// The thread takes a step: from now on it knows a write, and so does whoever knows this step.
+inline void take_step(Thread& t) {
+    ++t.time;
+    t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
+    t.changed = true;
+    ++t.unreported_steps;
+}
+
+inline void take_write_step(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
+    take_step(t);
+    x.history.add_write(t.slot, t.time, value, rmw, {here.stack, t.id, here.order});
+}
+
+// A write, or a read-modify-write, by the thread that made the last write too, with a message that is what it
+// was but for the thread's own steps. It knows that write, so it is no violation: done if true.
+inline bool writes_again(Thread& t, Cell& x, std::uint64_t value, bool rmw, bool release, Here here) {
+    bool const same_message = release ? x.message_is_current : x.message_is_release;
+    if (!unchanged_since(t, x) || !x.wrote || !same_message || x.width < clock_width) return false;
+    take_write_step(t, x, value, rmw, here);
+    if (release) x.message()[t.slot] = t.time;
+    x.write_sc()[t.slot] = x.access_sc()[t.slot] = t.time;
+    x.last_access = x.last_write = here.packed();
     return true;
 }
 

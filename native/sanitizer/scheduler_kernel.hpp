@@ -85,9 +85,10 @@ inline void* map(std::size_t bytes, int protection, int flags, long file = -1, s
     return failed(result) ? nullptr : reinterpret_cast<void*>(result);
 }
 
-// Zeroed pages that cost nothing before they are touched; null if there are none.
-inline void* pages(std::size_t bytes) {
-    return map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+// Zeroed pages that cost nothing before they are touched, or are all there at once; null if there are none.
+inline void* pages(std::size_t bytes, bool at_once = false) {
+    int const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at_once ? MAP_POPULATE : 0);
+    return map(bytes, PROT_READ | PROT_WRITE, flags);
 }
 
 }  // namespace holdfast::scheduler::kernel

@@ -26,6 +26,11 @@ struct Frame {
     std::uintptr_t return_address;
 };
 
+bool on_stack(Frame const* frame, std::uintptr_t high) {
+    auto const address = reinterpret_cast<std::uintptr_t>(frame);
+    return address - 1 < high - sizeof(Frame) && address % alignof(Frame) == 0;  // null is above all
+}
+
 // Frames lie above each other up to the end of the stack.
 class Walk {
   public:
@@ -33,7 +38,7 @@ class Walk {
         : frame_(static_cast<Frame const*>(frame)), base_(t.stack_base), high_(t.stack_high) {}
 
     std::uintptr_t next() {
-        if (!valid(frame_) || frame_->caller == base_) return 0;
+        if (!on_stack(frame_, high_) || frame_->caller == base_) return 0;
         std::uintptr_t const place = frame_->return_address;
         Frame const* const caller = frame_->caller;
         frame_ = caller > frame_ ? caller : nullptr;
@@ -41,21 +46,21 @@ class Walk {
     }
 
   private:
-    bool valid(Frame const* frame) const {
-        auto const address = reinterpret_cast<std::uintptr_t>(frame);
-        return address != 0 && address % alignof(Frame) == 0 && address + sizeof(Frame) <= high_;
-    }
-
     Frame const* frame_;
     void const* base_;
     std::uintptr_t high_;
 };
 
-bool same(Thread const& t, void const* frame, Kept const& kept) {
-    Walk walk(t, frame);
-    for (std::uint32_t i = 0; i < kept.count; ++i)
-        if (walk.next() != kept.frames[i]) return false;
-    return kept.count == kept_stack_depth || walk.next() == 0;
+// The same as a walk that compares, for every write: what is kept has no places that a walk would end at.
+bool same(Thread const& t, void const* innermost, Kept const& kept) {
+    auto const* frame = static_cast<Frame const*>(innermost);
+    for (std::uint32_t i = 0; i < kept.count; ++i) {
+        if (!on_stack(frame, t.stack_high) || frame->return_address != kept.frames[i]) return false;
+        Frame const* const caller = frame->caller;
+        if (caller == t.stack_base) return false;
+        frame = caller > frame ? caller : nullptr;
+    }
+    return kept.count == kept_stack_depth || Walk(t, frame).next() == 0;
 }
 
 std::uint64_t hash(Stack const& stack) {

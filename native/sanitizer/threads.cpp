@@ -20,6 +20,7 @@ Lock threads_lock;
 Thread* all_threads;
 SlotState* slots;
 std::uint32_t slot_count;
+Time* known_to_all;
 
 namespace {
 
@@ -46,6 +47,10 @@ void wait_a_little(int round) {
     if (round < 8) return let_others_run();
     timespec const time{0, 20'000};
     call(SYS_nanosleep, &time, nullptr);
+}
+
+bool lives(Thread const& t) {
+    return t.state == Thread::State::made || t.state == Thread::State::running;
 }
 
 bool kernel_thread_is_gone(Thread const& t) {
@@ -103,8 +108,8 @@ Thread* new_thread() {
     }
     t->slot = no_slot;
     t->changed = true;
-    t->learned = 1;
     t->id = threads_made++;
+    t->epoch = Epoch(t->id);
     t->state = Thread::State::made;
     return t;
 }
@@ -127,7 +132,9 @@ void find_own_stack(Thread& t) {
 }  // namespace
 
 void start_threads() {
+    if (options.threads_limit > most_slots) options.threads_limit = most_slots;
     slots = static_cast<SlotState*>(memory::pages(options.threads_limit * sizeof(SlotState)));
+    known_to_all = static_cast<Time*>(memory::pages(clock_bytes()));
     register_barriers();
     threads_lock.lock();
     Thread* const t = new_thread();
@@ -138,6 +145,8 @@ void start_threads() {
 Thread* adopt_thread() {
     threads_lock.lock();
     Thread* const t = new_thread();
+    // What all know is what nobody asks for any more.
+    for (Time* clock : {t->current, t->acquire, t->sc}) copy(clock, known_to_all, clock_width);
     threads_lock.unlock();
     t->detached = t->published = true;
     t->stack_bytes = usual_stack_bytes;
@@ -198,14 +207,35 @@ void thread_has_ended(Thread& t) {
     t.state = Thread::State::ended;
 }
 
+void wait_to_join(Thread& t, Thread* child) {
+    Locked held(threads_lock);
+    t.joins = child;
+}
+
 void join_thread(Thread& t, Thread* child) {
     join(t.current, child->current, clock_width);
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
     t.changed = true;
-    ++t.learned;
+    t.epoch.change();
     Locked held(threads_lock);
+    t.joins = nullptr;
     forget_thread(*child);
+}
+
+void find_known_to_all() {
+    for (std::uint32_t i = 0; i < clock_width; i += detail::vector_lanes) {
+        detail::Vector least = detail::load(known_to_all + i);
+        bool first = true;
+        for (Thread const* t = all_threads; t != nullptr; t = t->next) {
+            if (!lives(*t)) continue;
+            detail::Vector known = detail::load(t->current + i);
+            if (t->joins != nullptr) known = detail::later(known, detail::load(t->joins->current + i));
+            least = first ? known : detail::earlier(known, least);
+            first = false;
+        }
+        detail::store(known_to_all + i, least);
+    }
 }
 
 void detach_thread(Thread& t) {

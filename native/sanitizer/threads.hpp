@@ -33,13 +33,30 @@ struct StackCache {
     std::uint32_t ids[size];
 };
 
+// A thread, and how often its clocks have been changed by others' steps and by fences.
+class Epoch {
+  public:
+    Epoch() = default;  // of nobody
+    explicit Epoch(std::uint32_t thread) : word_(one_change | (thread & (one_change - 1))) {}
+    bool operator==(Epoch const&) const = default;
+
+    std::uint32_t thread() const { return word_ & (one_change - 1); }
+    void change() { word_ += one_change; }
+    // Then it is the epoch of no moment.
+    void forget_changes() { word_ = thread(); }
+
+  private:
+    static constexpr std::uint64_t one_change = 1 << 24;
+    std::uint64_t word_;
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
-    Time time;              // steps taken by the slot so far
-    bool changed;           // since the last SC fence: is there anything to tell or learn?
-    bool unwatched;         // no slot was left for it
-    std::uint32_t learned;  // counts changes of its clocks by others' steps and by fences; starts with 1
+    Time time;       // steps taken by the slot so far
+    bool changed;    // since the last SC fence: is there anything to tell or learn?
+    bool unwatched;  // no slot was left for it
+    Epoch epoch;
     std::uint64_t fence_version;
 
     // C, A, R and SC of design.md, section 7.
@@ -51,6 +68,7 @@ struct Thread {
     std::uint64_t atomics;
     std::uint32_t unreported_steps;  // taken, but not yet told to the collector
     std::uint32_t id;                // main is 0, then as they were created
+    Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
     Links links;
     StackCache stacks;
@@ -99,6 +117,8 @@ void thread_not_made(Thread*);
 // First of all in the new thread.
 void thread_runs(Thread*);
 void thread_has_ended(Thread&);
+// Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
+void wait_to_join(Thread& t, Thread* child);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);
@@ -119,10 +139,18 @@ struct SlotState {
 extern SlotState* slots;
 extern std::uint32_t slot_count;  // ever used
 
+// Per slot the time up to which all threads know its steps, as C; it may lag behind what they know.
+//
+// Who waits in pthread_join counts as knowing what the other one knows, because it will before it does
+// anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be reported.
+extern Time* known_to_all;
+void find_known_to_all();  // threads_lock is held
+
 void enter_late(Thread&);
 
-// At the end of a hook (collector.hpp).
-void note_steps(Thread&);
+// At the end of a hook (collector.hpp). True if it is time to collect.
+bool note_steps(Thread&);
+void collect();
 inline constexpr std::uint32_t steps_to_note = 64;
 
 class Hook {
@@ -132,9 +160,10 @@ class Hook {
     }
     ~Hook() {
         if (!entered_) return;
+        bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
         __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE);
-        if (thread_.unreported_steps >= steps_to_note) [[unlikely]]
-            note_steps(thread_);
+        if (due) [[unlikely]]
+            collect();
     }
     Hook(Hook const&) = delete;
     Hook& operator=(Hook const&) = delete;

@@ -154,6 +154,7 @@ class Experiment {
                 return false;
             }
             if (below(12) == 0) collect();
+            if (below(6) == 0) look_what_all_know();
             if (below(40) == 0) replace_thread();
         }
         return true;
@@ -172,6 +173,11 @@ class Experiment {
             answers.cas.push_back(check_cas(t, x, value, v));
         }
         return answers;
+    }
+
+    void look_what_all_know() {
+        Locked held(threads_lock);
+        find_known_to_all();
     }
 
     // A thread ends, is joined by another, and a new one takes its place, made by that one.
@@ -209,13 +215,14 @@ class Experiment {
         Here const here{};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            read_part(t, *cell, strong, here);
+            if (!reads_nothing_new(t, *cell, strong, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
         } else if (kind < 10) {
-            write_part(t, *cell, bits, strong, here);
+            if (!writes_again(t, *cell, bits, false, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
         } else {
-            rmw_parts(t, *cell, bits, strong, stronger, here);
+            if (!writes_again(t, *cell, bits, true, stronger, here))
+                rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
         return true;
