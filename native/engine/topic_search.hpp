@@ -351,7 +351,7 @@ class TopicSearch {
     std::vector<bool> begins_;  // per label: whether it wakes a topic
     Pages places_;              // per node and topic
     Arena elements_;            // bits; the place, the next element there; the element it came from
-    std::uint32_t next_ = 0;  // element to be looked at
+    std::uint32_t next_ = 0;    // element to be looked at
     std::size_t seeded_ = 0;
     std::uint64_t transitions_ = 0;
     std::optional<Found> found_;

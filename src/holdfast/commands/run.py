@@ -125,9 +125,7 @@ def _option(name: str) -> str | None:
     return settings.get(name)
 
 
-def _answer(
-    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None
-) -> AnyRunAnswer:
+def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:
     from holdfast.sanitizer.progress import progress_of
     from holdfast.sanitizer.runs import InterruptedRunsError, Outcome, run_all
     from holdfast.sanitizer.summing import Asked, answer_of
