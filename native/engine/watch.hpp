@@ -1,6 +1,6 @@
 // What to look at in a state to see whether the next access of a thread leaves sequential consistency.
 //
-// rocker-2019, Theorem 5.3, for every label that the program, not only the memory, enables: with x ∈ VSC[t],
+// rocker-2019, Theorem 5.3, for every label that the program, not only the memory, enables; x ∈ VSC[t] and:
 //   a read of v    v ∈ C[t](x).plain
 //   an RMW of v    v ∈ C[t](x).free
 //   a write        C[t](x).free is not empty
