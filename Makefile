@@ -27,6 +27,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/versus_spin.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/hardware.py
+	$(BIN)/python benchmarks/sanitizer.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check
