@@ -28,6 +28,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/hardware.py
+	$(BIN)/python benchmarks/sanitizer.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check
