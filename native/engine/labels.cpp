@@ -26,6 +26,12 @@ LabelNumber Labels::append(LabelNumber label, Told told) {
     return at->second;
 }
 
+std::optional<Told> Labels::first(LabelNumber label) const {
+    if (label == nothing) return std::nullopt;
+    while (entries_[label].before != nothing) label = entries_[label].before;
+    return entries_[label].last;
+}
+
 std::vector<Told> Labels::told(LabelNumber label) const {
     std::vector<Told> all;
     for (; label != nothing; label = entries_[label].before) all.push_back(entries_[label].last);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -64,6 +65,7 @@ class Labels {
 
     LabelNumber append(LabelNumber label, Told told);
     std::vector<Told> told(LabelNumber label) const;
+    std::optional<Told> first(LabelNumber label) const;
     std::size_t size() const { return entries_.size(); }
 
   private:

@@ -18,7 +18,7 @@ using namespace nb::literals;
 namespace holdfast {
 namespace {
 
-// Builds a Program piece by piece; `finish` checks what was built.
+// Builds a Program piece by piece.
 class ProgramBuilder {
   public:
     ProgramBuilder(Value max_value, bool wraps) {
@@ -105,9 +105,11 @@ class ProgramBuilder {
         program_.exchanges.push_back(std::move(e));
     }
 
-    Program finish() {
-        program_.finish();
-        return std::move(program_);
+    // Checks what was built so far. One may go on building, and finish another one.
+    Program finish() const {
+        Program program = program_;
+        program.finish();
+        return program;
     }
 
   private:

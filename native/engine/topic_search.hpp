@@ -45,11 +45,11 @@ class TopicSearch {
           subsumption_(subsumption),
           elements_(memory, words + 2) {
         if (graph.size() * topics_.size() >= nobody) throw OutOfMemory("too many places");
-        make_effects();
-        if (std::none_of(begins_.begin(), begins_.end(), [](bool b) { return b; })) {
+        if (!anything_wakes()) {
             seeded_ = graph.size();
             return;
         }
+        make_effects();
         places_ = memory.take(graph.size() * topics_.size() * sizeof(Place));
         find_askers();
     }
@@ -99,6 +99,7 @@ class TopicSearch {
     struct Place {
         std::uint32_t last;  // element added, from 1 on; 0 if there is none
         Askers askers;
+        bool can_be_sorted;  // some exchange of threads leaves the node as it is
     };
 
     Place& place(std::size_t number) const { return places_.template as<Place>()[number]; }
@@ -142,6 +143,16 @@ class TopicSearch {
         auto const first = graph_.first_edge(n), last = graph_.first_edge(n + 1);
         for (auto e = first; e < last; ++e) __builtin_prefetch(&place(place_after(graph_.edge(e), k)));
         for (auto e = first; e < last && !found_; ++e) follow(graph_.edge(e), k, from, number);
+    }
+
+    bool anything_wakes() const {
+        for (LabelNumber label = 0; label < graph_.labels().size(); ++label) {
+            auto const told = graph_.labels().first(label);
+            for (auto k : topics_) {
+                if (told && knowledge_.wakes(*told, k)) return true;
+            }
+        }
+        return false;
     }
 
     void make_effects() {
@@ -204,6 +215,9 @@ class TopicSearch {
                     askers.now |= mine[k].now;
                 }
             }
+            if (!has_exchanges_ || graph_.keeping(n) == 0) continue;
+            for (std::uint32_t k = 0; k < topics_.size(); ++k)
+                place(n * topics_.size() + k).can_be_sorted = true;
         }
     }
 
@@ -251,9 +265,7 @@ class TopicSearch {
         auto const& effect = effects_[edge.label * topics_.size() + k];
         apply(effect, bits);
         ++transitions_;
-        auto const place = place_after(edge, k);
-        if (has_exchanges_) sort(place, bits, nullptr);
-        insert(place, bits, from);
+        insert(place_after(edge, k), bits, from);
     }
 
     // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
@@ -278,9 +290,10 @@ class TopicSearch {
         }
     }
 
-    void insert(std::uint32_t place_number, Bits const& bits, std::uint32_t from) {
+    void insert(std::uint32_t place_number, Bits bits, std::uint32_t from) {
         auto& here = place(place_number);
         if ((stale(bits) & here.askers.ever) == 0) return;  // dormant
+        if (here.can_be_sorted) sort(place_number, bits, nullptr);
         Word* before = nullptr;  // the element that names the next one, if one does
         for (auto next = here.last; next != 0;) {
             Word* const element = elements_[next - 1];

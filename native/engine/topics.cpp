@@ -172,6 +172,21 @@ std::vector<std::vector<std::uint32_t>> Knowledge::groups() const {
     return groups;
 }
 
+bool Knowledge::wakes(Told const& told, std::uint32_t topic) const {
+    auto const& about = topics_[topic];
+    if (told.cell != about.cell) return false;
+    switch (about.kind) {
+        case Topic::Kind::last_write:
+            return told.kind == Told::Kind::non_atomic_write;
+        case Topic::Kind::last_read:
+            return told.kind == Told::Kind::non_atomic_read && told.thread == about.reader;
+        default:
+            return (told.kind == Told::Kind::write || told.kind == Told::Kind::read_modify_write) &&
+                   ((about.plain != none && about.plain == told.plain) ||
+                    (about.free != none && about.free == told.free));
+    }
+}
+
 Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_t topic_number) const {
     Changes changes(zero_, one_);
     std::uint32_t topic = topic_number;
@@ -199,11 +214,7 @@ Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_
     };
     auto const write_part = [&](Told const& told, bool about, bool rmw) {
         auto const t = told.thread, x = told.cell;
-        auto const& now = topics_[topic];
-        if (about &&
-            ((now.plain != none && now.plain == told.plain) || (now.free != none && now.free == told.free))) {
-            everybody_misses();
-        }
+        if (wakes(told, topic)) everybody_misses();
         if (about) know(t);
         if (message_[x] == none) return;
         auto const from = told.release ? t : release_[t];
@@ -263,20 +274,14 @@ Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_
                 if (told.fences == Told::Fences::acquire_release) release_fence(t);
                 break;
             case Told::Kind::non_atomic_read:
-                if (now.kind != Topic::Kind::last_read || told.cell != now.cell || t != now.reader) break;
-                everybody_misses();
-                know(t);
-                for (auto bit : aware_bits_) changes.set(bit);
-                break;
             case Told::Kind::non_atomic_write:
-                if (watches || told.cell != now.cell) break;
-                if (now.kind == Topic::Kind::last_read) {
-                    for (auto bit : stale_bits_) changes.clear(bit);
-                    break;
+                if (wakes(told, topic)) {
+                    everybody_misses();
+                    know(t);
+                    for (auto bit : aware_bits_) changes.set(bit);
+                } else if (told.kind == Told::Kind::non_atomic_write && told.cell == now.cell) {
+                    for (auto bit : stale_bits_) changes.clear(bit);  // reads before are history
                 }
-                everybody_misses();
-                know(t);
-                for (auto bit : aware_bits_) changes.set(bit);
                 break;
             case Told::Kind::exchange: {
                 auto const& exchanged = exchanges_[t];

@@ -66,6 +66,9 @@ class Knowledge {
     };
     Effect effect(std::vector<Told> const& label, std::uint32_t topic) const;
 
+    // Whether it makes somebody stale who was not; only an access does.
+    bool wakes(Told const& told, std::uint32_t topic) const;
+
     // Whether an access of t violates what the topic is about, if t is stale and aware.
     template <class Monitor>
     bool asks(Topic const& topic, Machine<Monitor> const& machine, Word const* state, std::uint32_t t,

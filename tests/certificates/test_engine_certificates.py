@@ -9,7 +9,7 @@ from holdfast.certificates import BasisState, Certificate, Checked, Standing, ch
 from holdfast.certificates.local_graphs import local_graphs
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from strategies import random_program
 
 MOST_NODES = 10_000
@@ -18,7 +18,7 @@ WITHOUT_LIMIT = (1_000_000, 60.0, 1 << 30, None)
 
 def thread_graphs(program, kept):
     by_name = {} if kept is None else {t.name: names for t, names in zip(program.threads, kept, strict=True)}
-    return _native.thread_graphs(lower(program, monitored=False, kept=by_name), MOST_NODES)
+    return _native.thread_graphs(Lowering(program, monitored=False, kept=by_name).plain, MOST_NODES)
 
 
 def products(graphs, bad):

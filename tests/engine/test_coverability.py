@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from holdfast.analyses.bad_states import FAILED, BadProduct, write_races
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome, ThreadGraphs
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.formats import load, tpl
 from holdfast.memory_models import PRUNINGS
 from holdfast.models import op_sra
@@ -35,7 +35,7 @@ class Asked:
     def __init__(self, program: Program, source: random.Random) -> None:
         self.program, self.source = program, source
         self.reachable = {_standing(state) for state in op_sra.reachable_program_states(program, MOST_GRAPHS)}
-        code = lower(program, monitored=False, keep_registers=True)
+        code = Lowering(program, monitored=False, keep_registers=True).plain
         self.graphs: ThreadGraphs = _native.thread_graphs(code, 1 << 16)
         self.nodes = [
             [(node.pc, tuple(node.registers)) for node in graph.nodes] for graph in self.graphs.threads

@@ -15,7 +15,7 @@ from holdfast.engine._native import Model, Order, Outcome, StoreKind, Variation
 from holdfast.engine._native import explore as native_explore
 from holdfast.engine.critical import stale_classes
 from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.engine.symmetry import exchanges
 from holdfast.formats import load
 from holdfast.formats.tpl import read, write
@@ -43,7 +43,7 @@ def findings(result):
 
 def unreduced(program, model):
     """The findings with every register and every state kept."""
-    code = lower(program, monitored=True, keep_registers=True)
+    code = Lowering(program, monitored=True, keep_registers=True).plain
     return findings(
         native_explore(
             code,

@@ -24,7 +24,7 @@ from engine.test_coverability import (
 from holdfast.analyses.bad_states import FAILED, BadProduct, write_races
 from holdfast.engine import _native
 from holdfast.engine._native import ForwardSearch, LabelKind, Outcome, RunStep, ScSearch, ThreadGraphs
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.formats import load, tpl
 from holdfast.models import op_sra, sc
 from holdfast.models.explore import LimitReachedError
@@ -44,7 +44,7 @@ def run(search: ForwardSearch | ScSearch | _native.Coverability, most_states: in
 
 
 def graphs_of(program: Program) -> ThreadGraphs:
-    return _native.thread_graphs(lower(program, monitored=False, keep_registers=True), 1 << 16)
+    return _native.thread_graphs(Lowering(program, monitored=False, keep_registers=True).plain, 1 << 16)
 
 
 def nodes_where(graphs: ThreadGraphs, *places: int | None) -> BadProduct:
@@ -257,7 +257,7 @@ def check_loops(seeds: range) -> None:
     for seed in seeds:
         source = random.Random(seed)
         drawn = random_program(source, threads=(2, 3), most_accesses=4, loop_free=False, non_atomic=True)
-        graphs = _native.thread_graphs(lower(drawn, monitored=False), 1 << 10)
+        graphs = _native.thread_graphs(Lowering(drawn, monitored=False).plain, 1 << 10)
         if graphs.unbuilt is not None:
             continue
         for _ in range(3):

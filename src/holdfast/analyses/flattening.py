@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from holdfast.analyses.fence_places import successors
 from holdfast.engine._native import is_safe_pivot
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.engine.values import PossibleValues, Values
 from holdfast.program import (
     BlockingCompareExchange,
@@ -80,7 +80,7 @@ def is_safe_alone(program: Program, pivot: int) -> bool:
     they write: the coarsest program of all. Raises `TooManyValuesError`."""
     written, held = _Flattening(program, pivot, 0).values_of_cells()
     cells = [(sorted(others), sorted(others | all_)) for others, all_ in zip(written, held, strict=True)]
-    code = lower(program, monitored=False, store_buffers=True)
+    code = Lowering(program, monitored=False, store_buffers=True).plain
     return is_safe_pivot(code, pivot, [*cells, ([], [])], MOST_STATES_ALONE)
 
 

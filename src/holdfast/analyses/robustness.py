@@ -24,6 +24,7 @@ from holdfast.engine.explore import (
     stats,
     why_unknown,
 )
+from holdfast.engine.lower import Lowering
 from holdfast.memory_models import ROBUSTNESS_MODELS
 from holdfast.program import Program
 from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
@@ -97,6 +98,7 @@ def search(
     else:
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
+    lowering = Lowering(program, monitored=True, local=tactics.local)
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
@@ -105,7 +107,7 @@ def search(
             bounded = replace(bounded, states=states)
         if limits.seconds is not None:
             bounded = replace(bounded, seconds=max(0.0, limits.seconds - (time.monotonic() - started)))
-        result = explore(program, model, bounded, attempted, watcher, tactics=how)
+        result = explore(program, model, bounded, attempted, watcher, tactics=how, lowering=lowering)
         # Where one order meets a value that is not followed, another may meet a violation before.
         if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
             return result

@@ -34,7 +34,7 @@ from holdfast.certificates import Certificate
 from holdfast.engine import _native
 from holdfast.engine._native import Outcome, WhyUnbuilt
 from holdfast.engine.explore import Limits, Watcher, bounds, memory_to_use_mb
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.memory_models import PRUNINGS, SAFETY_MODELS
 from holdfast.program import Program
 from holdfast.program.properties import Marked, Property, marked
@@ -171,7 +171,7 @@ class _Question:
         # Two searches can be there at a time, of which each may have half.
         self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
         kept = kept_registers(self._marked.program, wanted)
-        code = lower(self._marked.program, monitored=False, kept=kept)
+        code = Lowering(self._marked.program, monitored=False, kept=kept).plain
         start = time.perf_counter()
         self._graphs = _native.thread_graphs(code, MOST_NODES)
         self._spending.add("graphs", Stats(seconds=time.perf_counter() - start))

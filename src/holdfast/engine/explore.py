@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from holdfast.engine import _native
 from holdfast.engine._native import EventKind, FailureKind, Outcome, StoreKind
 from holdfast.engine.liveness import registers_read
-from holdfast.engine.lower import lower
+from holdfast.engine.lower import Lowering
 from holdfast.errors import InputError
 from holdfast.formats.tpl_spelling import format_instruction
 from holdfast.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
@@ -126,12 +126,16 @@ def explore(
     watcher: Watcher | None = None,
     *,
     tactics: Tactics = REDUCED,
+    lowering: Lowering | None = None,
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`.
 
-    With partial-order reduction or several threads, runs are not shortest even breadth first.
+    Who searches it several times may give its bytecode, for the model and `tactics.local`. With partial-order
+    reduction or several threads, runs are not shortest even breadth first.
     """
-    code = lower(program, monitored=model != "sc", symmetry=tactics.symmetry, local=tactics.local)
+    if lowering is None:
+        lowering = Lowering(program, monitored=model != "sc", local=tactics.local)
+    code = lowering.symmetric if tactics.symmetry else lowering.plain
     with _as_input_errors(program):
         result = _native.explore(
             code,
@@ -163,7 +167,7 @@ def explore_tso(
     With `find_all`, for all that differ in where fences could stand between the write and the read that
     overtakes it. With `pivot`, only writes and reads of that thread count; not for "robust".
     """
-    code = lower(program, monitored=False, store_buffers=True)
+    code = Lowering(program, monitored=False, store_buffers=True).plain
     with _as_input_errors(program):
         return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **bounds(limits, watcher))
 
@@ -397,5 +401,5 @@ def _run(program: Program, events: list[Event]) -> Run:
 def reachable_states(program: Program, most_states: int) -> set[tuple[int, ...]]:
     """Every state under sequential consistency, for tests: per thread the index of its next access (code
     size: ended, one more: diverged) and its registers, then the cells."""
-    code = lower(program, monitored=False, keep_registers=True)
+    code = Lowering(program, monitored=False, keep_registers=True).plain
     return {tuple(state) for state in _native.reachable(code, most_states)}

@@ -8,6 +8,7 @@ about an instruction can be looked up in the `Program`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 
 from holdfast.engine import _native
@@ -80,65 +81,71 @@ _FENCES = {
 _Steps = list[tuple[ExpressionOp, int]]
 
 
-def lower(
-    program: Program,
-    *,
-    monitored: bool,
-    keep_registers: bool = False,
-    kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
-    store_buffers: bool = False,
-    symmetry: bool = False,
-    local: bool = False,
-) -> _native.Program:
-    """The bytecode of `program`; without monitor no stale values need to be told apart.
+class Lowering:
+    """The bytecode of a program, with and without what is known about its symmetry.
 
-    Registers that can matter no more are forgotten, unless `keep_registers` is set or they are among those
-    that `kept` names, by thread. With `store_buffers`, SC fences do nothing but drain the buffer of their
-    thread. With `symmetry`, it is told which threads can be exchanged; registers must be forgotten for that.
-    With `local`, constants are propagated, and accesses that no other thread can see are local instructions.
+    Without monitor no stale values need to be told apart. Registers that can matter no more are forgotten,
+    unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
+    SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
+    accesses that no other thread can see are local instructions.
     """
-    program = with_constants(program) if local else program
-    private = private_accesses(program) if local else set()
-    builder = _native.ProgramBuilder(program.max_value, program.wraps)
-    classes = stale_classes(program, private) if monitored else {}
-    for location in program.locations:
-        stale = classes.get(location.name, StaleClasses())
-        for initial in location.initial:
-            builder.add_cell(
-                initial,
-                location.atomic,
-                list(stale.plain.tracked),
-                stale.plain.others,
-                list(stale.free.tracked),
-                stale.free.others,
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        monitored: bool,
+        keep_registers: bool = False,
+        kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        store_buffers: bool = False,
+        local: bool = False,
+    ) -> None:
+        self._program = program = with_constants(program) if local else program
+        private = private_accesses(program) if local else set()
+        self._classes = stale_classes(program, private) if monitored else {}
+        self._builder = _native.ProgramBuilder(program.max_value, program.wraps)
+        self._add_cells()
+        for t, thread in enumerate(program.threads):
+            everything = frozenset(thread.registers)
+            pcs = frozenset(pc for of, pc in private if of == t)
+            _ThreadLowering(program, self._builder, thread, pcs, store_buffers=store_buffers).run(
+                everything if keep_registers else kept.get(thread.name, frozenset())
             )
-    builder.add_cell(0, True, [], False, [], False)
-    for t, thread in enumerate(program.threads):
-        everything = frozenset(thread.registers)
-        pcs = frozenset(pc for of, pc in private if of == t)
-        _ThreadLowering(program, builder, thread, pcs, store_buffers=store_buffers).run(
-            everything if keep_registers else kept.get(thread.name, frozenset())
-        )
-    if symmetry:
-        _add_exchanges(builder, program, classes)
-    try:
-        return builder.finish()
-    except ValueError as error:
-        raise InputError(str(error), program.file) from None
+        self.plain = self._finish()
 
+    @cached_property
+    def symmetric(self) -> _native.Program:
+        """Tells which threads can be exchanged; registers must be forgotten for that."""
+        from holdfast.engine.symmetry import exchanges
 
-def _add_exchanges(
-    builder: _native.ProgramBuilder, program: Program, classes: dict[str, StaleClasses]
-) -> None:
-    from holdfast.engine.symmetry import exchanges
+        for exchange in exchanges(self._program, self._classes):
+            self._builder.add_exchange(
+                exchange.first,
+                exchange.second,
+                exchange.cells,
+                [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
+            )
+        return self._finish()
 
-    for exchange in exchanges(program, classes):
-        builder.add_exchange(
-            exchange.first,
-            exchange.second,
-            exchange.cells,
-            [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
-        )
+    def _add_cells(self) -> None:
+        for location in self._program.locations:
+            stale = self._classes.get(location.name, StaleClasses())
+            for initial in location.initial:
+                self._builder.add_cell(
+                    initial,
+                    location.atomic,
+                    list(stale.plain.tracked),
+                    stale.plain.others,
+                    list(stale.free.tracked),
+                    stale.free.others,
+                )
+        self._builder.add_cell(0, True, [], False, [], False)
+
+    def _finish(self) -> _native.Program:
+        try:
+            return self._builder.finish()
+        except ValueError as error:
+            raise InputError(str(error), self._program.file) from None
 
 
 class _ThreadLowering:
