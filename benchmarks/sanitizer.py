@@ -121,13 +121,14 @@ class Builder:
 
 
 def run(command: Sequence[str], options: str = "") -> float:
-    """Runs a program that must succeed. Gives its seconds of processor time."""
+    """Runs a program, which may say that weak memory has broken it. Gives its seconds of processor time."""
     environment = {**ENVIRONMENT, "HOLDFAST_OPTIONS": ENVIRONMENT["HOLDFAST_OPTIONS"] + options}
     quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     limited = ["timeout", str(TIME_LIMIT), *command]
     _, status, usage = os.wait4(os.posix_spawnp("timeout", limited, environment, file_actions=quiet), 0)
-    if status != 0:
-        sys.exit(f"{' '.join(command)} exits with {os.waitstatus_to_exitcode(status)}")
+    code = os.waitstatus_to_exitcode(status)
+    if code not in (0, 1):
+        sys.exit(f"{' '.join(command)} exits with {code}")
     return usage.ru_utime + usage.ru_stime
 
 
