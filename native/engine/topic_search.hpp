@@ -89,8 +89,9 @@ class TopicSearch {
 
   private:
     struct Effect {
-        std::uint32_t first, last;  // of the changes
-        std::uint32_t topic;        // within the group
+        std::uint32_t first, last;                    // of the changes
+        std::uint32_t first_exchange, last_exchange;  // and the exchanges
+        std::uint32_t topic;                          // within the group
     };
     struct Askers {
         ThreadBits ever, now;  // who can ask about the topic: some time, and with the next access
@@ -160,22 +161,16 @@ class TopicSearch {
         begins_.resize(labels.size());
         std::vector<std::uint32_t> index(knowledge_.topics().size());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
-        auto const add = [&](std::vector<Told> const& told, std::uint32_t k, std::vector<Effect>& effects) {
-            auto const effect = knowledge_.effect(told, topics_[k]);
-            auto const first = static_cast<std::uint32_t>(changes_.size());
-            changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
-            effects.push_back({first, static_cast<std::uint32_t>(changes_.size()), index[effect.topic]});
-        };
-        auto const exchanges = graph_.machine().program().exchanges.size();
-        has_exchanges_ = exchanges > 0;
-        for (std::uint32_t e = 0; e < std::min<std::size_t>(exchanges, 64); ++e) {
-            for (std::uint32_t k = 0; k < topics_.size(); ++k)
-                add({{Told::Kind::exchange, e}}, k, exchanges_);
-        }
+        auto const size_of = [](auto const& list) { return static_cast<std::uint32_t>(list.size()); };
         for (LabelNumber label = 0; label < labels.size(); ++label) {
             auto const told = labels.told(label);
             for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-                add(told, k, effects_);
+                auto const effect = knowledge_.effect(told, topics_[k]);
+                auto const first = size_of(changes_), first_exchange = size_of(exchanges_);
+                changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
+                exchanges_.insert(exchanges_.end(), effect.exchanges.begin(), effect.exchanges.end());
+                effects_.push_back(
+                    {first, size_of(changes_), first_exchange, size_of(exchanges_), index[effect.topic]});
                 auto bits = dormant();
                 apply(effects_.back(), bits);
                 if (stale(bits) != 0) begins_[label] = true;
@@ -215,7 +210,7 @@ class TopicSearch {
                     askers.now |= mine[k].now;
                 }
             }
-            if (!has_exchanges_ || graph_.keeping(n) == 0) continue;
+            if (graph_.keeping(n) == 0) continue;
             for (std::uint32_t k = 0; k < topics_.size(); ++k)
                 place(n * topics_.size() + k).can_be_sorted = true;
         }
@@ -254,6 +249,8 @@ class TopicSearch {
             Word& word = bits[change.word];
             word = (word | (change.set & from)) & ~(change.clear & ~from);
         }
+        for (auto i = effect.first_exchange; i < effect.last_exchange; ++i)
+            knowledge_.exchanged_bits(exchanges_[i]).apply(bits.data());
     }
 
     std::uint32_t place_after(GraphEdge edge, std::uint32_t k) const {
@@ -272,16 +269,15 @@ class TopicSearch {
     // they are, a largest number, as far as exchanges one after the other come to it.
     void sort(std::uint32_t place_number, Bits& bits, std::vector<std::uint32_t>* made) const {
         auto const n = static_cast<StateNumber>(place_number / topics_.size());
-        auto const k = static_cast<std::uint32_t>(place_number % topics_.size());
+        auto const topic = topics_[place_number % topics_.size()];
         auto const keeping = graph_.keeping(n);
         for (bool sorted = keeping == 0; !sorted;) {
             sorted = true;
             for (auto left = keeping; left != 0; left &= left - 1) {
                 auto const number = static_cast<std::uint32_t>(std::countr_zero(left));
-                auto const& effect = exchanges_[number * topics_.size() + k];
-                if (effect.topic != k) continue;
+                if (knowledge_.exchanged_topic(number, topic) != topic) continue;
                 auto exchanged = bits;
-                apply(effect, exchanged);
+                knowledge_.exchanged_bits(number).apply(exchanged.data());
                 if (exchanged <= bits) continue;
                 bits = exchanged;
                 sorted = false;
@@ -358,13 +354,12 @@ class TopicSearch {
     std::vector<std::uint32_t> topics_;
     bool subsumption_;
     std::vector<Knowledge::Change> changes_;
-    std::vector<Effect> effects_;    // per label and topic
-    std::vector<Effect> exchanges_;  // per exchange and topic
-    bool has_exchanges_ = false;
-    std::vector<bool> begins_;  // per label: whether it wakes a topic
-    Pages places_;              // per node and topic
-    Arena elements_;            // bits; the place, the next element there; the element it came from
-    std::uint32_t next_ = 0;    // element to be looked at
+    std::vector<std::uint32_t> exchanges_;
+    std::vector<Effect> effects_;  // per label and topic
+    std::vector<bool> begins_;     // per label: whether it wakes a topic
+    Pages places_;                 // per node and topic
+    Arena elements_;               // bits; the place, the next element there; the element it came from
+    std::uint32_t next_ = 0;       // element to be looked at
     std::size_t seeded_ = 0;
     std::uint64_t transitions_ = 0;
     std::optional<Found> found_;

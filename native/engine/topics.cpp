@@ -109,16 +109,16 @@ void Knowledge::number_bits(bool with_modes) {
         if (!releases && initial == none) initial = add(stale_bits_);
         release_[t] = releases ? add(stale_bits_) : initial;
     }
-    words_ = (next + 3 + 63) / 64;
+    words_ = (next + 2 + 63) / 64;
     one_ = static_cast<Bit>(words_ * 64 - 1);
     zero_ = one_ - 1;
-    temporary_ = one_ - 2;
 }
 
 void Knowledge::add_exchange(Exchange const& e) {
     Exchanged exchanged;
     auto const swap = [&](Bit a, Bit b) {
-        if (a != none && a < b) exchanged.bits.emplace_back(a, b);
+        auto const whole = [](Bit bit) { return Field{~Word{0}, bit / 64, 0}; };
+        if (a != none && a < b) exchanged.bits.add(whole(a), Word{1} << a % 64, whole(b), Word{1} << b % 64);
     };
     swap(e.first, e.second);
     swap(threads_ + e.first, threads_ + e.second);
@@ -189,6 +189,7 @@ bool Knowledge::wakes(Told const& told, std::uint32_t topic) const {
 
 Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_t topic_number) const {
     Changes changes(zero_, one_);
+    std::vector<std::uint32_t> exchanges;
     std::uint32_t topic = topic_number;
     auto const acquire_fence = [&](std::uint32_t t) {
         if (acquire_[t] != none) changes.copy(t, acquire_[t]);
@@ -283,20 +284,13 @@ Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_
                     for (auto bit : stale_bits_) changes.clear(bit);  // reads before are history
                 }
                 break;
-            case Told::Kind::exchange: {
-                auto const& exchanged = exchanges_[t];
-                for (auto const& [a, b] : exchanged.bits) {
-                    changes.copy(temporary_, a);
-                    changes.copy(a, b);
-                    changes.copy(b, temporary_);
-                }
-                changes.clear(temporary_);
-                topic = exchanged.topics[topic];
+            case Told::Kind::exchange:
+                exchanges.push_back(told.thread);
+                topic = exchanges_[told.thread].topics[topic];
                 break;
-            }
         }
     }
-    return {changes.take(), topic};
+    return {changes.take(), std::move(exchanges), topic};
 }
 
 bool Knowledge::may_ask(Topic const& topic, Instruction const& i) const {

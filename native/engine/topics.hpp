@@ -59,12 +59,20 @@ class Knowledge {
         std::uint32_t from, word;
         Word set, clear;
     };
-    // What a label does to a topic: the bits, and which topic it is afterwards.
+    // What a label does to a topic: it changes bits, then threads change places, which come last in a label,
+    // and so the topic may become another one.
     struct Effect {
         std::vector<Change> changes;
+        std::vector<std::uint32_t> exchanges;
         std::uint32_t topic;
     };
     Effect effect(std::vector<Told> const& label, std::uint32_t topic) const;
+
+    // What an exchange of threads does: to the bits, and to a topic.
+    BitSwaps const& exchanged_bits(std::uint32_t exchange) const { return exchanges_[exchange].bits; }
+    std::uint32_t exchanged_topic(std::uint32_t exchange, std::uint32_t topic) const {
+        return exchanges_[exchange].topics[topic];
+    }
 
     // Whether it makes somebody stale who was not; only an access does.
     bool wakes(Told const& told, std::uint32_t topic) const;
@@ -99,7 +107,7 @@ class Knowledge {
 
   private:
     struct Exchanged {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> bits;
+        BitSwaps bits;
         std::vector<std::uint32_t> topics;  // topic -> topic
     };
 
@@ -114,7 +122,7 @@ class Knowledge {
     std::vector<std::uint32_t> msc_, wsc_, message_;  // cell -> its bit, or none
     std::vector<std::uint32_t> acquire_, release_;    // thread -> its bit
     std::vector<std::uint32_t> aware_bits_, stale_bits_;
-    std::uint32_t temporary_ = 0, zero_ = 0, one_ = 0;  // bits for use in between, and constants
+    std::uint32_t zero_ = 0, one_ = 0;  // bits that are always the same
     std::size_t words_ = 0;
     std::vector<Exchanged> exchanges_;
 };
