@@ -122,7 +122,7 @@ def test_a_mistake_in_the_program_is_told_once(tmp_path):
 
 
 COUNTERS = """max_value 1000; global x, y, z;
-fn p[3] { local r; while (1) { r = FADD(x, 1); r = FADD(y, 1); r = FADD(z, 1); } }
+fn p[3] { local r; while (1) { oneof({ r = FADD(x, 1); } { r = FADD(y, 1); } { r = FADD(z, 1); }); } }
 """
 
 
