@@ -29,6 +29,13 @@ std::size_t CellUse::messages() const {
     return count;
 }
 
+FenceUse::FenceUse(Thread const& thread) {
+    for (auto const& i : thread.code) {
+        acquires = acquires || (i.is_fence() && i.op != Op::release_fence);
+        releases = releases || (i.is_fence() && i.op != Op::acquire_fence);
+    }
+}
+
 Hbsc::Hbsc(Program const& program, CellUse const& use, Layout& layout)
     : element_(program.cells.size()),
       msc_(program.cells.size(), none),

@@ -29,6 +29,12 @@ struct CellUse {
     std::size_t messages() const;
 };
 
+// Which fences a thread can pass: those that acquire, and those that release; SC fences do both.
+struct FenceUse {
+    explicit FenceUse(Thread const& thread);
+    bool acquires = false, releases = false;
+};
+
 class Hbsc {
   public:
     Hbsc(Program const& program, CellUse const& use, Layout& layout);

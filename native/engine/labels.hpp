@@ -104,7 +104,7 @@ class LabelMonitor {
 
     void start(Word*) const {}
     void read(auto& state, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
-        access(state, Told::Kind::read, t, x, i);
+        add(state, access(Told::Kind::read, t, x, i));
     }
     void write(auto& state, std::uint32_t t, std::uint32_t x, Value old, Instruction const& i) const {
         overwrite(state, Told::Kind::write, t, x, old, i);
@@ -138,22 +138,19 @@ class LabelMonitor {
     std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 
   private:
-    void access(auto& state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Instruction const& i) const {
+    static Told access(Told::Kind kind, std::uint32_t t, std::uint32_t x, Instruction const& i) {
         Told told{kind, t, x};
         if constexpr (with_modes) {
             told.acquire = i.acquire;
             told.release = i.release;
         }
-        add(state, told);
+        return told;
     }
     void overwrite(auto& state, Told::Kind kind, std::uint32_t t, std::uint32_t x, Value old,
                    Instruction const& i) const {
-        Told told{kind, t, x, cells_[x].plain.of(old), none};
+        auto told = access(kind, t, x, i);
+        told.plain = cells_[x].plain.of(old);
         if (kind == Told::Kind::write) told.free = cells_[x].free.of(old);
-        if constexpr (with_modes) {
-            told.acquire = i.acquire;
-            told.release = i.release;
-        }
         add(state, told);
     }
     void add(Word* state, Told const& told) const { label_.set(state, labels_.append(label(state), told)); }

@@ -90,14 +90,10 @@ class Rc20Monitor {
         auto next = static_cast<std::uint32_t>(program.threads.size() + use.messages());
         std::uint32_t initial = none;
         for (auto const& thread : program.threads) {
-            bool acquires = false, releases = false;
-            for (auto const& i : thread.code) {
-                acquires = acquires || (i.is_fence() && i.op != Op::release_fence);
-                releases = releases || (i.is_fence() && i.op != Op::acquire_fence);
-            }
-            acquire_.push_back(acquires ? next++ : none);
-            if (!releases && initial == none) initial = next++;
-            release_.push_back(releases ? next++ : initial);
+            FenceUse const fences(thread);
+            acquire_.push_back(fences.acquires ? next++ : none);
+            if (!fences.releases && initial == none) initial = next++;
+            release_.push_back(fences.releases ? next++ : initial);
         }
         return next;
     }

@@ -100,14 +100,10 @@ void Knowledge::number_bits(bool with_modes) {
     release_.assign(threads_, none);
     Bit initial = none;
     for (std::uint32_t t = 0; with_modes && t < threads_; ++t) {
-        bool acquires = false, releases = false;
-        for (auto const& i : program_.threads[t].code) {
-            acquires = acquires || (i.is_fence() && i.op != Op::release_fence);
-            releases = releases || (i.is_fence() && i.op != Op::acquire_fence);
-        }
-        if (acquires) acquire_[t] = add(stale_bits_);
-        if (!releases && initial == none) initial = add(stale_bits_);
-        release_[t] = releases ? add(stale_bits_) : initial;
+        FenceUse const fences(program_.threads[t]);
+        if (fences.acquires) acquire_[t] = add(stale_bits_);
+        if (!fences.releases && initial == none) initial = add(stale_bits_);
+        release_[t] = fences.releases ? add(stale_bits_) : initial;
     }
     words_ = (next + 2 + 63) / 64;
     one_ = static_cast<Bit>(words_ * 64 - 1);
