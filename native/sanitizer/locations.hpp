@@ -193,17 +193,17 @@ template <class Action>
 void for_all_cells(Action action);
 
 struct CellSlab {
-    static constexpr std::size_t size = 200;
     CellSlab* next;
-    Cell cells[size];
+    std::size_t count;
+    Cell cells[];
 };
 extern CellSlab* cell_slabs;
 
 template <class Action>
 void for_all_cells(Action action) {
     for (CellSlab* slab = cell_slabs; slab != nullptr; slab = slab->next)
-        for (Cell& cell : slab->cells)
-            if (cell.key != 0) action(cell);
+        for (std::size_t i = 0; i < slab->count; ++i)
+            if (slab->cells[i].key != 0) action(slab->cells[i]);
 }
 
 }  // namespace holdfast
