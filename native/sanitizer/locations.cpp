@@ -101,8 +101,8 @@ void Cell::begin(std::uint64_t initial) {
 void Cell::begin_again(std::uint64_t initial) {
     if (foreign) return;
     keep_message();
-    written = read = {};
-    more_readers.clear();
+    written = {};
+    forget_readers();
     value = initial;
     history.begin_again(initial);
 }
@@ -134,9 +134,9 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
     }
     Cell* const cell = take_cell();
     cell->lock.lock();
-    cell->foreign = cell->message_is_write = cell->has_messages = false;
+    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = false;
     cell->written = cell->read = {};
-    cell->read_access = cell->write_access = {};
+    cell->read_access = {};
     cell->width = lanes;
     if (kind == CellKind::synchronisation) cell->object = {};
     cell->key = key;

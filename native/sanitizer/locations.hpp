@@ -43,14 +43,15 @@ struct Reader {
     PackedAccess access;
 };
 
-// Four cache lines: what every access looks at is in the first, what writes need besides in the second and
-// the third.
-struct alignas(64) Cell {
+// Four cache lines: what every access looks at is in the first, what most writes need besides in the second.
+// The processor brings lines in pairs.
+struct alignas(128) Cell {
     Lock lock;
     std::uint8_t size;  // of the last access
     bool foreign : 1;   // others than instrumented code write it, and we are told (static-local guards)
     bool message_is_write : 1;  // W is what the thread of the newest write knew as C when it wrote
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
+    bool has_readers : 1;       // besides `read`
     std::uint16_t width;        // of the clocks of a synchronisation object
 
     std::uintptr_t key;
@@ -63,20 +64,18 @@ struct alignas(64) Cell {
     Stamp read;  // by one who has read it; all zero if there is none
     PackedAccess read_access;
 
-    PackedAccess write_access;
-    Stamp message;
-    Stamps<Stamp> more_messages;
-    Stamps<Reader> more_readers;
     union {
         History history;
         struct {  // of a synchronisation object: what its releases knew, as C and as SC
             std::uint32_t members, arrivals;  // of a barrier
             Time* wide_clocks;                // where the clocks are when there are more threads
+            Time own_clocks[2 * lanes];       // at a multiple of 16
             std::uint32_t last_releaser;      // thread
-            std::uint32_t unused;             // clocks begin at a multiple of 16
-            Time own_clocks[2 * lanes];
         } object;
     };
+    Stamp message;
+    Stamps<Stamp> more_messages;
+    Stamps<Reader> more_readers;
     [[no_unique_address]] races::Message told;
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
@@ -91,6 +90,11 @@ struct alignas(64) Cell {
         message = written;
         message_is_write = false;
         has_messages = true;
+    }
+    void forget_readers() {
+        read = {};
+        if (has_readers) more_readers.clear();
+        has_readers = false;
     }
     void forget_messages() {
         if (has_messages) more_messages.clear();

@@ -44,7 +44,7 @@ void start_chunk() {
 }
 
 void* cut(std::size_t bytes) {
-    std::size_t const unit = bytes < line ? smallest : line;
+    std::size_t const unit = bytes < line ? smallest : bytes < 2 * line ? line : 2 * line;
     std::size_t const needed = bytes + fresh_bytes % unit;  // chunks end at multiples of all units
     if (fresh_bytes < needed) {
         start_chunk();

@@ -12,7 +12,7 @@ namespace holdfast::memory {
 
 // Zeroed pages, which cost nothing before they are touched. Ends the process if there are none.
 void* pages(std::size_t bytes);
-// Zeroed, for good, and at a multiple of 64 if it has 64 bytes or more.
+// Zeroed, for good, and at a multiple of 128 if it has as many bytes or more.
 void* for_good(std::size_t bytes);
 void give_back(void* pages, std::size_t bytes);
 

@@ -62,7 +62,7 @@ inline void point_before(std::uintptr_t place, std::uintptr_t address) {
 }
 
 template <class T>
-T do_load(T const volatile* a, Order order, void const* frame) {
+[[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -91,7 +91,7 @@ T do_load(T const volatile* a, Order order, void const* frame) {
 }
 
 template <class T>
-void do_store(T volatile* a, T value, Order order, void const* frame) {
+[[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
     point();
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
@@ -112,7 +112,7 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
         races::tell(t, x->told, releases(order));
         Here const here{place, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(value), false, releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_write(t, *x, v);
             write_part(t, *x, to_bits(value), releases(order), here);
@@ -124,7 +124,7 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
 
 // Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
 template <class Update, class T>
-T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
+[[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -145,7 +145,7 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
         next = Update::of(old, operand);
         Here const here{place, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(next), true, releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(next), releases(order), here)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
@@ -163,7 +163,8 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
 // Weak ones too count as strong: clang does not tell them apart, and one that fails although it could succeed
 // is what every program that uses it expects. Gives the old value.
 template <class T>
-T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, void const* frame) {
+[[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
+                                       void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -183,10 +184,9 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
         succeeded = old == expected;
         if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
-        bool const done =
-            is_in_step(x, to_bits(old), sizeof(T)) &&
-            (succeeded ? writes_over_known(t, *x, to_bits(desired), true, releases(success), here)
-                       : reads_known(t, *x, here));
+        bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
+                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
+                                     : reads_known(t, *x, here));
         if (!done) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_cas(t, *x, to_bits(expected), v);
