@@ -53,6 +53,8 @@ class [[gnu::packed, gnu::aligned(4)]] Stamp {
         return reinterpret_cast<std::uintptr_t>(record) | std::uint64_t{slot} << 48;
     }
 
+    bool operator==(Stamp const& other) const { return word_ == other.word_ && time_ == other.time_; }
+
     Slot slot() const { return static_cast<Slot>(word_ >> 48); }
     Time time() const { return time_; }
     Record& record() const { return *reinterpret_cast<Record*>(word_ << 16 >> 16); }

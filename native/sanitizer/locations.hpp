@@ -147,6 +147,12 @@ class LockedCell {
     Cell* operator->() const { return found_.cell; }
     bool created() const { return found_.created; }
 
+    // The cell of the address if that is quickly found, not locked: it may change, or be another's already.
+    [[gnu::always_inline]] static Cell* glimpse(Thread& t, std::uintptr_t address) {
+        shadow::Region* const region = t.regions.find(address);
+        return region == nullptr ? nullptr : __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+    }
+
   private:
     struct Found {
         Cell* cell;
@@ -156,9 +162,7 @@ class LockedCell {
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
     // cells; so this may miss a cell, and who finds one must lock it and look again.
     [[gnu::always_inline]] static Found lock_first(Thread& t, std::uintptr_t address, CellKind kind) {
-        shadow::Region* const region = t.regions.find(address);
-        if (region == nullptr) return {};
-        Cell* const cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+        Cell* const cell = glimpse(t, address);
         return {lock_if_it_is(cell, key_of(address, kind)) ? cell : nullptr, false};
     }
     [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {

@@ -61,6 +61,18 @@ inline void point_before(std::uintptr_t place, std::uintptr_t address) {
         scheduler::point();
 }
 
+// A round of a loop that waits, and finds what it found before. Those who change the location are not held up
+// by it.
+template <class T>
+bool waits_on(Thread& t, T const volatile* a, std::uintptr_t place, T& value) {
+    return goes_round(t, place, address_of(a)) &&
+           reads_same_again(t, address_of(a), LockedCell::glimpse(t, address_of(a)),
+                            [&](std::uint64_t newest, std::size_t size) {
+                                value = raw_load(a);
+                                return to_bits(value) == newest && size == sizeof(T);
+                            });
+}
+
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
@@ -73,7 +85,7 @@ template <class T>
     Violation v;
     bool violated = false;
     T value;
-    {
+    if (!waits_on(t, a, place, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_load(a);
         races::hear(t, x->told, acquires(order));

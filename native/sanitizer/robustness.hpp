@@ -121,6 +121,24 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
     return true;
 }
 
+// A read of what t was the last to read, when it knew as much as now: it leaves nothing to note. The cell is
+// not locked; if its newest write is the same before and after `read()`, that is what was read.
+template <class Read>
+bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Read read) {
+    auto const is_as_it_was = [&] {
+        return !cell->lock.is_locked() &&
+               __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
+    };
+    if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
+    Stamp const written = cell->written;
+    if (!(cell->read == Stamp{t.stamp_word, t.time}) || !written.known_to(t.current)) return false;
+    if (!cell->message_is_write && cell->has_messages) return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool const in_step = read(cell->value, cell->size);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return in_step && is_as_it_was() && cell->written == written;
+}
+
 [[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
     take_step(t);
     x.history.add_write(t.slot, t.time, value, {here.stack, t.id, here.access, here.order});
