@@ -171,8 +171,8 @@ class Collection {
         for_all_threads([&](Thread& t) {
             for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
         });
-        all_of(fence_location.message, clock_width, 1);
-        all_of(fence_location.sc, clock_width, 1);
+        for (Time* clock : {fence_location.message, fence_location.sc})
+            all_of(clock, clock_width < fence_location.width ? clock_width : fence_location.width, 1);
         for_all_records([&](Records& records, Slot) {
             for (Record* r = records.oldest; r != nullptr; r = r->next) all_of(r->clocks, r->width, 2);
         });

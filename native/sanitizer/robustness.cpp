@@ -247,9 +247,19 @@ void release_fence(Thread& t) {
 }
 
 void start_fences() {
-    std::size_t const bytes = options.threads_limit * sizeof(Time);
-    fence_location.message = static_cast<Time*>(memory::pages(bytes));
-    fence_location.sc = static_cast<Time*>(memory::pages(bytes));
+    fence_location.message = fence_location.own_clocks;
+    fence_location.sc = fence_location.own_clocks + FenceLocation::own_width;
+    fence_location.width = FenceLocation::own_width;
+}
+
+// For as many threads as there may ever be.
+void FenceLocation::widen() {
+    for (Time** clock : {&message, &sc}) {
+        auto* const wide = static_cast<Time*>(memory::pages(options.threads_limit * sizeof(Time)));
+        copy(wide, *clock, width);
+        *clock = wide;
+    }
+    width = options.threads_limit;
 }
 
 // After it C, A, R and the fences' message are all A ⊔ W[f], and SC is that of the fences. If neither has
@@ -259,6 +269,7 @@ void sc_fence(Thread& t, std::uintptr_t place) {
     if (!t.changed && t.fence_version == __atomic_load_n(&f.version, __ATOMIC_ACQUIRE)) return;
     Locked held(f.lock);
     std::uint32_t const width = clock_width;
+    if (f.width < width) f.widen();
     if (ahead(f.sc, t.sc, width)) {
         AccessAt const here{place, t.id, Access::fence, Order::seq_cst};
         learn_by(t.links, {now_in_ticks(), 0, f.last, here, true}, t.sc, f.sc, width);

@@ -180,13 +180,20 @@ void sc_fence(Thread&, std::uintptr_t place);
 void acquire_from(Thread&, Cell&);
 void release_to(Thread&, Cell&);
 
-// The SC fences' own location: its message and its hbsc knowledge.
-struct FenceLocation {
+// The SC fences' own location: its message and its hbsc knowledge. All threads come here, so with a few
+// threads it is two lines.
+struct alignas(128) FenceLocation {
     Lock lock;
+    std::uint32_t width;    // of the clocks
     std::uint64_t version;  // counts changes
     Time* message;
     Time* sc;
     AccessAt last;  // that changed it
+
+    void widen();
+
+    static constexpr std::uint32_t own_width = 8;
+    alignas(64) Time own_clocks[2 * own_width];
 };
 extern FenceLocation fence_location;
 void start_fences();

@@ -133,7 +133,7 @@ constexpr int values = 4;
 class Experiment {
   public:
     Experiment(std::uint64_t seed, std::uintptr_t base) : random_(seed), base_(base) {
-        int const threads = 2 + below(4), locations = 1 + below(4);
+        int const threads = 2 + below(below(8) == 0 ? 12 : 4), locations = 1 + below(4);
         literal_.threads.resize(static_cast<std::size_t>(threads));
         literal_.locations.resize(static_cast<std::size_t>(locations));
         literal_.objects.resize(2);
@@ -274,8 +274,8 @@ class Experiment {
 
 // Each program has threads and locations of its own, but clocks, slots and the fences' location go on.
 void forget_fences() {
-    __builtin_memset(fence_location.message, 0, options.threads_limit * sizeof(Time));
-    __builtin_memset(fence_location.sc, 0, options.threads_limit * sizeof(Time));
+    __builtin_memset(fence_location.message, 0, fence_location.width * sizeof(Time));
+    __builtin_memset(fence_location.sc, 0, fence_location.width * sizeof(Time));
     ++fence_location.version;
 }
 
