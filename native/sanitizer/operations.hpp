@@ -76,7 +76,7 @@ T do_load(T const volatile* a, Order order, void const* frame) {
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_load(a);
-        races::hear(t, x->told, acquires(order));
+        races::hear(t, x->told, a, acquires(order));
         value = raw_load(a);
         keep_in_step(x, to_bits(value), sizeof(T));
         Here const here{place, 0, Access::load, order};
@@ -109,8 +109,9 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
         if (!x) return raw_store(a, value);
         old = peek(a);
         keep_in_step(x, to_bits(old), sizeof(T));
-        raw_store_locked(a, value);
-        races::tell(t, x->told, releases(order));
+        bool const in_place = races::tells_in_place(t, x->told, releases(order));
+        raw_store_locked(a, value, in_place);
+        races::tell(t, x->told, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
         if (!writes_again(t, *x, to_bits(value), false, releases(order), here)) {
             violated = check_write(t, *x, v);
@@ -138,9 +139,10 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return Update::in_memory(a, operand);
-        races::hear(t, x->told, acquires(order));
-        old = Update::in_memory(a, operand);
-        races::pass_on(t, x->told, acquires(order), releases(order));
+        races::hear(t, x->told, a, acquires(order));
+        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
+        old = Update::in_memory(a, operand, in_place);
+        races::pass_on(t, x->told, releases(order), in_place);
         next = Update::of(old, operand);
         keep_in_step(x, to_bits(old), sizeof(T));
         Here const here{place, stack, Access::rmw, order};
@@ -176,10 +178,12 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_compare_exchange(a, expected, desired);
-        races::hear(t, x->told, acquires(peek(a) == expected ? success : failure));
-        old = raw_compare_exchange(a, expected, desired);
+        bool const succeeds = peek(a) == expected;
+        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
+        old = raw_compare_exchange(a, expected, desired, in_place);
         succeeded = old == expected;
-        if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
+        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
         keep_in_step(x, to_bits(old), sizeof(T));
         violated = !unchanged_since(t, *x) && check_cas(t, *x, to_bits(expected), v);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
