@@ -101,7 +101,6 @@ Gap* Gap::enlarged() {
 void History::begin(std::uint64_t value) {
     base_ = Step{};  // at time 0, which everybody knows
     base_.value = value;
-    newest_ = {0, 0, value};
     newest_index_ = newest_plain_ = 0;
     count_ = 0;
     if (capacity_ > own) return;

@@ -86,14 +86,9 @@ class History {
     void begin_again(std::uint64_t value);
     void end();
 
-    // Of the newest write: what every access looks at.
-    std::uint64_t value() const { return newest_.value; }
-    bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
-
     // A step of a new write. It is written as a whole: what is there already may be far away.
     void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
         if (count_ == capacity_) make_room();
-        newest_ = {slot, time, value};
         newest_plain_ += rmw ? 0 : 1;
         steps_[count_++] = {.slot = static_cast<std::uint16_t>(slot),
                             .rmw = rmw,
@@ -129,7 +124,6 @@ class History {
 
     // Does the clock know the newest write?
     bool knows_newest(Time const* clock) const {
-        if (newest_known_from_writer(clock)) return true;
         std::ptrdiff_t i = last();
         for (; i >= 0 && steps_[i].index == newest_index_; --i)
             if (steps_[i].known_to(clock)) return true;
@@ -170,20 +164,14 @@ class History {
     void move_to(std::uint32_t capacity);
     void shrink();
 
-    // What every access looks at comes first.
-    struct {  // of the newest write's own step; time 0 is known to everybody
-        Slot slot;
-        Time time;
-        std::uint64_t value;
-    } newest_;
     Step* steps_;
     std::uint32_t count_;
     std::uint32_t capacity_ : 31;
     std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
     std::uint32_t newest_index_;
     std::uint32_t newest_plain_;
-    Step base_;
     Step own_steps_[own];  // where `steps_` are, while there are few
+    Step base_;
 };
 
 // For how many steps there is room elsewhere than in their locations.
@@ -193,10 +181,11 @@ template <class Rename>
 std::uint32_t History::compact(Rename rename) {
     if (count_ == 0) return 0;
     for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
-    newest_.time = rename(newest_.slot, newest_.time);
     drop_known_to_all();
-    mark_superseded();
-    drop_superseded();
+    if (count_ > 1) {
+        mark_superseded();
+        drop_superseded();
+    }
     shrink();
     return count_;
 }

@@ -78,9 +78,9 @@ T do_load(T const volatile* a, Order order, void const* frame) {
         if (!x) return raw_load(a);
         races::hear(t, x->told, a, acquires(order));
         value = raw_load(a);
-        keep_in_step(x, to_bits(value), sizeof(T));
         Here const here{place, 0, Access::load, order};
-        if (!reads_nothing_new(t, *x, acquires(order), here)) {
+        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
+            keep_in_step(x, to_bits(value), sizeof(T));
             violated = check_load(t, *x, v);
             read_part(t, *x, acquires(order), here);
         }
@@ -108,12 +108,13 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_store(a, value);
         old = peek(a);
-        keep_in_step(x, to_bits(old), sizeof(T));
         bool const in_place = races::tells_in_place(t, x->told, releases(order));
         raw_store_locked(a, value, in_place);
         races::tell(t, x->told, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
-        if (!writes_again(t, *x, to_bits(value), false, releases(order), here)) {
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(value), false, releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_write(t, *x, v);
             write_part(t, *x, to_bits(value), releases(order), here);
         }
@@ -144,9 +145,10 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
         old = Update::in_memory(a, operand, in_place);
         races::pass_on(t, x->told, releases(order), in_place);
         next = Update::of(old, operand);
-        keep_in_step(x, to_bits(old), sizeof(T));
         Here const here{place, stack, Access::rmw, order};
-        if (!writes_again(t, *x, to_bits(next), true, releases(order), here)) {
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(next), true, releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
@@ -173,7 +175,7 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
-    bool violated, succeeded;
+    bool violated = false, succeeded;
     T old;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
@@ -184,13 +186,19 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
         old = raw_compare_exchange(a, expected, desired, in_place);
         succeeded = old == expected;
         if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
-        keep_in_step(x, to_bits(old), sizeof(T));
-        violated = !unchanged_since(t, *x) && check_cas(t, *x, to_bits(expected), v);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
-        if (succeeded)
-            rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
-        else
-            read_part(t, *x, acquires(failure), here);
+        bool const done =
+            is_in_step(x, to_bits(old), sizeof(T)) &&
+            (succeeded ? writes_over_known(t, *x, to_bits(desired), true, releases(success), here)
+                       : reads_known(t, *x, here));
+        if (!done) {
+            keep_in_step(x, to_bits(old), sizeof(T));
+            violated = check_cas(t, *x, to_bits(expected), v);
+            if (succeeded)
+                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+            else
+                read_part(t, *x, acquires(failure), here);
+        }
     }
     note_round(t, place, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);

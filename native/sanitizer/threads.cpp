@@ -60,7 +60,7 @@ bool kernel_thread_is_gone(Thread const& t) {
 // Its slot keeps what others know of its steps; the next thread that knows them all may go on with it.
 void leave_slot(Thread& t) {
     if (t.slot == no_slot) return;
-    slots[t.slot] = {nullptr, t.time, true};
+    slots[t.slot] = {nullptr, t.time, true, t.records};
     t.slot = no_slot;
 }
 
@@ -84,32 +84,29 @@ Thread* new_thread() {
     Thread* t = reusable_thread();
     if (t == nullptr) {
         t = static_cast<Thread*>(memory::pages(sizeof(Thread)));
-        auto* const clocks = static_cast<char*>(memory::pages(5 * clock_bytes()));
+        auto* const clocks = static_cast<char*>(memory::pages(4 * clock_bytes()));
         t->current = reinterpret_cast<Time*>(clocks);
         t->acquire = reinterpret_cast<Time*>(clocks + clock_bytes());
-        t->release = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
-        t->sc = reinterpret_cast<Time*>(clocks + 3 * clock_bytes());
-        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 4 * clock_bytes());
+        t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
+        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 3 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
-        Time* const clocks[] = {t->current, t->acquire, t->release, t->sc};
+        Time* const clocks[] = {t->current, t->acquire, t->sc};
         std::uint32_t* const raised_by = t->links.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
         t->acquire = clocks[1];
-        t->release = clocks[2];
-        t->sc = clocks[3];
+        t->sc = clocks[2];
         t->links.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
         __builtin_memset(raised_by, 0, clock_width * sizeof(std::uint32_t));
     }
     t->slot = no_slot;
-    t->changed = true;
+    t->changed = t->has_learned = true;
     t->id = threads_made++;
-    t->epoch = Epoch(t->id);
     t->state = Thread::State::made;
     return t;
 }
@@ -162,7 +159,8 @@ bool take_slot(Thread& t) {
         if (slot.dead && (t.current[s] < slot.last || t.sc[s] < slot.last)) continue;
         t.slot = s;
         t.time = slot.dead ? slot.last : 0;
-        slot = {&t, 0, false};
+        t.records = slot.records;
+        slot = {&t, 0, false, {}};
         return true;
     }
     if (slot_count == options.threads_limit) {
@@ -174,7 +172,7 @@ bool take_slot(Thread& t) {
     }
     t.slot = slot_count++;
     t.time = 0;
-    slots[t.slot] = {&t, 0, false};
+    slots[t.slot] = {&t, 0, false, {}};
     std::uint32_t const needed = (slot_count + lanes - 1) / lanes * lanes;
     __atomic_store_n(&clock_width, needed, __ATOMIC_RELEASE);
     return true;
@@ -216,8 +214,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.current, child->current, clock_width);
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
-    t.changed = true;
-    t.epoch.change();
+    t.changed = t.has_learned = true;
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

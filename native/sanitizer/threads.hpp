@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "knowledge.hpp"
 #include "links.hpp"
 #include "lock.hpp"
 #include "shadow.hpp"
@@ -33,37 +34,22 @@ struct StackCache {
     std::uint32_t ids[size];
 };
 
-// A thread, and how often its clocks have been changed by others' steps and by fences.
-class Epoch {
-  public:
-    Epoch() = default;  // of nobody
-    explicit Epoch(std::uint32_t thread) : word_(one_change | (thread & (one_change - 1))) {}
-    bool operator==(Epoch const&) const = default;
-
-    std::uint32_t thread() const { return word_ & (one_change - 1); }
-    void change() { word_ += one_change; }
-    // Then it is the epoch of no moment.
-    void forget_changes() { word_ = thread(); }
-
-  private:
-    static constexpr std::uint64_t one_change = 1 << 24;
-    std::uint64_t word_;
-};
-
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
-    Time time;       // steps taken by the slot so far
-    bool changed;    // since the last SC fence: is there anything to tell or learn?
-    bool unwatched;  // no slot was left for it
-    Epoch epoch;
+    Time time;         // steps taken by the slot so far
+    bool changed;      // since the last SC fence: is there anything to tell or learn?
+    bool has_learned;  // something, as C or as SC, since its newest record (knowledge.hpp)
+    bool unwatched;    // no slot was left for it
     std::uint64_t fence_version;
 
-    // C, A, R and SC of design.md, section 7.
+    // C, A, SC and R of design.md, section 7.
     Time* current;
     Time* acquire;
-    Time* release;
     Time* sc;
+    Stamp release;
+
+    Records records;
 
     std::uint64_t atomics;
     std::uint32_t unreported_steps;  // taken, but not yet told to the collector
@@ -135,6 +121,7 @@ struct SlotState {
     Thread* owner;  // null: free, or dead
     Time last;      // of a dead one
     bool dead;
+    Records records;
 };
 extern SlotState* slots;
 extern std::uint32_t slot_count;  // ever used

@@ -10,7 +10,7 @@ import pytest
 
 _LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
 _PARTS = (
-    *("await", "collector", "history", "links", "locations", "memory", "modules", "options"),
+    *("await", "collector", "history", "knowledge", "links", "locations", "memory", "modules", "options"),
     *("robustness", "shadow", "subprocess", "symbols", "text", "threads"),
 )
 

@@ -205,7 +205,7 @@ class Experiment {
         int const x = below(static_cast<int>(literal_.locations.size()));
         Hook hook;
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
-        if (cell.created()) cell->history.begin(0);
+        if (cell.created()) cell->begin(0);
         if (check(t, *cell) != literal_.check(number, x, values)) {
             std::printf("thread %d, location %d: the checks disagree\n", number, x);
             return false;
@@ -215,13 +215,14 @@ class Experiment {
         Here const here{};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            if (!reads_nothing_new(t, *cell, strong, here)) read_part(t, *cell, strong, here);
+            if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
         } else if (kind < 10) {
-            if (!writes_again(t, *cell, bits, false, strong, here)) write_part(t, *cell, bits, strong, here);
+            if (!writes_over_known(t, *cell, bits, false, strong, here))
+                write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
         } else {
-            if (!writes_again(t, *cell, bits, true, stronger, here))
+            if (!writes_over_known(t, *cell, bits, true, stronger, here))
                 rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
