@@ -54,7 +54,7 @@ struct alignas(64) Cell {
     std::uint16_t width;        // of the clocks of a synchronisation object
 
     std::uintptr_t key;
-    Cell* next;  // in its granule, or in the list of free cells
+    [[no_unique_address]] races::Message told;
 
     // Of an atomic. WSC of design.md, section 7, is what `written` knew as SC; MSC is that and what the
     // readers knew as SC; W is what `written`, or else the messages, knew as C.
@@ -63,6 +63,7 @@ struct alignas(64) Cell {
     Stamp read;  // by one who has read it; all zero if there is none
     PackedAccess read_access;
 
+    Cell* next;  // in its granule, or in the list of free cells
     PackedAccess write_access;
     Stamp message;
     Stamps<Stamp> more_messages;
@@ -73,11 +74,9 @@ struct alignas(64) Cell {
             std::uint32_t members, arrivals;  // of a barrier
             Time* wide_clocks;                // where the clocks are when there are more threads
             std::uint32_t last_releaser;      // thread
-            std::uint32_t unused;             // clocks begin at a multiple of 16
-            Time own_clocks[2 * lanes];
+            alignas(16) Time own_clocks[2 * lanes];
         } object;
     };
-    [[no_unique_address]] races::Message told;
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
     CellKind kind() const { return static_cast<CellKind>(key >> 63); }
@@ -118,10 +117,7 @@ struct alignas(64) Cell {
     friend void retire(Cell&);
 };
 
-static_assert(offsetof(Cell, object.own_clocks) % 16 == 0);
-#if !defined(HOLDFAST_RACES)
 static_assert(sizeof(Cell) == 4 * 64);
-#endif
 
 // The locked cell of an address; `created` tells whether it is a new one, whose history has not begun. Null
 // if the address is outside what the table covers.

@@ -10,6 +10,8 @@
 
 namespace holdfast::races {
 
+constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]] = false;
+
 // A message of other snapshots than the one under the location's address, or one that somebody has in mind.
 struct Carried {
     Under under;
@@ -136,17 +138,14 @@ void hear_carried(Thread& t, Message& m, void* address, bool acquires) {
     }
 }
 
-bool tells_in_place(Thread& t, Message const& m, bool release) {
-    return release && ear_of(t) != nullptr && !somebody_has_in_mind_what_is_under(m.carried());
-}
-
-bool passes_on_in_place(Thread& t, Message const& m, bool release) {
-    if (!tells_in_place(t, m, release)) return false;
+bool releases_in_place(Thread& t, Message const& m, bool replaces) {
+    Ear const* const ear = ear_of(t);
+    if (ear == nullptr || somebody_has_in_mind_what_is_under(m.carried())) return false;
     Under const u = under(m);
-    return ear_of(t)->knows(u.slot(), u.number());
+    return replaces || ear->knows(u.slot(), u.number());
 }
 
-void tell(Thread& t, Message& m, bool release, bool in_place) {
+void tell_something(Thread& t, Message& m, bool release, bool in_place) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
     put_under(m, in_place ? Under(t.slot, ear->next_number(), true) : under(m).that_does_not_count());
@@ -166,7 +165,7 @@ void tell(Thread& t, Message& m, bool release, bool in_place) {
     carried.add() = fenced;
 }
 
-void pass_on(Thread& t, Message& m, bool release, bool in_place) {
+void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
     Under const u = under(m);
@@ -195,7 +194,10 @@ void acquire_fence(Thread& t) {
 }
 
 void release_fence(Thread& t) {
-    if (Ear* const ear = ear_of(t)) ear->release_fence();
+    Ear* const ear = ear_of(t);
+    if (ear == nullptr) return;
+    ear->release_fence();
+    has_made_release_fence = true;
 }
 
 void forget(Message& m) {
@@ -204,14 +206,6 @@ void forget(Message& m) {
         memory::release(c, sizeof(Carried));
     }
     m = {};
-}
-
-Called::Called(std::uintptr_t place) {
-    __tsan_func_entry(reinterpret_cast<void*>(place));
-}
-
-Called::~Called() {
-    __tsan_func_exit();
 }
 
 }  // namespace holdfast::races

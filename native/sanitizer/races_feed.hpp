@@ -27,11 +27,13 @@
 
 #include <cstdint>
 
-namespace holdfast {
+#include "threads.hpp"
 
-struct Thread;
+#if defined(HOLDFAST_RACES)
+#include "races_tsan.hpp"
+#endif
 
-namespace races {
+namespace holdfast::races {
 
 #if defined(HOLDFAST_RACES)
 
@@ -62,8 +64,20 @@ struct Message {
     Carried* carried() const {
         return (word & 1) == 0 ? reinterpret_cast<Carried*>(word) : nullptr;  // NOLINT
     }
-    bool may_carry() const { return word != 0; }
+    // Does it carry nothing that the owner of the slot does not know?
+    bool is_known_to(Slot slot) const {
+        return word == 0 || ((word & 1) != 0 && (!Under(word).counts() || Under(word).slot() == slot));
+    }
+    // True if it has done so.
+    bool stop_counting() {
+        if (word != 0 && (word & 1) == 0) return false;
+        word = Under(word).that_does_not_count().word();
+        return true;
+    }
 };
+
+// Has this thread something to tell with relaxed writes?
+extern constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]];
 
 // After the options have been read, before all else.
 void start();
@@ -71,16 +85,28 @@ void start();
 void hear_carried(Thread&, Message&, void* address, bool acquire);
 // Before a read of the location at the address, in whatever operation.
 inline void hear(Thread& t, Message& m, void const volatile* address, bool acquire) {
-    if (m.may_carry()) hear_carried(t, m, const_cast<void*>(address), acquire);
+    if (!m.is_known_to(t.slot)) hear_carried(t, m, const_cast<void*>(address), acquire);
 }
 
 // Is ThreadSanitizer to be given a write of this kind as a release? Before it, but after `hear`.
-bool tells_in_place(Thread&, Message const&, bool release);
-bool passes_on_in_place(Thread&, Message const&, bool release);
+bool releases_in_place(Thread&, Message const&, bool replaces);
+inline bool tells_in_place(Thread& t, Message const& m, bool release) {
+    return release && releases_in_place(t, m, true);
+}
+inline bool passes_on_in_place(Thread& t, Message const& m, bool release) {
+    return release && releases_in_place(t, m, false);
+}
 // After a store.
-void tell(Thread&, Message&, bool release, bool in_place = false);
+void tell_something(Thread&, Message&, bool release, bool in_place);
+inline void tell(Thread& t, Message& m, bool release, bool in_place = false) {
+    if (!release && !has_made_release_fence && m.stop_counting()) return;
+    tell_something(t, m, release, in_place);
+}
 // After a read-modify-write.
-void pass_on(Thread&, Message&, bool release, bool in_place = false);
+void add_to_message(Thread&, Message&, bool release, bool in_place);
+inline void pass_on(Thread& t, Message& m, bool release, bool in_place = false) {
+    if (release || has_made_release_fence) add_to_message(t, m, release, in_place);
+}
 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
@@ -91,8 +117,8 @@ void forget(Message&);
 // While this lives, ThreadSanitizer's stack has the place that called us on top.
 class Called {
   public:
-    explicit Called(std::uintptr_t place);
-    ~Called();
+    explicit Called(std::uintptr_t place) { __tsan_func_entry(reinterpret_cast<void*>(place)); }
+    ~Called() { __tsan_func_exit(); }
     Called(Called const&) = delete;
     Called& operator=(Called const&) = delete;
 };
@@ -119,5 +145,4 @@ struct Called {
 
 #endif
 
-}  // namespace races
-}  // namespace holdfast
+}  // namespace holdfast::races
