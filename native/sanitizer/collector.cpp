@@ -141,7 +141,7 @@ class Collection {
         });
         for_all_threads([&](Thread& t) { hold(t.release); });
         for_all_cells([&](Cell& cell) {
-            work_ += 2 * lanes;
+            work_ += 16;  // so much as four steps
             if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
         });
     }

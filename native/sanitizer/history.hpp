@@ -59,12 +59,13 @@ class Gap {
 // Of a write, for reports.
 struct Writer {
     std::uint32_t stack, thread;
+    Access access;
     Order order;
 };
 
 struct Step {
     std::uint16_t slot;
-    bool rmw;
+    Access access;
     Order order;
     Time time;  // below 0 while the collector works: a later step of the slot has the same time
     // The write, the same in all steps that know it. Counts go round; only equality is asked.
@@ -75,6 +76,7 @@ struct Step {
     std::uint32_t stack;
     std::uint32_t thread;  // that wrote it
 
+    bool is_rmw() const { return access != Access::store; }
     bool known_to(Time const* clock) const { return clock[slot] >= time; }
 };
 
@@ -87,11 +89,11 @@ class History {
     void end();
 
     // A step of a new write. It is written as a whole: what is there already may be far away.
-    void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
+    [[gnu::always_inline]] void add_write(Slot slot, Time time, std::uint64_t value, Writer writer) {
         if (count_ == capacity_) make_room();
-        newest_plain_ += rmw ? 0 : 1;
+        newest_plain_ += writer.access == Access::store ? 1 : 0;
         steps_[count_++] = {.slot = static_cast<std::uint16_t>(slot),
-                            .rmw = rmw,
+                            .access = writer.access,
                             .order = writer.order,
                             .time = time,
                             .index = ++newest_index_,
@@ -138,7 +140,7 @@ class History {
         for (std::ptrdiff_t i = from + 1; i <= to; ++i) {
             Step const& next = steps_[i];
             if (next.index == write->index) continue;
-            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.rmw;
+            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.is_rmw();
             if (action(write->value, !followed_by_rmw)) return true;
             if (next.gap != nullptr && next.gap->any(action)) return true;
             write = &next;
@@ -164,6 +166,7 @@ class History {
     void move_to(std::uint32_t capacity);
     void shrink();
 
+    // A write that finds room needs no more than the first 64 bytes, or the first 104.
     Step* steps_;
     std::uint32_t count_;
     std::uint32_t capacity_ : 31;

@@ -58,6 +58,7 @@ void make_record(Thread& t) {
     record->current()[t.slot] = record->sc()[t.slot] = 0;
     (records.newest == nullptr ? records.oldest : records.newest->next) = record;
     records.newest = record;
+    t.stamp_word = Stamp::word_of(t.slot, record);
     t.has_learned = false;
 }
 

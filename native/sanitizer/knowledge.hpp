@@ -48,14 +48,16 @@ struct Records {
 class [[gnu::packed, gnu::aligned(4)]] Stamp {
   public:
     Stamp() = default;  // all zero: a time that everybody knows
-    Stamp(Slot slot, Record* record, Time time)
-        : word_(reinterpret_cast<std::uintptr_t>(record) | std::uint64_t{slot} << 48), time_(time) {}
+    Stamp(std::uint64_t word, Time time) : word_(word), time_(time) {}
+    static std::uint64_t word_of(Slot slot, Record const* record) {
+        return reinterpret_cast<std::uintptr_t>(record) | std::uint64_t{slot} << 48;
+    }
+
     bool operator==(Stamp const& other) const { return word_ == other.word_ && time_ == other.time_; }
 
     Slot slot() const { return static_cast<Slot>(word_ >> 48); }
     Time time() const { return time_; }
     Record& record() const { return *reinterpret_cast<Record*>(word_ << 16 >> 16); }
-    std::uint32_t thread() const { return time_ == 0 ? 0 : record().thread; }
     bool known_to(Time const* clock) const { return clock[slot()] >= time_; }
 
     // For the collector.

@@ -14,14 +14,30 @@ using shadow::Region;
 Lock table_lock;  // guards chains and free cells; only taken where a cell comes or goes
 Cell* free_cells;
 
+// A few at first; where there are many, as many as a large page holds.
+constexpr std::size_t slab_bytes = 64 * 1024, small_slabs = 64;
+std::size_t slabs_made;
+Cell* fresh_cells;
+Cell* fresh_end;
+
 void make_cells() {
-    auto* const slab = static_cast<CellSlab*>(memory::for_good(sizeof(CellSlab)));
+    bool const large = slabs_made++ >= small_slabs;
+    std::size_t const bytes = large ? memory::large_page : slab_bytes;
+    auto* const slab = static_cast<CellSlab*>(large ? memory::page_for_good() : memory::for_good(bytes));
     slab->next = cell_slabs;
+    slab->count = (bytes - sizeof(CellSlab)) / sizeof(Cell);
     cell_slabs = slab;
-    for (Cell& cell : slab->cells) {
-        cell.next = free_cells;
-        free_cells = &cell;
+    fresh_cells = slab->cells;
+    fresh_end = fresh_cells + slab->count;
+}
+
+Cell* take_cell() {
+    if (Cell* const cell = free_cells; cell != nullptr) {
+        free_cells = cell->next;
+        return cell;
     }
+    if (fresh_cells == fresh_end) make_cells();
+    return fresh_cells++;
 }
 
 Cell* in_chain(Cell* chain, std::uintptr_t key) {
@@ -85,8 +101,8 @@ void Cell::begin(std::uint64_t initial) {
 void Cell::begin_again(std::uint64_t initial) {
     if (foreign) return;
     keep_message();
-    written = read = {};
-    more_readers.clear();
+    written = {};
+    forget_readers();
     value = initial;
     history.begin_again(initial);
 }
@@ -116,14 +132,11 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
         cell->lock.lock();
         return {cell, false};
     }
-    if (free_cells == nullptr) make_cells();
-    Cell* const cell = free_cells;
-    free_cells = cell->next;
-    if (free_cells != nullptr) prefetch_to_write(free_cells);  // for whoever makes the next one
+    Cell* const cell = take_cell();
     cell->lock.lock();
-    cell->foreign = cell->message_is_write = cell->has_messages = false;
+    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = false;
     cell->written = cell->read = {};
-    cell->read_access = cell->write_access = {};
+    cell->read_access = {};
     cell->width = lanes;
     if (kind == CellKind::synchronisation) cell->object = {};
     cell->key = key;

@@ -43,14 +43,15 @@ struct Reader {
     PackedAccess access;
 };
 
-// Four cache lines: what every access looks at is in the first, what writes need besides in the second and
-// the third.
-struct alignas(64) Cell {
+// Four cache lines: what every access looks at is in the first, what most writes need besides in the second.
+// The processor brings lines in pairs.
+struct alignas(128) Cell {
     Lock lock;
     std::uint8_t size;  // of the last access
     bool foreign : 1;   // others than instrumented code write it, and we are told (static-local guards)
     bool message_is_write : 1;  // W is what the thread of the newest write knew as C when it wrote
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
+    bool has_readers : 1;       // besides `read`
     std::uint16_t width;        // of the clocks of a synchronisation object
 
     std::uintptr_t key;
@@ -62,21 +63,20 @@ struct alignas(64) Cell {
     Stamp written;
     Stamp read;  // by one who has read it; all zero if there is none
     PackedAccess read_access;
-
     Cell* next;  // in its granule, or in the list of free cells
-    PackedAccess write_access;
-    Stamp message;
-    Stamps<Stamp> more_messages;
-    Stamps<Reader> more_readers;
+
     union {
         History history;
         struct {  // of a synchronisation object: what its releases knew, as C and as SC
             std::uint32_t members, arrivals;  // of a barrier
             Time* wide_clocks;                // where the clocks are when there are more threads
-            std::uint32_t last_releaser;      // thread
             alignas(16) Time own_clocks[2 * lanes];
+            std::uint32_t last_releaser;  // thread
         } object;
     };
+    Stamp message;
+    Stamps<Stamp> more_messages;
+    Stamps<Reader> more_readers;
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
     CellKind kind() const { return static_cast<CellKind>(key >> 63); }
@@ -90,6 +90,11 @@ struct alignas(64) Cell {
         message = written;
         message_is_write = false;
         has_messages = true;
+    }
+    void forget_readers() {
+        read = {};
+        if (has_readers) more_readers.clear();
+        has_readers = false;
     }
     void forget_messages() {
         if (has_messages) more_messages.clear();
@@ -139,6 +144,12 @@ class LockedCell {
     Cell* operator->() const { return found_.cell; }
     bool created() const { return found_.created; }
 
+    // The cell of the address if that is quickly found, not locked: it may change, or be another's already.
+    [[gnu::always_inline]] static Cell* glimpse(Thread& t, std::uintptr_t address) {
+        shadow::Region* const region = t.regions.find(address);
+        return region == nullptr ? nullptr : __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+    }
+
   private:
     struct Found {
         Cell* cell;
@@ -148,9 +159,7 @@ class LockedCell {
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
     // cells; so this may miss a cell, and who finds one must lock it and look again.
     [[gnu::always_inline]] static Found lock_first(Thread& t, std::uintptr_t address, CellKind kind) {
-        shadow::Region* const region = t.regions.find(address);
-        if (region == nullptr) return {};
-        Cell* const cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+        Cell* const cell = glimpse(t, address);
         return {lock_if_it_is(cell, key_of(address, kind)) ? cell : nullptr, false};
     }
     [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
@@ -189,17 +198,17 @@ template <class Action>
 void for_all_cells(Action action);
 
 struct CellSlab {
-    static constexpr std::size_t size = 200;
     CellSlab* next;
-    Cell cells[size];
+    std::size_t count;
+    Cell cells[];
 };
 extern CellSlab* cell_slabs;
 
 template <class Action>
 void for_all_cells(Action action) {
     for (CellSlab* slab = cell_slabs; slab != nullptr; slab = slab->next)
-        for (Cell& cell : slab->cells)
-            if (cell.key != 0) action(cell);
+        for (std::size_t i = 0; i < slab->count; ++i)
+            if (slab->cells[i].key != 0) action(slab->cells[i]);
 }
 
 }  // namespace holdfast

@@ -55,6 +55,7 @@ struct Lock {
         if (__atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE) != 0) wait();
     }
     void unlock() { __atomic_store_n(&word, 0, __ATOMIC_RELEASE); }
+    bool is_locked() const { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0; }
 
   private:
     static constexpr int rounds_of_looking = 64, rounds_of_letting_run = 4;

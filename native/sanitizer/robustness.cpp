@@ -2,6 +2,7 @@
 
 #include "memory.hpp"
 #include "options.hpp"
+#include "stacks.hpp"
 
 namespace holdfast {
 
@@ -51,15 +52,23 @@ void join_record(Time* clock, Stamp stamp, Time const* known) {
     __atomic_store_n(&clock[stamp.slot()], stamp.time(), __ATOMIC_RELEASE);
 }
 
-// Only a signal handler that interrupts pthread_join can come upon a record that is gone (threads.hpp).
+// Only who was in pthread_join, and is in a signal handler or was cancelled, can come upon a record that is
+// gone (threads.hpp). It was because all others knew as C what it said.
 bool is_gone(Stamp stamp) {
     return stamp.record().from > stamp.time();
+}
+void learn_what_all_know(Thread& t) {
+    for (Time* clock : {t.sc, t.acquire, t.current}) join(clock, known_to_all, clock_width);
+    learned(t);
 }
 
 // A and, if it acquires, C learn what the stamp's thread knew as C. Gives whether C knows it then.
 bool hear(Thread& t, Stamp stamp, bool acquire) {
     if (stamp.known_to(t.current)) return true;
-    if (is_gone(stamp)) return false;
+    if (is_gone(stamp)) {
+        learn_what_all_know(t);
+        return true;
+    }
     if (!stamp.known_to(t.acquire)) {
         join_record(t.acquire, stamp, stamp.record().current());
         t.changed = true;
@@ -80,8 +89,9 @@ bool hear_message(Thread& t, Cell const& x, bool acquire) {
 
 // SC[t] learns what the stamp's thread knew as SC.
 void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool reads_from, Here here) {
-    if (stamp.known_to(t.sc) || is_gone(stamp)) return;
+    if (stamp.known_to(t.sc)) return;
     Record const& record = stamp.record();
+    if (is_gone(stamp)) return learn_what_all_know(t);
     Link const link{now_in_ticks(),
                     x.address(),
                     access.by(record.thread),
@@ -93,12 +103,21 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
     learned(t);
 }
 
+// And that of the newest write.
+void learn_write(Thread& t, Cell const& x, Here here) {
+    if (x.written.known_to(t.sc)) return;
+    Step const& write = x.history.newest();
+    PackedAccess const access{kept_place(write.stack), write.access, write.order};
+    learn_sc(t, x, x.written, access, reads(here.access), here);
+}
+
 // A write comes after all earlier accesses under SC.
 void learn_accesses(Thread& t, Cell& x, Here here) {
-    learn_sc(t, x, x.written, x.write_access, reads(here.access), here);
+    learn_write(t, x, here);
     learn_sc(t, x, x.read, x.read_access, false, here);
+    if (!x.has_readers) return;
     for (Reader const& reader : x.more_readers) learn_sc(t, x, reader.stamp, reader.access, false, here);
-    x.more_readers.clear();
+    x.forget_readers();
 }
 
 // At most one of a thread: the later it is, the more it knows.
@@ -115,6 +134,7 @@ void add_reader(Thread& t, Cell& x, Here here) {
         return;
     }
     x.more_readers.add(reader);
+    x.has_readers = true;
 }
 
 // Likewise; but it may be earlier than what is there.
@@ -190,7 +210,7 @@ bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation
 // SC before C: who finds a time in C takes it for one that the thread need not ask for any more.
 void read_part(Thread& t, Cell& x, bool acquire, Here here) {
     if (!ready_for_step(t)) return;
-    learn_sc(t, x, x.written, x.write_access, true, here);
+    learn_write(t, x, here);
     hear_message(t, x, acquire);
     if (!x.newest_known_to(t.current) && !x.history.knows_newest(t.current)) {
         take_step(t);
@@ -202,7 +222,7 @@ void read_part(Thread& t, Cell& x, bool acquire, Here here) {
 void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, Here here) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, here);
-    add_write(t, x, value, false, here);
+    add_write(t, x, value, here);
     leave_message(t, x, release);
 }
 
@@ -211,7 +231,7 @@ void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool relea
     learn_accesses(t, x, here);
     bool const knows_message = hear_message(t, x, acquire);
     x.keep_message();
-    add_write(t, x, value, true, here);
+    add_write(t, x, value, here);
     if (release && knows_message)
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
@@ -259,11 +279,10 @@ void sc_fence(Thread& t, std::uintptr_t place) {
 
 void acquire_from(Thread& t, Cell& object) {
     if (ahead(object.sc(), t.sc, object.width)) {
+        AccessAt const from{0, object.object.last_releaser, Access::synchronisation, Order::release};
         AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
-        learn_by(
-            t.links,
-            {now_in_ticks(), object.address(), object.write_access.by(object.object.last_releaser), to, true},
-            t.sc, object.sc(), object.width);
+        learn_by(t.links, {now_in_ticks(), object.address(), from, to, true}, t.sc, object.sc(),
+                 object.width);
         learned(t);
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
@@ -274,7 +293,6 @@ void release_to(Thread& t, Cell& object) {
     object.widen();
     join(object.current(), t.current, object.width);
     join(object.sc(), t.sc, object.width);
-    object.write_access = {0, Access::synchronisation, Order::release};
     object.object.last_releaser = t.id;
 }
 

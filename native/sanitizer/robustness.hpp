@@ -87,7 +87,7 @@ struct Here {
 
 // Its time goes on: from now on it knows a write, or is about to say what it has learned; and so does whoever
 // knows this time.
-inline void take_step(Thread& t) {
+[[gnu::always_inline]] inline void take_step(Thread& t) {
     ++t.time;
     t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
     t.changed = true;
@@ -96,9 +96,9 @@ inline void take_step(Thread& t) {
 }
 
 // What the thread knows now.
-inline Stamp stamp_of(Thread& t) {
+[[gnu::always_inline]] inline Stamp stamp_of(Thread& t) {
     if (t.has_learned) take_step(t);
-    return {t.slot, t.records.newest, t.time};
+    return {t.stamp_word, t.time};
 }
 
 // Makes the thread the one that has read x, if it knows as SC what the one before it knew.
@@ -107,7 +107,7 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
 }
 
 // Does C know W[x]? False also if that is not quickly seen.
-inline bool knows_message(Thread const& t, Cell const& x) {
+[[gnu::always_inline]] inline bool knows_message(Thread const& t, Cell const& x) {
     if (x.message_is_write) return x.written.known_to(t.current);
     return !x.has_messages || (x.message.known_to(t.current) && x.more_messages.empty());
 }
@@ -121,12 +121,29 @@ inline bool knows_message(Thread const& t, Cell const& x) {
     return true;
 }
 
-[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
+// A read of what t was the last to read, when it knew as much as now: it leaves nothing to note. The cell is
+// not locked; if its newest write is the same before and after `read()`, that is what was read.
+template <class Read>
+bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Read read) {
+    auto const is_as_it_was = [&] {
+        return !cell->lock.is_locked() &&
+               __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
+    };
+    if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
+    Stamp const written = cell->written;
+    if (!(cell->read == Stamp{t.stamp_word, t.time}) || !written.known_to(t.current)) return false;
+    if (!cell->message_is_write && cell->has_messages) return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool const in_step = read(cell->value, cell->size);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return in_step && is_as_it_was() && cell->written == written;
+}
+
+[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
     take_step(t);
-    x.history.add_write(t.slot, t.time, value, rmw, {here.stack, t.id, here.order});
+    x.history.add_write(t.slot, t.time, value, {here.stack, t.id, here.access, here.order});
     x.value = value;
     x.written = stamp_of(t);
-    x.write_access = here.packed();
     x.read = {};
 }
 
@@ -139,13 +156,14 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
 }
 
 // A write where t knows all earlier accesses: it is no violation. Done if true.
-[[gnu::always_inline]] inline bool writes_over_known(Thread& t, Cell& x, std::uint64_t value, bool rmw,
-                                                     bool release, Here here) {
-    if (t.has_learned || !x.newest_known_to(t.current) || !x.read.known_to(t.sc)) return false;
-    if (!x.more_readers.empty()) return false;
+[[gnu::always_inline]] inline bool writes_over_known(Thread& t, Cell& x, std::uint64_t value, bool release,
+                                                     Here here) {
+    bool const rmw = here.access != Access::store;
+    if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
+        return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
     if (rmw && !release) x.keep_message();
-    add_write(t, x, value, rmw, here);
+    add_write(t, x, value, here);
     if (!rmw || release) leave_message(t, x, release);
     return true;
 }

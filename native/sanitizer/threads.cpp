@@ -14,8 +14,7 @@ namespace holdfast {
 
 constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 std::uint32_t clock_width = lanes;
-std::uint32_t world_stops;
-bool asymmetric_barriers;
+std::uint32_t gate;
 Lock threads_lock;
 Thread* all_threads;
 SlotState* slots;
@@ -39,7 +38,7 @@ std::size_t clock_bytes() {
 
 void register_barriers() {
     long const answer = call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    asymmetric_barriers = answer == 0;
+    if (answer != 0) __atomic_fetch_or(&gate, needs_barrier, __ATOMIC_SEQ_CST);
 }
 
 // For a thread that has lost the processor inside a hook.
@@ -259,14 +258,17 @@ void in_child_of_fork() {
     }
 }
 
-void enter_late(Thread& t) {
-    do {
+void enter_slowly(Thread& t) {
+    auto const stopped = [] { return (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) & world_stops) != 0; };
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    while (stopped()) {
         __atomic_store_n(&t.in_hook, 0, __ATOMIC_RELEASE);
-        while (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0)
-            call(SYS_futex, &world_stops, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+        while (stopped())
+            call(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, __atomic_load_n(&gate, __ATOMIC_RELAXED) | world_stops,
+                 nullptr, nullptr, 0);
         __atomic_store_n(&t.in_hook, 1, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    } while (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0);
+    }
 }
 
 StoppedWorld::StoppedWorld() {
@@ -274,8 +276,8 @@ StoppedWorld::StoppedWorld() {
     world_lock.lock();
     // A signal handler in this thread must not wait for the world to go on.
     __atomic_store_n(&self.in_hook, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&world_stops, 1, __ATOMIC_SEQ_CST);
-    if (asymmetric_barriers) call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    std::uint32_t const before = __atomic_fetch_or(&gate, world_stops, __ATOMIC_SEQ_CST);
+    if ((before & needs_barrier) == 0) call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     for (Thread* t = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); t != nullptr; t = t->next)
         for (int round = 0; t != &self && __atomic_load_n(&t->in_hook, __ATOMIC_ACQUIRE) != 0; ++round)
             wait_a_little(round);
@@ -284,8 +286,8 @@ StoppedWorld::StoppedWorld() {
 
 StoppedWorld::~StoppedWorld() {
     threads_lock.unlock();
-    __atomic_store_n(&world_stops, 0, __ATOMIC_RELEASE);
-    call(SYS_futex, &world_stops, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+    __atomic_fetch_and(&gate, ~std::uint32_t{world_stops}, __ATOMIC_RELEASE);
+    call(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
     world_lock.unlock();
     __atomic_store_n(&current_thread().in_hook, 0, __ATOMIC_RELEASE);
 }

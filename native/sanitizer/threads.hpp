@@ -42,6 +42,7 @@ struct Thread {
     bool has_learned;  // something, as C or as SC, since its newest record (knowledge.hpp)
     bool unwatched;    // no slot was left for it
     std::uint64_t fence_version;
+    std::uint64_t stamp_word;  // its slot and its newest record
 
     // C, A, SC and R of design.md, section 7.
     Time* current;
@@ -80,8 +81,13 @@ struct Thread {
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t clock_width;  // slots in use, as a multiple of `lanes`; only grows while hooks run
-extern std::uint32_t world_stops;  // the collector waits, or runs
-extern bool asymmetric_barriers;
+// What every hook must look at on entering; mostly nothing.
+enum Gate : std::uint32_t {
+    world_stops = 1,  // the collector waits, or runs
+    needs_barrier =
+        2,  // the collector cannot make a barrier in all threads, so each entry needs one of its own
+};
+extern std::uint32_t gate;
 
 // In the main thread, once.
 void start_threads();
@@ -133,7 +139,7 @@ extern std::uint32_t slot_count;  // ever used
 extern Time* known_to_all;
 void find_known_to_all();  // threads_lock is held
 
-void enter_late(Thread&);
+void enter_slowly(Thread&);
 
 // At the end of a hook (collector.hpp). True if it is time to collect.
 bool note_steps(Thread&);
@@ -142,10 +148,10 @@ inline constexpr std::uint32_t steps_to_note = 64;
 
 class Hook {
   public:
-    Hook() : thread_(current_thread()), entered_(thread_.in_hook == 0) {
+    [[gnu::always_inline]] Hook() : thread_(current_thread()), entered_(thread_.in_hook == 0) {
         if (entered_) enter();
     }
-    ~Hook() {
+    [[gnu::always_inline]] ~Hook() {
         if (!entered_) return;
         bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
         __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE);
@@ -160,15 +166,11 @@ class Hook {
     Thread& thread() const { return thread_; }
 
   private:
-    // Without the collector's barrier in all threads, each entry needs one of its own.
     void enter() {
         __atomic_store_n(&thread_.in_hook, 1, __ATOMIC_RELAXED);
-        if (asymmetric_barriers)
-            __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        else
-            __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
-            enter_late(thread_);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
+            enter_slowly(thread_);
     }
 
     Thread& thread_;

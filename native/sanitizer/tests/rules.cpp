@@ -212,17 +212,17 @@ class Experiment {
         }
         bool const strong = below(2) == 0, stronger = below(2) == 0;
         int const value = below(values);
-        Here const here{};
+        Access const access = kind < 6 ? Access::load : kind < 10 ? Access::store : Access::rmw;
+        Here const here{0, 0, access, Order::relaxed};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
             if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
         } else if (kind < 10) {
-            if (!writes_over_known(t, *cell, bits, false, strong, here))
-                write_part(t, *cell, bits, strong, here);
+            if (!writes_over_known(t, *cell, bits, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
         } else {
-            if (!writes_over_known(t, *cell, bits, true, stronger, here))
+            if (!writes_over_known(t, *cell, bits, stronger, here))
                 rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
