@@ -55,7 +55,7 @@ struct alignas(128) Cell {
     std::uint16_t width;        // of the clocks of a synchronisation object
 
     std::uintptr_t key;
-    Cell* next;  // in its granule, or in the list of free cells
+    [[no_unique_address]] races::Message told;
 
     // Of an atomic. WSC of design.md, section 7, is what `written` knew as SC; MSC is that and what the
     // readers knew as SC; W is what `written`, or else the messages, knew as C.
@@ -63,20 +63,20 @@ struct alignas(128) Cell {
     Stamp written;
     Stamp read;  // by one who has read it; all zero if there is none
     PackedAccess read_access;
+    Cell* next;  // in its granule, or in the list of free cells
 
     union {
         History history;
         struct {  // of a synchronisation object: what its releases knew, as C and as SC
             std::uint32_t members, arrivals;  // of a barrier
             Time* wide_clocks;                // where the clocks are when there are more threads
-            Time own_clocks[2 * lanes];       // at a multiple of 16
-            std::uint32_t last_releaser;      // thread
+            alignas(16) Time own_clocks[2 * lanes];
+            std::uint32_t last_releaser;  // thread
         } object;
     };
     Stamp message;
     Stamps<Stamp> more_messages;
     Stamps<Reader> more_readers;
-    [[no_unique_address]] races::Message told;
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
     CellKind kind() const { return static_cast<CellKind>(key >> 63); }
@@ -122,10 +122,7 @@ struct alignas(128) Cell {
     friend void retire(Cell&);
 };
 
-static_assert(offsetof(Cell, object.own_clocks) % 16 == 0);
-#if !defined(HOLDFAST_RACES)
 static_assert(sizeof(Cell) == 4 * 64);
-#endif
 
 // The locked cell of an address; `created` tells whether it is a new one, whose history has not begun. Null
 // if the address is outside what the table covers.

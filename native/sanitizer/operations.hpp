@@ -88,7 +88,7 @@ template <class T>
     if (!waits_on(t, a, place, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_load(a);
-        races::hear(t, x->told, acquires(order));
+        races::hear(t, x->told, a, acquires(order));
         value = raw_load(a);
         Here const here{place, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
@@ -120,8 +120,9 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_store(a, value);
         old = peek(a);
-        raw_store_locked(a, value);
-        races::tell(t, x->told, releases(order));
+        bool const in_place = races::tells_in_place(t, x->told, releases(order));
+        raw_store_locked(a, value, in_place);
+        races::tell(t, x->told, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
             !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
@@ -151,9 +152,10 @@ template <class Update, class T>
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return Update::in_memory(a, operand);
-        races::hear(t, x->told, acquires(order));
-        old = Update::in_memory(a, operand);
-        races::pass_on(t, x->told, acquires(order), releases(order));
+        races::hear(t, x->told, a, acquires(order));
+        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
+        old = Update::in_memory(a, operand, in_place);
+        races::pass_on(t, x->told, releases(order), in_place);
         next = Update::of(old, operand);
         Here const here{place, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
@@ -191,10 +193,12 @@ template <class T>
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_compare_exchange(a, expected, desired);
-        races::hear(t, x->told, acquires(peek(a) == expected ? success : failure));
-        old = raw_compare_exchange(a, expected, desired);
+        bool const succeeds = peek(a) == expected;
+        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
+        old = raw_compare_exchange(a, expected, desired, in_place);
         succeeded = old == expected;
-        if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
+        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
         bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
                           (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
