@@ -51,16 +51,22 @@ class Walk {
     std::uintptr_t high_;
 };
 
-// The same as a walk that compares, for every write: what is kept has no places that a walk would end at.
+// The same as a walk that compares, for every write. What is kept has no places that a walk would end at, so
+// of the end of the stack only the last frame needs to know.
 bool same(Thread const& t, void const* innermost, Kept const& kept) {
     auto const* frame = static_cast<Frame const*>(innermost);
-    for (std::uint32_t i = 0; i < kept.count; ++i) {
-        if (!on_stack(frame, t.stack_high) || frame->return_address != kept.frames[i]) return false;
+    auto const* const highest = reinterpret_cast<Frame const*>(t.stack_high) - 1;
+    if (kept.count == 0) return Walk(t, frame).next() == 0;
+    for (std::uint32_t i = 0; frame->return_address == kept.frames[i];) {
         Frame const* const caller = frame->caller;
-        if (caller == t.stack_base) return false;
-        frame = caller > frame ? caller : nullptr;
+        if (++i == kept.count) {
+            if (caller == t.stack_base) return false;
+            return i == kept_stack_depth || Walk(t, caller > frame ? caller : nullptr).next() == 0;
+        }
+        if (caller <= frame || caller > highest) return false;
+        frame = caller;
     }
-    return kept.count == kept_stack_depth || Walk(t, frame).next() == 0;
+    return false;
 }
 
 std::uintptr_t place_among(std::uintptr_t const* frames, std::size_t count) {
