@@ -228,6 +228,10 @@ class ProgramGraph {
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
     GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*edges_[number]); }
+    void prefetch_node(StateNumber n) const { __builtin_prefetch(nodes_[n]); }
+    void prefetch_edges(StateNumber n) const {
+        if (auto const first = nodes_[n][0]; first < edges_.size()) __builtin_prefetch(edges_[first]);
+    }
     StandNumber stand(StateNumber n, std::uint32_t t) const {
         return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
     }
