@@ -25,16 +25,17 @@ class LocationExplorer {
           team_(options.threads),
           memory_(options.limits.bytes),
           graph_(program, options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt,
-                 options.threads, memory_) {}
+                 team_, memory_) {}
 
     Result run() {
         result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
         run_search(result_, [&] { return search(); });
         auto findings = graph_.findings();
         for (std::size_t g = 0; g < groups_.size(); ++g) add_finding(g, findings);
-        result_.states = graph_.size() + elements_;
-        result_.transitions = graph_.edges() + followed_;
-        result_.peak_bytes = used_by_graph() + peak_bytes_;
+        auto const now = progress();
+        result_.states = now.states;
+        result_.transitions = now.transitions;
+        result_.peak_bytes = now.bytes;
         result_.seconds = overseer_.seconds();
         describe(findings, graph_.machine(), graph_.symmetry(), Origins{graph_, path_}, result_);
         return std::move(result_);
@@ -73,38 +74,39 @@ class LocationExplorer {
 
     Outcome search() {
         while (graph_.grow()) {
-            if (auto const stop = overseer_.glance(graph_.size(), [&] { return progress(0, 0, 0); }))
-                return *stop;
+            if (auto const stop = overseer_.glance(graph_.size(), [&] { return progress(); })) return *stop;
         }
+        if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
+        if (knowledge_.words() == 1) return search_topics<1>();
+        return knowledge_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
+    }
+
+    template <std::size_t words>
+    Outcome search_topics() {
+        MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
+        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_, options_.store == StoreKind::maximal,
+                                         team_, memory);
+        auto const advance = [&] {
+            bool const goes_on = topics.advance();
+            elements_ = topics.size();
+            followed_ = topics.transitions();
+            topic_bytes_ = memory.used();
+            return goes_on;
+        };
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (is_about_races(g) && has_race) continue;
-            if (auto const stop = search_group(g)) return *stop;
-            if (!found_[g]) continue;
+            topics.take_up(groups_[g]);
+            while (advance()) {
+                if (auto const stop = overseer_.look(progress())) return *stop;
+            }
+            if (!topics.found()) continue;
+            auto const [element, thread] = *topics.found();
+            found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
             if (!is_about_races(g)) return Outcome::violation;
             has_race = true;
         }
         return Outcome::complete;
-    }
-
-    std::optional<Outcome> search_group(std::size_t g) {
-        if (knowledge_.words() == 1) return search_group<1>(g);
-        return knowledge_.words() == 2 ? search_group<2>(g) : search_group<most_words>(g);
-    }
-    template <std::size_t words>
-    std::optional<Outcome> search_group(std::size_t g) {
-        MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
-        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_[g], options_.store == StoreKind::maximal,
-                                         team_, memory);
-        std::optional<Outcome> stop;
-        while (!stop && topics.advance())
-            stop = overseer_.look(progress(topics.size(), topics.transitions(), memory.used()));
-        elements_ += topics.size();
-        followed_ += topics.transitions();
-        peak_bytes_ = std::max(peak_bytes_, memory.used());
-        if (auto const& found = topics.found())
-            found_[g] = Found{topics.path_to(found->element), found->thread, topics.topic_of(found->element)};
-        return stop;
     }
 
     void add_finding(std::size_t g, Findings& findings) {
@@ -130,10 +132,9 @@ class LocationExplorer {
     }
 
     std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
-    // Given what the group being searched has so far.
-    Progress progress(std::size_t elements, std::uint64_t followed, std::size_t bytes) const {
-        return {graph_.size() + elements_ + elements, graph_.edges() + followed_ + followed,
-                graph_.size() - graph_.expanded(), used_by_graph() + bytes, 0};
+    Progress progress() const {
+        return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
+                used_by_graph() + topic_bytes_, 0};
     }
 
     SearchOptions const& options_;
@@ -145,8 +146,8 @@ class LocationExplorer {
     MemoryBudget memory_;
     Graph graph_;
     std::vector<Way> path_;
-    std::uint64_t elements_ = 0, followed_ = 0;  // of the groups searched so far
-    std::size_t peak_bytes_ = 0;                 // of a group
+    std::uint64_t elements_ = 0, followed_ = 0;  // of topics
+    std::size_t topic_bytes_ = 0;
     Result result_;
 };
 

@@ -137,6 +137,8 @@ class ArenaOf {
         if (size_ >> shift_ == blocks_.size()) add_block();
         return (*this)[size_++];
     }
+    // Keeps the memory; records appended from now on are not zeroed.
+    void clear() { size_ = 0; }
     std::size_t size() const { return size_; }
 
   private:

@@ -22,7 +22,7 @@ std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t fro
 }  // namespace
 
 Team::Team(std::size_t workers) {
-    for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this] { help(); });
+    for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this, n] { help(n); });
 }
 
 Team::~Team() {
@@ -30,9 +30,9 @@ Team::~Team() {
     open_.notify_all();
 }
 
-void Team::each(std::size_t count, std::function<void(std::size_t)> task) {
+void Team::each(std::size_t count, Task task) {
     if (helpers_.empty()) {
-        for (std::size_t i = 0; i < count; ++i) task(i);
+        for (std::size_t i = 0; i < count; ++i) task(i, 0);
         return;
     }
     if (count == 0) return;
@@ -41,27 +41,27 @@ void Team::each(std::size_t count, std::function<void(std::size_t)> task) {
     undone_.store(count, std::memory_order_relaxed);
     open_.store(count, std::memory_order_release);
     open_.notify_all();
-    while (do_one()) {
+    while (do_one(0)) {
     }
     for (auto undone = count; undone != 0;) undone = await_change(undone_, undone);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void Team::help() {
+void Team::help(std::size_t worker) {
     while (await_change(open_, 0) != over) {
-        while (do_one()) {
+        while (do_one(worker)) {
         }
     }
 }
 
-bool Team::do_one() {
+bool Team::do_one(std::size_t worker) {
     auto open = open_.load(std::memory_order_relaxed);
     do {
         if (open == 0 || open == over) return false;
     } while (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel));
     auto const number = count_ - open;
     try {
-        task_(number);
+        task_(number, worker);
     } catch (...) {
         std::lock_guard const hold(mutex_);
         if (!failure_ || number < failed_task_) {

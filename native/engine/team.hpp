@@ -1,7 +1,7 @@
 // Workers who do tasks of one kind together, and then wait for each other.
 //
-// Tasks are numbered, and what they do depends on their numbers alone, never on who does them: so a search
-// that is made of such tasks is the same search for any number of workers.
+// Tasks are numbered. What comes of them should depend on their numbers alone, never on who does them: then a
+// search that is made of such tasks is the same search for any number of workers.
 #pragma once
 
 #include <atomic>
@@ -16,22 +16,27 @@ namespace holdfast {
 
 class Team {
   public:
-    // The caller of `each` is one of them.
+    // Does the task of this number, as this worker.
+    using Task = std::function<void(std::size_t, std::size_t)>;
+
     explicit Team(std::size_t workers);
     Team(Team const&) = delete;
     Team& operator=(Team const&) = delete;
     ~Team();
 
-    // Does task(0), …, task(count - 1). Throws what the first of those that failed has thrown.
-    void each(std::size_t count, std::function<void(std::size_t)> task);
+    std::size_t size() const { return helpers_.size() + 1; }
+
+    // Does tasks 0 to count - 1, of which each worker takes one after the other; the caller is worker 0.
+    // Throws what the first of those that failed has thrown.
+    void each(std::size_t count, Task task);
 
   private:
-    void help();
-    bool do_one();
+    void help(std::size_t worker);
+    bool do_one(std::size_t worker);
 
     // A task is claimed by counting down `open_`. Whoever has claimed one keeps the others from going on to
     // new tasks, so it can read what these are.
-    std::function<void(std::size_t)> task_;
+    Task task_;
     std::size_t count_ = 0;
     alignas(64) std::atomic<std::size_t> open_ = 0;
     alignas(64) std::atomic<std::size_t> undone_ = 0;

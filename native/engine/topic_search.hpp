@@ -46,23 +46,30 @@ class TopicSearch {
         std::uint32_t thread;
     };
 
-    TopicSearch(Graph const& graph, Knowledge const& knowledge, std::vector<std::uint32_t> topics,
-                bool subsumption, Team& team, MemoryBudget& memory)
-        : graph_(graph),
-          knowledge_(knowledge),
-          topics_(std::move(topics)),
-          subsumption_(subsumption),
-          team_(team) {
-        auto const places = graph.size() * topics_.size();
-        if (places >= nobody) throw OutOfMemory("too many places");
-        auto const parts = std::clamp<std::size_t>(std::bit_floor(places / places_in_a_row), 1, most_parts);
+    // For groups of topics, of which one at a time is taken up.
+    TopicSearch(Graph const& graph, Knowledge const& knowledge,
+                std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
+                MemoryBudget& memory)
+        : graph_(graph), knowledge_(knowledge), subsumption_(subsumption), team_(team), nodes_(graph.size()) {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
+        if (nodes_ * most_topics >= nobody) throw OutOfMemory("too many places");
+        places_ = memory.take(nodes_ * most_topics * sizeof(Place));
+        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ / places_in_a_row), 1, most_parts);
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
-        if (!anything_wakes()) {
-            seeded_ = graph.size();
-            return;
+    }
+
+    void take_up(std::vector<std::uint32_t> topics) {
+        elements_before_ = size();
+        topics_ = std::move(topics);
+        for (auto const& part : parts_) {
+            part->elements.clear();
+            part->next = 0;
         }
+        seeded_ = nodes_;
+        if (!anything_wakes()) return;
+        seeded_ = 0;
         make_effects();
-        places_ = memory.take(places * sizeof(Place));
         find_askers();
     }
 
@@ -80,8 +87,9 @@ class TopicSearch {
     Topic const& topic_of(ElementNumber element) const {
         return knowledge_.topics()[topics_[topic(at(element))]];
     }
+    // Elements and steps of all groups so far.
     std::size_t size() const {
-        std::size_t elements = 0;
+        auto elements = elements_before_;
         for (auto const& part : parts_) elements += part->elements.size();
         return elements;
     }
@@ -155,7 +163,7 @@ class TopicSearch {
     template <class Task>
     void each_part(std::size_t work, Task task) {
         if (parts_.size() > 1 && work >= worth_sharing) {
-            team_.each(parts_.size(), task);
+            team_.each(parts_.size(), [&](std::size_t p, std::size_t) { task(p); });
         } else {
             for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
         }
@@ -189,9 +197,9 @@ class TopicSearch {
     // Returns how many nodes or elements there were to look at.
     std::size_t make_round() {
         std::size_t work = 0;
-        if (seeded_ < graph_.size()) {
+        if (seeded_ < nodes_) {
             auto const first = seeded_;
-            seeded_ = std::min(graph_.size(), first + parts_.size() * nodes_per_round);
+            seeded_ = std::min(nodes_, first + parts_.size() * nodes_per_round);
             work = seeded_ - first;
             each_part(work, [&](std::size_t p) { begin(p, first + p * nodes_per_round); });
         } else {
@@ -274,7 +282,10 @@ class TopicSearch {
 
     void make_effects() {
         auto const& labels = graph_.labels();
-        begins_.resize(labels.size());
+        changes_.clear();
+        exchanges_.clear();
+        effects_.clear();
+        begins_.assign(labels.size(), false);
         std::vector<std::uint32_t> index(knowledge_.topics().size());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
         auto const size_of = [](auto const& list) { return static_cast<std::uint32_t>(list.size()); };
@@ -317,20 +328,22 @@ class TopicSearch {
                     askers.now = bit;
             }
         }
-        team_.each((graph_.size() + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row) {
-            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, graph_.size()); ++n)
-                find_askers(static_cast<StateNumber>(n), of_stand);
+        team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
+            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n)
+                clear_places(static_cast<StateNumber>(n), of_stand);
         });
     }
-    void find_askers(StateNumber n, std::vector<Askers> const& of_stand) const {
+    // Written at once, never read first: the first access to a page of fresh memory should be a write.
+    void clear_places(StateNumber n, std::vector<Askers> const& of_stand) const {
+        bool const can_be_sorted = graph_.keeping(n) != 0;
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-            auto& here = place(n * topics_.size() + k);
+            Askers askers{};
             for (std::uint32_t t = 0; t < graph_.machine().program().threads.size(); ++t) {
-                auto const& askers = of_stand[graph_.stand(n, t) * topics_.size() + k];
-                here.askers.ever |= askers.ever;
-                here.askers.now |= askers.now;
+                auto const& mine = of_stand[graph_.stand(n, t) * topics_.size() + k];
+                askers.ever |= mine.ever;
+                askers.now |= mine.now;
             }
-            here.can_be_sorted = graph_.keeping(n) != 0;
+            place(n * topics_.size() + k) = {0, askers, can_be_sorted};
         }
     }
 
@@ -473,16 +486,18 @@ class TopicSearch {
 
     Graph const& graph_;
     Knowledge const& knowledge_;
-    std::vector<std::uint32_t> topics_;
     bool subsumption_;
     Team& team_;
+    std::size_t nodes_;
+    std::vector<std::uint32_t> topics_;
     std::vector<Knowledge::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
     std::vector<Effect> effects_;  // per label and topic
     std::vector<bool> begins_;     // per label: whether it wakes a topic
     Pages places_;                 // per node and topic
     std::vector<std::unique_ptr<Part>> parts_;
-    std::size_t seeded_ = 0;  // nodes
+    std::size_t seeded_ = 0;           // nodes
+    std::size_t elements_before_ = 0;  // of groups before this one
     std::optional<Found> found_;
 };
 
