@@ -50,12 +50,17 @@ class TopicSearch {
     TopicSearch(Graph const& graph, Knowledge const& knowledge,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
-        : graph_(graph), knowledge_(knowledge), subsumption_(subsumption), team_(team), nodes_(graph.size()) {
+        : graph_(graph),
+          knowledge_(knowledge),
+          subsumption_(subsumption),
+          team_(team),
+          nodes_(graph.size()),
+          row_(std::clamp<std::size_t>(std::bit_floor(nodes_ / 256), 64, 1024)) {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
-        if (nodes_ * most_topics >= nobody) throw OutOfMemory("too many places");
+        if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many places");
         places_ = memory.take(nodes_ * most_topics * sizeof(Place));
-        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ / places_in_a_row), 1, most_parts);
+        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ / row_), 1, most_parts);
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }
 
@@ -114,12 +119,12 @@ class TopicSearch {
 
   private:
     static constexpr std::size_t most_parts = 32;
-    static constexpr std::size_t places_in_a_row = 64;   // that belong to one part
     static constexpr std::size_t nodes_per_round = 512;  // of a part
-    static constexpr std::size_t elements_per_round = 1024;
+    static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
     static constexpr std::size_t nodes_in_a_row = 4096;
     static constexpr std::size_t elements_ahead = 16;  // whose nodes are fetched
+    static constexpr std::size_t enough_reached = 512;
     static constexpr std::size_t worth_sharing = 256;  // elements of all parts
     static constexpr ElementNumber no_parent = ~ElementNumber{0};
 
@@ -137,11 +142,17 @@ class TopicSearch {
         Askers askers;
         bool can_be_sorted;  // some exchange of threads leaves the node as it is
     };
-    // What a step leads to, on its way to where it belongs.
-    struct Sent {
+    // What a step leads to.
+    struct Reached {
         Bits bits;
-        std::uint32_t place;
-        std::uint32_t from;  // element of the sender, or `nobody`
+        std::uint32_t place : 31;
+        std::uint32_t covers_some : 1;  // of the elements that are there
+        std::uint32_t from;             // element of the part that makes the step, or `nobody`
+    };
+    // Along the elements of a place, in search of one that covers what was reached.
+    struct Walk {
+        std::uint32_t reached;
+        Word const* element;
     };
     using PartBits = std::uint32_t;
     struct alignas(64) Part {
@@ -150,8 +161,10 @@ class TopicSearch {
         Arena elements;        // bits; the place, the next element there; the element it came from
         std::size_t next = 0;  // element to be looked at
         std::uint64_t transitions = 0;
-        std::vector<std::vector<Sent>> sent;  // in this round, by receiver
-        PartBits receivers = 0;               // to whom anything was sent
+        std::vector<Reached> reached;
+        std::vector<Walk> walks, walks_before;
+        std::vector<std::vector<Reached>> sent;  // in this round, by receiver
+        PartBits receivers = 0;                  // to whom anything was sent
         std::optional<Found> found;
 
         void clear_sent() {
@@ -168,7 +181,7 @@ class TopicSearch {
             for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
         }
     }
-    std::size_t part_of(std::uint32_t place) const { return place / places_in_a_row & (parts_.size() - 1); }
+    std::size_t part_of(std::uint32_t place) const { return place / row_ & (parts_.size() - 1); }
     Word const* at(ElementNumber number) const {
         return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
     }
@@ -230,7 +243,9 @@ class TopicSearch {
                 if (!begins_[edge.label]) continue;
                 for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(part, edge, k, dormant(), nobody);
             }
+            if (part.reached.size() >= enough_reached) send(part);
         }
+        send(part);
     }
 
     // Sends what the steps of some elements lead to, but for those that are superfluous.
@@ -249,23 +264,57 @@ class TopicSearch {
             auto const k = topic(element);
             for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e)
                 follow(part, graph_.edge(e), k, from, static_cast<std::uint32_t>(part.next));
+            if (part.reached.size() >= enough_reached) send(part);
+        }
+        send(part);
+    }
+
+    // Most of what is reached is covered by what is there, and need not be sent. To see this, the lists of
+    // elements of many places are walked along at the same time, so that the next elements arrive while
+    // others are looked at.
+    void send(Part& part) const {
+        for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
+            auto& one = part.reached[i];
+            auto const& here = place(one.place);
+            if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
+            if (here.can_be_sorted) sort(one.place, one.bits, nullptr);
+            walk_to(part, i, here.last);
+        }
+        while (!part.walks.empty()) {
+            std::swap(part.walks, part.walks_before);
+            part.walks.clear();
+            for (auto const& [i, element] : part.walks_before) {
+                auto& one = part.reached[i];
+                if (covers(element, one.bits.data())) continue;
+                if (subsumption_ && covers(one.bits.data(), element)) one.covers_some = 1;
+                walk_to(part, i, static_cast<std::uint32_t>(element[words]));
+            }
+        }
+        part.reached.clear();
+    }
+    void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
+        auto const& one = part.reached[reached];
+        auto const owner = part_of(one.place);
+        if (element != 0) {
+            Word const* const there = parts_[owner]->elements[element - 1];
+            __builtin_prefetch(there);
+            part.walks.push_back({reached, there});
+        } else {
+            part.sent[owner].push_back(one);
+            part.receivers |= PartBits{1} << owner;
         }
     }
 
-    // In three passes, as in search.hpp.
     void store(std::size_t number) {
         auto& part = *parts_[number];
+        auto const before = part.elements.size();
         for (std::size_t sender = 0; sender < parts_.size(); ++sender) {
             if ((parts_[sender]->receivers >> number & 1) == 0) continue;
-            auto const& all = parts_[sender]->sent[number];
-            for (auto const& sent : all) __builtin_prefetch(&place(sent.place));
-            for (auto const& sent : all) {
-                if (auto const last = place(sent.place).last; last != 0)
-                    __builtin_prefetch(part.elements[last - 1]);
-            }
-            for (auto const& sent : all) {
+            auto const& sent = parts_[sender]->sent[number];
+            for (auto const& one : sent) __builtin_prefetch(&place(one.place));
+            for (auto const& one : sent) {
                 if (part.found) return;
-                insert(number, sent, sent.from == nobody ? no_parent : sender << 32 | sent.from);
+                insert(number, one, before, one.from == nobody ? no_parent : sender << 32 | one.from);
             }
         }
     }
@@ -390,12 +439,11 @@ class TopicSearch {
     }
 
     void follow(Part& part, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
+        auto const to = place_after(edge, k);
+        __builtin_prefetch(&place(to));
         apply(effects_[edge.label * topics_.size() + k], bits);
         ++part.transitions;
-        auto const to = place_after(edge, k);
-        auto const receiver = part_of(to);
-        part.sent[receiver].push_back({bits, to, from});
-        part.receivers |= PartBits{1} << receiver;
+        part.reached.push_back({bits, to & INT32_MAX, 0, from});
     }
 
     // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
@@ -419,14 +467,13 @@ class TopicSearch {
         }
     }
 
-    void insert(std::size_t number, Sent const& sent, ElementNumber from) {
+    // The sender has looked at the elements before `known`. The newest of a place come first in its list.
+    void insert(std::size_t number, Reached const& sent, std::size_t known, ElementNumber from) {
         auto& part = *parts_[number];
         auto& here = place(sent.place);
-        auto bits = sent.bits;
-        if ((stale(bits) & here.askers.ever) == 0) return;  // dormant
-        if (here.can_be_sorted) sort(sent.place, bits, nullptr);
+        auto const& bits = sent.bits;
         Word* before = nullptr;  // the element that names the next one, if one does
-        for (auto next = here.last; next != 0;) {
+        for (auto next = here.last; next > known || (next != 0 && sent.covers_some);) {
             Word* const element = part.elements[next - 1];
             next = static_cast<std::uint32_t>(element[words]);
             if (covers(element, bits.data())) return;
@@ -445,7 +492,7 @@ class TopicSearch {
         if (index >= nobody - 1) throw OutOfMemory("more monitors than can be numbered");
         Word* const added = part.elements.append();
         std::copy(bits.begin(), bits.end(), added);
-        added[words] = static_cast<Word>(sent.place) << 32 | here.last;
+        added[words] = Word{sent.place} << 32 | here.last;
         added[words + 1] = from;
         here.last = static_cast<std::uint32_t>(index + 1);
         if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
@@ -489,6 +536,7 @@ class TopicSearch {
     bool subsumption_;
     Team& team_;
     std::size_t nodes_;
+    std::size_t row_;  // of places in a row that belong to one part
     std::vector<std::uint32_t> topics_;
     std::vector<Knowledge::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
