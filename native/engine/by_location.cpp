@@ -73,8 +73,13 @@ class LocationExplorer {
     }
 
     Outcome search() {
+        // What several workers do at a time takes much longer than what one does.
+        auto const stop = [&] {
+            if (team_.size() > 1) return overseer_.look(progress());
+            return overseer_.glance(graph_.size(), [&] { return progress(); });
+        };
         while (graph_.grow()) {
-            if (auto const stop = overseer_.glance(graph_.size(), [&] { return progress(); })) return *stop;
+            if (auto const outcome = stop()) return *outcome;
         }
         if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
         if (knowledge_.words() == 1) return search_topics<1>();
