@@ -55,12 +55,12 @@ class TopicSearch {
           subsumption_(subsumption),
           team_(team),
           nodes_(graph.size()),
-          row_(std::clamp<std::size_t>(std::bit_floor(nodes_ / 256), 64, 1024)) {
+          row_shift_(std::clamp<std::size_t>(std::bit_width(nodes_ / 256), 7, 11) - 1) {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
         if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many places");
         places_ = memory.take(nodes_ * most_topics * sizeof(Place));
-        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ / row_), 1, most_parts);
+        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }
 
@@ -70,7 +70,9 @@ class TopicSearch {
         for (auto const& part : parts_) {
             part->elements.clear();
             part->next = 0;
+            part->found.reset();
         }
+        found_.reset();
         seeded_ = nodes_;
         if (!anything_wakes()) return;
         seeded_ = 0;
@@ -118,7 +120,7 @@ class TopicSearch {
     }
 
   private:
-    static constexpr std::size_t most_parts = 32;
+    static constexpr std::size_t most_parts = 16;
     static constexpr std::size_t nodes_per_round = 512;  // of a part
     static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
@@ -181,7 +183,7 @@ class TopicSearch {
             for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
         }
     }
-    std::size_t part_of(std::uint32_t place) const { return place / row_ & (parts_.size() - 1); }
+    std::size_t part_of(std::uint32_t place) const { return place >> row_shift_ & (parts_.size() - 1); }
     Word const* at(ElementNumber number) const {
         return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
     }
@@ -193,11 +195,12 @@ class TopicSearch {
         return bits;
     }
 
+    std::uint32_t topic_count() const { return static_cast<std::uint32_t>(topics_.size()); }
     StateNumber node(Word const* element) const {
-        return static_cast<StateNumber>(static_cast<std::uint32_t>(element[words] >> 32) / topics_.size());
+        return static_cast<std::uint32_t>(element[words] >> 32) / topic_count();
     }
     std::uint32_t topic(Word const* element) const {
-        return static_cast<std::uint32_t>((element[words] >> 32) % topics_.size());
+        return static_cast<std::uint32_t>(element[words] >> 32) % topic_count();
     }
     static ElementNumber parent(Word const* element) { return element[words + 1]; }
     Bits bits(Word const* element) const {
@@ -536,7 +539,7 @@ class TopicSearch {
     bool subsumption_;
     Team& team_;
     std::size_t nodes_;
-    std::size_t row_;  // of places in a row that belong to one part
+    std::size_t row_shift_;  // 64 to 1024 places in a row belong to one part
     std::vector<std::uint32_t> topics_;
     std::vector<Knowledge::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
