@@ -120,7 +120,7 @@ class TopicSearch {
     }
 
   private:
-    static constexpr std::size_t most_parts = 16;
+    static constexpr std::size_t most_parts = 8;
     static constexpr std::size_t nodes_per_round = 512;  // of a part
     static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
