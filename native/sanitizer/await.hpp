@@ -40,7 +40,8 @@ inline void interrupt_await(Thread& t) {
 
 // A load, or an RMW that changed nothing, at this place has seen this value.
 void next_round(Thread&, std::uintptr_t place, std::uintptr_t address, std::uint64_t value);
-inline void note_round(Thread& t, std::uintptr_t place, std::uintptr_t address, std::uint64_t value) {
+[[gnu::always_inline]] inline void note_round(Thread& t, std::uintptr_t place, std::uintptr_t address,
+                                              std::uint64_t value) {
     if (!goes_round(t, place, address)) {
         interrupt_await(t);
         t.await = {place, address, value, 0};

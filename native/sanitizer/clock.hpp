@@ -26,7 +26,7 @@ using Slot = std::uint32_t;
 inline constexpr Slot no_slot = UINT32_MAX;
 
 // Clocks are used up to a width, a multiple of this, and begin at a multiple of so many times.
-inline constexpr std::uint32_t lanes = 8;
+inline constexpr std::uint32_t lanes = 4;
 inline constexpr std::uint32_t most_slots = UINT16_MAX / lanes * lanes;  // widths are kept in 16 bits
 
 namespace detail {

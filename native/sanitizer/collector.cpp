@@ -8,11 +8,13 @@
 namespace holdfast {
 namespace {
 
-constexpr std::int64_t least_room = 2048;     // for so many steps outside of cells, at least
+constexpr std::int64_t least_room = 2048;  // for so many steps outside of cells, at least
+constexpr std::int64_t least_records = 4096;
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
 std::int64_t room_due = least_room;
+std::int64_t records_due = least_records;
 Time time_due = least_time;
 std::uint32_t asked;  // somebody is about to collect
 std::uint32_t steps_since_look;
@@ -66,17 +68,26 @@ std::int64_t room_between(std::int64_t work) {
 }
 
 template <class Action>
-void for_all_clocks(Action action) {
-    for (Thread* t = all_threads; t != nullptr; t = t->next) {
-        if (t->state == Thread::State::unused) continue;
-        for (Time* clock : {t->current, t->acquire, t->release, t->sc}) action(clock, clock_width);
-    }
-    action(fence_location.message, clock_width);
-    action(fence_location.sc, clock_width);
-    for_all_cells([&](Cell& cell) {
-        for (std::uint32_t i = 0; i < Cell::clock_count; ++i)
-            action(cell.clocks() + std::size_t{i} * cell.width, cell.width);
-    });
+void for_all_threads(Action action) {
+    for (Thread* t = all_threads; t != nullptr; t = t->next)
+        if (t->state != Thread::State::unused) action(*t);
+}
+
+// Calls action(records, slot).
+template <class Action>
+void for_all_records(Action action) {
+    for (Slot s = 0; s < slot_count; ++s)
+        action(slots[s].owner != nullptr ? slots[s].owner->records : slots[s].records, s);
+}
+
+template <class Action>
+void for_stamps_of(Cell& cell, Action action) {
+    action(cell.written);
+    action(cell.read);
+    for (Reader& reader : cell.more_readers) action(reader.stamp);
+    if (!cell.has_messages) return;
+    action(cell.message);
+    for (Stamp& stamp : cell.more_messages) action(stamp);
 }
 
 class Collection {
@@ -94,29 +105,94 @@ class Collection {
     }
 
     void run() {
-        std::int64_t work = 0;
-        for_all_clocks([&](Time* clock, std::uint32_t width) {
-            for (Slot s = 0; s < width && s < slot_count; ++s) values_[s].hold(clock[s]);
-            work += width;
-        });
+        hold_stamps();
+        drop_records();
+        for_all_clocks([&](Slot s, Time& time) { values_[s].hold(time); });
         for (Slot s = 0; s < slot_count; ++s) {
             values_[s].hold(values_[s].newest);
             values_[s].count();
         }
-        for_all_clocks([&](Time* clock, std::uint32_t width) {
-            for (Slot s = 0; s < width && s < slot_count; ++s) clock[s] = values_[s].renamed(clock[s]);
-        });
+        for_all_clocks([&](Slot s, Time& time) { time = values_[s].renamed(time); });
         __builtin_memset(known_to_all, 0, clock_width * sizeof(Time));
-        for_all_cells([&](Cell& cell) {
-            if (cell.kind() == CellKind::atomic)
-                work += cell.history.compact(
-                    [&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
+        rename_stamps_and_steps();
+        for_all_records([&](Records& records, Slot s) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next)
+                r->from = values_[s].renamed_step(r->from);
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
-        room_due = room_elsewhere + room_between(work);
+        room_due = room_elsewhere + room_between(work_);
+        records_due = 2 * record_count + least_records;
     }
 
   private:
+    // What everybody knows nobody asks for.
+    void hold(Stamp& stamp) {
+        Values& values = values_[stamp.slot()];
+        if (stamp.time() <= values.known_to_all) {
+            stamp = {};
+            return;
+        }
+        values.hold(stamp.time());
+        stamp.record().held = true;
+    }
+    void hold_stamps() {
+        for_all_records([](Records& records, Slot) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next) r->held = r == records.newest;
+        });
+        for_all_threads([&](Thread& t) { hold(t.release); });
+        for_all_cells([&](Cell& cell) {
+            work_ += 16;  // so much as four steps
+            if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
+        });
+    }
+    void drop_records() {
+        for_all_records([&](Records& records, Slot) {
+            for (Record** place = &records.oldest; *place != nullptr;) {
+                Record* const record = *place;
+                if (record->held) {
+                    place = &record->next;
+                } else {
+                    *place = record->next;
+                    record->next = records.free;
+                    records.free = record;
+                }
+            }
+        });
+    }
+
+    // Calls action(slot, time) for all times in clocks.
+    template <class Action>
+    void for_all_clocks(Action action) {
+        auto const all_of = [&](Time* clocks, std::uint32_t width, std::uint32_t count) {
+            for (std::uint32_t i = 0; i < count; ++i)
+                for (Slot s = 0; s < width && s < slot_count; ++s) action(s, clocks[i * width + s]);
+            work_ += count * width;
+        };
+        for_all_threads([&](Thread& t) {
+            for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
+        });
+        for (Time* clock : {fence_location.message, fence_location.sc})
+            all_of(clock, clock_width < fence_location.width ? clock_width : fence_location.width, 1);
+        for_all_records([&](Records& records, Slot) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next) all_of(r->clocks, r->width, 2);
+        });
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind() == CellKind::synchronisation)
+                all_of(cell.clocks(), cell.width, Cell::clock_count);
+        });
+    }
+
+    void rename(Stamp& stamp) { stamp.rename(values_[stamp.slot()].renamed(stamp.time())); }
+    void rename_stamps_and_steps() {
+        for_all_threads([&](Thread& t) { rename(t.release); });
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind() == CellKind::synchronisation) return;
+            for_stamps_of(cell, [&](Stamp& stamp) { rename(stamp); });
+            work_ +=
+                cell.history.compact([&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
+        });
+    }
+
     void prepare(Slot s) {
         Values& v = values_[s];
         v.newest = slots[s].owner != nullptr ? slots[s].owner->time : slots[s].dead ? slots[s].last : 0;
@@ -138,6 +214,7 @@ class Collection {
     }
 
     Values* values_;
+    std::int64_t work_ = 0;
 };
 
 }  // namespace
@@ -157,7 +234,8 @@ bool note_steps(Thread& t) {
         __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
         find_known_to_all();
     }
-    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due || t.time >= time_due;
+    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due ||
+                     __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due || t.time >= time_due;
     return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 

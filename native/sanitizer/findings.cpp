@@ -65,7 +65,7 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->missed = kept_stack(v.missed.stack);
     f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
     Order const order = static_cast<Order>(v.missed.order);
-    AccessAt const missed{f->missed.place(), v.missed.thread, v.missed.rmw ? Access::rmw : Access::store,
+    AccessAt const missed{f->missed.place(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
                           order};
     f->repairs = find_repairs(missed, f->chain, {f->by.place(), t.id, note.access, note.order});
     f->times = 1;

@@ -101,7 +101,6 @@ Gap* Gap::enlarged() {
 void History::begin(std::uint64_t value) {
     base_ = Step{};  // at time 0, which everybody knows
     base_.value = value;
-    newest_ = {0, 0, value};
     newest_index_ = newest_plain_ = 0;
     count_ = 0;
     if (capacity_ > own) return;
@@ -197,7 +196,7 @@ void History::drop_superseded() {
     for (std::uint32_t i = 0; i < count_;) {
         std::uint32_t const index = steps_[i].index;
         std::uint64_t const value = steps_[i].value;
-        bool const rmw = steps_[i].rmw;
+        bool const rmw = steps_[i].is_rmw();
         pending.add_gap(steps_[i].gap);
         bool write_is_kept = false;
         for (; i < count_ && steps_[i].index == index; ++i) {
@@ -209,7 +208,7 @@ void History::drop_superseded() {
         }
         if (write_is_kept) continue;  // as the newest write always is, so there is a step behind this one
         Gap const* const next_gap = steps_[i].gap;
-        bool const followed_by_rmw = next_gap != nullptr ? next_gap->first_is_rmw() : steps_[i].rmw;
+        bool const followed_by_rmw = next_gap != nullptr ? next_gap->first_is_rmw() : steps_[i].is_rmw();
         has_gaps_ = true;
         pending.add_write(value, !followed_by_rmw, rmw);
     }

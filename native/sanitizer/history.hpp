@@ -59,12 +59,13 @@ class Gap {
 // Of a write, for reports.
 struct Writer {
     std::uint32_t stack, thread;
+    Access access;
     Order order;
 };
 
 struct Step {
     std::uint16_t slot;
-    bool rmw;
+    Access access;
     Order order;
     Time time;  // below 0 while the collector works: a later step of the slot has the same time
     // The write, the same in all steps that know it. Counts go round; only equality is asked.
@@ -75,6 +76,7 @@ struct Step {
     std::uint32_t stack;
     std::uint32_t thread;  // that wrote it
 
+    bool is_rmw() const { return access != Access::store; }
     bool known_to(Time const* clock) const { return clock[slot] >= time; }
 };
 
@@ -86,17 +88,12 @@ class History {
     void begin_again(std::uint64_t value);
     void end();
 
-    // Of the newest write: what every access looks at.
-    std::uint64_t value() const { return newest_.value; }
-    bool newest_known_from_writer(Time const* clock) const { return clock[newest_.slot] >= newest_.time; }
-
     // A step of a new write. It is written as a whole: what is there already may be far away.
-    void add_write(Slot slot, Time time, std::uint64_t value, bool rmw, Writer writer) {
+    [[gnu::always_inline]] void add_write(Slot slot, Time time, std::uint64_t value, Writer writer) {
         if (count_ == capacity_) make_room();
-        newest_ = {slot, time, value};
-        newest_plain_ += rmw ? 0 : 1;
+        newest_plain_ += writer.access == Access::store ? 1 : 0;
         steps_[count_++] = {.slot = static_cast<std::uint16_t>(slot),
-                            .rmw = rmw,
+                            .access = writer.access,
                             .order = writer.order,
                             .time = time,
                             .index = ++newest_index_,
@@ -129,7 +126,6 @@ class History {
 
     // Does the clock know the newest write?
     bool knows_newest(Time const* clock) const {
-        if (newest_known_from_writer(clock)) return true;
         std::ptrdiff_t i = last();
         for (; i >= 0 && steps_[i].index == newest_index_; --i)
             if (steps_[i].known_to(clock)) return true;
@@ -144,7 +140,7 @@ class History {
         for (std::ptrdiff_t i = from + 1; i <= to; ++i) {
             Step const& next = steps_[i];
             if (next.index == write->index) continue;
-            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.rmw;
+            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.is_rmw();
             if (action(write->value, !followed_by_rmw)) return true;
             if (next.gap != nullptr && next.gap->any(action)) return true;
             write = &next;
@@ -170,20 +166,15 @@ class History {
     void move_to(std::uint32_t capacity);
     void shrink();
 
-    // What every access looks at comes first.
-    struct {  // of the newest write's own step; time 0 is known to everybody
-        Slot slot;
-        Time time;
-        std::uint64_t value;
-    } newest_;
+    // A write that finds room needs no more than the first 64 bytes, or the first 104.
     Step* steps_;
     std::uint32_t count_;
     std::uint32_t capacity_ : 31;
     std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
     std::uint32_t newest_index_;
     std::uint32_t newest_plain_;
-    Step base_;
     Step own_steps_[own];  // where `steps_` are, while there are few
+    Step base_;
 };
 
 // For how many steps there is room elsewhere than in their locations.
@@ -193,10 +184,11 @@ template <class Rename>
 std::uint32_t History::compact(Rename rename) {
     if (count_ == 0) return 0;
     for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
-    newest_.time = rename(newest_.slot, newest_.time);
     drop_known_to_all();
-    mark_superseded();
-    drop_superseded();
+    if (count_ > 1) {
+        mark_superseded();
+        drop_superseded();
+    }
     shrink();
     return count_;
 }

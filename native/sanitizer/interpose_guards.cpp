@@ -34,7 +34,7 @@ HOLDFAST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
         if (watched(hook)) {
             Thread& t = hook.thread();
             LockedCell x(t, address_of(guard), CellKind::atomic);
-            if (x && x.created()) x->history.begin(0);
+            if (x && x.created()) x->begin(0);
             if (x) {
                 x->foreign = true;
                 races::tell(t, x->told, true);

@@ -14,14 +14,30 @@ using shadow::Region;
 Lock table_lock;  // guards chains and free cells; only taken where a cell comes or goes
 Cell* free_cells;
 
+// A few at first; where there are many, as many as a large page holds.
+constexpr std::size_t slab_bytes = 64 * 1024, small_slabs = 64;
+std::size_t slabs_made;
+Cell* fresh_cells;
+Cell* fresh_end;
+
 void make_cells() {
-    auto* const slab = static_cast<CellSlab*>(memory::for_good(sizeof(CellSlab)));
+    bool const large = slabs_made++ >= small_slabs;
+    std::size_t const bytes = large ? memory::large_page : slab_bytes;
+    auto* const slab = static_cast<CellSlab*>(large ? memory::page_for_good() : memory::for_good(bytes));
     slab->next = cell_slabs;
+    slab->count = (bytes - sizeof(CellSlab)) / sizeof(Cell);
     cell_slabs = slab;
-    for (Cell& cell : slab->cells) {
-        cell.next = free_cells;
-        free_cells = &cell;
+    fresh_cells = slab->cells;
+    fresh_end = fresh_cells + slab->count;
+}
+
+Cell* take_cell() {
+    if (Cell* const cell = free_cells; cell != nullptr) {
+        free_cells = cell->next;
+        return cell;
     }
+    if (fresh_cells == fresh_end) make_cells();
+    return fresh_cells++;
 }
 
 Cell* in_chain(Cell* chain, std::uintptr_t key) {
@@ -55,71 +71,79 @@ void Cell::widen_clocks() {
     __builtin_memset(moved, 0, clock_count * wider * sizeof(Time));
     for (std::uint32_t i = 0; i < clock_count; ++i)
         copy(moved + std::size_t{i} * wider, clocks() + std::size_t{i} * width, width);
-    release_clocks();
-    wide_clocks = moved;
+    if (width > lanes) memory::release_array(object.wide_clocks, std::size_t{clock_count} * width);
+    object.wide_clocks = moved;
     width = wider;
-}
-
-void Cell::release_clocks() {
-    if (width > lanes) memory::release_array(wide_clocks, std::size_t{clock_count} * width);
 }
 
 // Takes the cell out of use; it is locked, and so is the table.
 void retire(Cell& cell) {
-    cell.history.end();
+    if (cell.kind() == CellKind::atomic) {
+        cell.history.end();
+        cell.more_messages.release();
+        cell.more_readers.release();
+    } else {
+        if (cell.width > lanes)
+            memory::release_array(cell.object.wide_clocks, std::size_t{Cell::clock_count} * cell.width);
+        cell.object = {};  // a history begins with zeros
+    }
     races::forget(cell.told);
-    cell.release_clocks();
     __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
     cell.next = free_cells;
     free_cells = &cell;
 }
 
-void Cell::begin_again(std::uint64_t value) {
+void Cell::begin(std::uint64_t initial) {
+    value = initial;
+    history.begin(initial);
+}
+
+void Cell::begin_again(std::uint64_t initial) {
     if (foreign) return;
-    history.begin_again(value);
-    writer_knew_message = false;
-    seen.forget_changes();
-    __builtin_memset(write_sc(), 0, 2 * width * sizeof(Time));
+    keep_message();
+    written = {};
+    forget_readers();
+    value = initial;
+    history.begin_again(initial);
 }
 
-void bring_in_step(LockedCell& x, std::uint64_t value, std::size_t size) {
-    if (x.created()) {
-        x->size = static_cast<std::uint8_t>(size);
-        return x->history.begin(value);
+void bring_in_step(Cell& x, bool created, std::uint64_t value, std::size_t size) {
+    std::size_t const common = size < x.size ? size : x.size;
+    x.size = static_cast<std::uint8_t>(size);
+    if (created) return x.begin(value);
+    std::uint64_t const different = x.value ^ value;
+    if (common < 8 ? (different << (64 - 8 * common)) != 0 : different != 0) x.begin_again(value);
+}
+
+LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind kind) {
+    std::uintptr_t const key = key_of(address, kind);
+    if (shadow::Region* const region = t.regions.find(address); region != nullptr) {
+        Cell* cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+        for (int followed = 0; cell != nullptr && followed < 8; ++followed) {
+            if (lock_if_it_is(cell, key)) return {cell, false};
+            cell = __atomic_load_n(&cell->next, __ATOMIC_ACQUIRE);
+        }
     }
-    std::size_t const common = size < x->size ? size : x->size;
-    x->size = static_cast<std::uint8_t>(size);
-    std::uint64_t const different = x->history.value() ^ value;
-    if (common < 8 ? (different << (64 - 8 * common)) != 0 : different != 0) x->begin_again(value);
-}
-
-void LockedCell::find(std::uintptr_t address, CellKind kind) {
     Locked held(table_lock);
     Region* const region = shadow::make_region(address);
-    if (region == nullptr) return;
+    if (region == nullptr) return {};
     Cell*& chain = region->granule(address);
-    Cell* cell = in_chain(chain, key_of(address, kind));
-    created_ = cell == nullptr;
-    if (created_) {
-        if (free_cells == nullptr) make_cells();
-        cell = free_cells;
-        free_cells = cell->next;
-        prefetch(free_cells);  // for whoever makes the next one
+    if (Cell* const cell = in_chain(chain, key); cell != nullptr) {
         cell->lock.lock();
-        cell->foreign = cell->writer_knew_message = false;
-        cell->width = lanes;
-        cell->forget_clocks();
-        cell->seen = {};
-        cell->last_access = cell->last_write = {};
-        cell->last_writer = 0;
-        cell->key = key_of(address, kind);
-        cell->next = chain;
-        __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);
-        ++region->cells_near(address);
-    } else {
-        cell->lock.lock();
+        return {cell, false};
     }
-    cell_ = cell;
+    Cell* const cell = take_cell();
+    cell->lock.lock();
+    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = false;
+    cell->written = cell->read = {};
+    cell->read_access = {};
+    cell->width = lanes;
+    if (kind == CellKind::synchronisation) cell->object = {};
+    cell->key = key;
+    cell->next = chain;
+    __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);
+    ++region->cells_near(address);
+    return {cell, true};
 }
 
 void forget_range(std::uintptr_t begin, std::size_t bytes) {

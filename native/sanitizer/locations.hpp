@@ -21,6 +21,15 @@
 
 namespace holdfast {
 
+// So that a line does not come for reading first.
+inline void prefetch_to_write(void const* line) {
+#if defined(__x86_64__)
+    asm("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 enum class CellKind : std::uint8_t { atomic, synchronisation };
 
 // Which cell it is: address and kind in one word. 0: none.
@@ -28,57 +37,79 @@ constexpr std::uintptr_t key_of(std::uintptr_t address, CellKind kind) {
     return address | static_cast<std::uintptr_t>(kind) << 63;
 }
 
-// Five cache lines: what every access looks at is in the first, the clocks are in the last two.
-struct alignas(64) Cell {
+// Somebody who has read the newest write.
+struct Reader {
+    Stamp stamp;
+    PackedAccess access;
+};
+
+// Four cache lines: what every access looks at is in the first, what most writes need besides in the second.
+// The processor brings lines in pairs.
+struct alignas(128) Cell {
     Lock lock;
     std::uint8_t size;  // of the last access
     bool foreign : 1;   // others than instrumented code write it, and we are told (static-local guards)
-    bool writer_knew_message : 1;  // the thread of the newest write: W ⊑ C, when it wrote
-
-    // Shortcuts of robustness.cpp: what holds of the thread that made the last access, unless it has learned
-    // something since.
-    bool knows_message : 1;       // W ⊑ C
-    bool wrote : 1;               // WSC = MSC = SC, but for its own steps since
-    bool message_is_current : 1;  // W = C, likewise
-    bool message_is_release : 1;  // W = R
-    std::uint16_t width;          // of its clocks
+    bool message_is_write : 1;  // W is what the thread of the newest write knew as C when it wrote
+    bool has_messages : 1;      // else: W is what the messages knew; or nothing
+    bool has_readers : 1;       // besides `read`
+    std::uint16_t width;        // of the clocks of a synchronisation object
 
     std::uintptr_t key;
-    Epoch seen;  // of the thread that made the last access, when it did
-    History history;
-    Cell* next;  // in its granule, or in the list of free cells
-
-    // Of an atomic: W, WSC and MSC of design.md, section 7. Of a synchronisation object: what its releases
-    // knew, as C and as SC.
-    Time own_clocks[3 * lanes];
-    Time* wide_clocks;  // where they are when there are more threads
-    union {
-        PackedAccess last_access;
-        struct {
-            std::uint32_t members, arrivals;
-        } barrier;
-    };
-    PackedAccess last_write;
-    std::uint32_t last_writer;
     [[no_unique_address]] races::Message told;
 
-    static constexpr std::uint32_t clock_count = 3;
+    // Of an atomic. WSC of design.md, section 7, is what `written` knew as SC; MSC is that and what the
+    // readers knew as SC; W is what `written`, or else the messages, knew as C.
+    std::uint64_t value;  // of the newest write
+    Stamp written;
+    Stamp read;  // by one who has read it; all zero if there is none
+    PackedAccess read_access;
+    Cell* next;  // in its granule, or in the list of free cells
+
+    union {
+        History history;
+        struct {  // of a synchronisation object: what its releases knew, as C and as SC
+            std::uint32_t members, arrivals;  // of a barrier
+            Time* wide_clocks;                // where the clocks are when there are more threads
+            alignas(16) Time own_clocks[2 * lanes];
+            std::uint32_t last_releaser;  // thread
+        } object;
+    };
+    Stamp message;
+    Stamps<Stamp> more_messages;
+    Stamps<Reader> more_readers;
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
     CellKind kind() const { return static_cast<CellKind>(key >> 63); }
 
-    Time* clocks() { return width == lanes ? own_clocks : wide_clocks; }
-    Time const* clocks() const { return width == lanes ? own_clocks : wide_clocks; }
-    Time* message() { return clocks(); }
-    Time* write_sc() { return clocks() + width; }
-    Time* access_sc() { return clocks() + std::size_t{2} * width; }
-    Time const* message() const { return clocks(); }
-    Time const* write_sc() const { return clocks() + width; }
-    Time const* access_sc() const { return clocks() + std::size_t{2} * width; }
+    // The newest write, from its writer's step.
+    bool newest_known_to(Time const* clock) const { return written.known_to(clock); }
 
-    void begin_again(std::uint64_t value);
+    // Before another write, which carries it on.
+    void keep_message() {
+        if (!message_is_write) return;
+        message = written;
+        message_is_write = false;
+        has_messages = true;
+    }
+    void forget_readers() {
+        read = {};
+        if (has_readers) more_readers.clear();
+        has_readers = false;
+    }
+    void forget_messages() {
+        if (has_messages) more_messages.clear();
+        has_messages = false;
+    }
+
+    void begin(std::uint64_t initial);
+    void begin_again(std::uint64_t initial);
+
+    // Of a synchronisation object.
+    static constexpr std::uint32_t clock_count = 2;
+    Time* clocks() { return width == lanes ? object.own_clocks : object.wide_clocks; }
+    Time* current() { return clocks(); }
+    Time* sc() { return clocks() + width; }
     void forget_clocks() { __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time)); }
-
     // Makes room for all slots in use.
     void widen() {
         if (width < clock_width) [[unlikely]]
@@ -87,79 +118,76 @@ struct alignas(64) Cell {
 
   private:
     void widen_clocks();
-    void release_clocks();
 
     friend void retire(Cell&);
 };
 
-#if !defined(HOLDFAST_RACES)
-static_assert(sizeof(Cell) == 5 * 64);
-#endif
+static_assert(sizeof(Cell) == 4 * 64);
 
 // The locked cell of an address; `created` tells whether it is a new one, whose history has not begun. Null
 // if the address is outside what the table covers.
 class LockedCell {
   public:
-    LockedCell(Thread& t, std::uintptr_t address, CellKind kind) {
-        if (!lock_if_it_is(glimpse(t, address, kind), key_of(address, kind))) [[unlikely]]
-            find(address, kind);
+    [[gnu::always_inline]] LockedCell(Thread& t, std::uintptr_t address, CellKind kind)
+        : found_(lock_first(t, address, kind)) {
+        if (found_.cell == nullptr) [[unlikely]]
+            found_ = find(t, address, kind);
     }
-    ~LockedCell() {
-        if (cell_ != nullptr) cell_->lock.unlock();
+    [[gnu::always_inline]] ~LockedCell() {
+        if (found_.cell != nullptr) found_.cell->lock.unlock();
     }
     LockedCell(LockedCell const&) = delete;
     LockedCell& operator=(LockedCell const&) = delete;
 
-    explicit operator bool() const { return cell_ != nullptr; }
-    Cell& operator*() const { return *cell_; }
-    Cell* operator->() const { return cell_; }
-    bool created() const { return created_; }
+    explicit operator bool() const { return found_.cell != nullptr; }
+    Cell& operator*() const { return *found_.cell; }
+    Cell* operator->() const { return found_.cell; }
+    bool created() const { return found_.created; }
+
+    // The cell of the address if that is quickly found, not locked: it may change, or be another's already.
+    [[gnu::always_inline]] static Cell* glimpse(Thread& t, std::uintptr_t address) {
+        shadow::Region* const region = t.regions.find(address);
+        return region == nullptr ? nullptr : __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+    }
 
   private:
-    bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
-        if (candidate == nullptr) return false;
-        candidate->lock.lock();
-        if (candidate->key == key) [[likely]] {
-            cell_ = candidate;
-            return true;
-        }
-        candidate->lock.unlock();
-        return false;
-    }
+    struct Found {
+        Cell* cell;
+        bool created;
+    };
 
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
     // cells; so this may miss a cell, and who finds one must lock it and look again.
-    static Cell* glimpse(Thread& t, std::uintptr_t address, CellKind kind) {
-        shadow::Region* const region = t.regions.find(address);
-        if (region == nullptr) return nullptr;
-        Cell* cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
-        std::uintptr_t const key = key_of(address, kind);
-        for (int followed = 0; cell != nullptr && followed < 8; ++followed) {
-            prefetch(cell);
-            if (__atomic_load_n(&cell->key, __ATOMIC_RELAXED) == key) return cell;
-            cell = __atomic_load_n(&cell->next, __ATOMIC_ACQUIRE);
-        }
-        return nullptr;
+    [[gnu::always_inline]] static Found lock_first(Thread& t, std::uintptr_t address, CellKind kind) {
+        Cell* const cell = glimpse(t, address);
+        return {lock_if_it_is(cell, key_of(address, kind)) ? cell : nullptr, false};
     }
-    // All of its lines at once, before the first is there.
-    static void prefetch(Cell const* cell) {
-        auto const* const bytes = reinterpret_cast<char const*>(cell);
-        for (std::size_t line = 64; line < 5 * 64; line += 64) __builtin_prefetch(bytes + line);
+    [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
+        if (candidate == nullptr) return false;
+        prefetch_to_write(candidate);
+        if (__atomic_load_n(&candidate->key, __ATOMIC_RELAXED) != key) return false;
+        candidate->lock.lock();
+        if (candidate->key == key) [[likely]]
+            return true;
+        candidate->lock.unlock();
+        return false;
     }
-    void find(std::uintptr_t address, CellKind kind);
+    static Found find(Thread&, std::uintptr_t address, CellKind);
 
-    Cell* cell_ = nullptr;
-    bool created_ = false;
+    Found found_;
 };
 
 // Memory may have been written by code that is not instrumented: a constructor, a plain store, a library. If
 // it does not hold what the newest write left there, the location begins anew: such a write must happen after
 // all that it overwrites and before all that reads it (else it is a race), so nobody can miss older ones any
 // more. The message is kept, because the foreign write may have been an RMW that carries it on.
-void bring_in_step(LockedCell& x, std::uint64_t value, std::size_t size);
-inline void keep_in_step(LockedCell& x, std::uint64_t value, std::size_t size) {
-    if (x.created() || x->size != size || x->history.value() != value) [[unlikely]]
-        bring_in_step(x, value, size);
+inline bool is_in_step(LockedCell const& x, std::uint64_t value, std::size_t size) {
+    return !x.created() && x->size == size && x->value == value;
+}
+void bring_in_step(Cell&, bool created, std::uint64_t value, std::size_t size);
+inline void keep_in_step(LockedCell const& x, std::uint64_t value, std::size_t size) {
+    if (!is_in_step(x, value, size)) [[unlikely]]
+        bring_in_step(*x, x.created(), value, size);
 }
 
 // The memory is free or unmapped: what will be there next begins anew. Inside a hook.
@@ -170,17 +198,17 @@ template <class Action>
 void for_all_cells(Action action);
 
 struct CellSlab {
-    static constexpr std::size_t size = 200;
     CellSlab* next;
-    Cell cells[size];
+    std::size_t count;
+    Cell cells[];
 };
 extern CellSlab* cell_slabs;
 
 template <class Action>
 void for_all_cells(Action action) {
     for (CellSlab* slab = cell_slabs; slab != nullptr; slab = slab->next)
-        for (Cell& cell : slab->cells)
-            if (cell.key != 0) action(cell);
+        for (std::size_t i = 0; i < slab->count; ++i)
+            if (slab->cells[i].key != 0) action(slab->cells[i]);
 }
 
 }  // namespace holdfast

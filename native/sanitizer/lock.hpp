@@ -1,5 +1,6 @@
 // A lock of one word. It is held for some dozen instructions; who finds it taken looks again, and soon lets
-// others run, because the holder may have lost the processor.
+// others run, because the holder may have lost the processor; if that does not help, it sleeps, because
+// others than the holder may run first.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,12 @@ inline void let_others_run() {
     scheduler::kernel::call(SYS_sched_yield);
 }
 
-inline void sleep_a_millisecond() {
-    timespec const time{0, 1'000'000};
+inline void sleep_for(long nanoseconds) {
+    timespec const time{0, nanoseconds};
     scheduler::kernel::call(SYS_nanosleep, &time, nullptr);
+}
+inline void sleep_a_millisecond() {
+    sleep_for(1'000'000);
 }
 
 // A signal that ends the process may find its own thread with a lock in its hands, or stop for ever the one
@@ -51,8 +55,10 @@ struct Lock {
         if (__atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE) != 0) wait();
     }
     void unlock() { __atomic_store_n(&word, 0, __ATOMIC_RELEASE); }
+    bool is_locked() const { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0; }
 
   private:
+    static constexpr int rounds_of_looking = 64, rounds_of_letting_run = 4;
     static constexpr int rounds_of_patience = 3000;  // of a millisecond
 
     [[gnu::noinline]] void wait() {
@@ -60,13 +66,15 @@ struct Lock {
             if (__atomic_load_n(&word, __ATOMIC_RELAXED) == 0 &&
                 __atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE) == 0)
                 return;
-            if (round < 64)
+            if (round < rounds_of_looking)
                 pause_processor();
             else if (ImpatientThread::is_this()) {
                 if (round == rounds_of_patience) return;
                 sleep_a_millisecond();
-            } else
+            } else if (round < rounds_of_looking + rounds_of_letting_run)
                 let_others_run();
+            else
+                sleep_for(1'000);
         }
     }
 };

@@ -13,9 +13,9 @@ constexpr std::size_t smallest = 32;
 constexpr std::size_t sizes = 14;  // 32 bytes to 256 KiB
 constexpr std::size_t line = 64;
 
-// The pages of a chunk are made at once, which is cheaper than when they are touched. (Large pages are not:
-// the system takes long to find them.)
-constexpr std::size_t chunk = 256 * 1024;
+// The pages of a chunk are made at once, which is cheaper than when they are touched. Where many are used
+// they are large pages.
+constexpr std::size_t chunk = 256 * 1024, small_chunks = 64;
 
 struct Free {
     Free* next;
@@ -24,6 +24,7 @@ Lock guard;
 Free* free_blocks[sizes];
 char* fresh;
 std::size_t fresh_bytes;
+std::size_t chunks;
 
 std::size_t size_number(std::size_t bytes) {
     if (bytes <= smallest) return 0;
@@ -37,12 +38,13 @@ void* found(void* pages) {
 
 // What is left of the old chunk is lost.
 void start_chunk() {
-    fresh = static_cast<char*>(found(scheduler::kernel::pages(chunk, true)));
-    fresh_bytes = chunk;
+    bool const large = chunks++ >= small_chunks;
+    fresh = static_cast<char*>(large ? page_for_good() : found(scheduler::kernel::pages(chunk, true)));
+    fresh_bytes = large ? large_page : chunk;
 }
 
 void* cut(std::size_t bytes) {
-    std::size_t const unit = bytes < line ? smallest : line;
+    std::size_t const unit = bytes < line ? smallest : bytes < 2 * line ? line : 2 * line;
     std::size_t const needed = bytes + fresh_bytes % unit;  // chunks end at multiples of all units
     if (fresh_bytes < needed) {
         start_chunk();
@@ -62,6 +64,13 @@ void* pages(std::size_t bytes) {
 void* for_good(std::size_t bytes) {
     Locked held(guard);
     return cut(bytes);
+}
+
+void* page_for_good() {
+    auto const begin = reinterpret_cast<std::uintptr_t>(pages(2 * large_page));
+    auto const page = (begin + large_page - 1) & ~(large_page - 1);
+    scheduler::kernel::call(SYS_madvise, page, large_page, MADV_HUGEPAGE);
+    return reinterpret_cast<void*>(page);
 }
 
 void give_back(void* begin, std::size_t bytes) {

@@ -12,9 +12,14 @@ namespace holdfast::memory {
 
 // Zeroed pages, which cost nothing before they are touched. Ends the process if there are none.
 void* pages(std::size_t bytes);
-// Zeroed, for good, and at a multiple of 64 if it has 64 bytes or more.
+// Zeroed, for good, and at a multiple of 128 if it has as many bytes or more.
 void* for_good(std::size_t bytes);
 void give_back(void* pages, std::size_t bytes);
+
+// Zeroed, for good, and in one page of the processor's larger size if the system has one: where much is used,
+// such pages are made and found sooner.
+inline constexpr std::size_t large_page = std::size_t{2} << 20;
+void* page_for_good();
 
 // A block of at least `bytes`, not zeroed. It goes back with the same number of bytes.
 void* allocate(std::size_t bytes);

@@ -61,8 +61,20 @@ inline void point_before(std::uintptr_t place, std::uintptr_t address) {
         scheduler::point();
 }
 
+// A round of a loop that waits, and finds what it found before. Those who change the location are not held up
+// by it.
 template <class T>
-T do_load(T const volatile* a, Order order, void const* frame) {
+bool waits_on(Thread& t, T const volatile* a, std::uintptr_t place, T& value) {
+    return goes_round(t, place, address_of(a)) &&
+           reads_same_again(t, address_of(a), LockedCell::glimpse(t, address_of(a)),
+                            [&](std::uint64_t newest, std::size_t size) {
+                                value = raw_load(a);
+                                return to_bits(value) == newest && size == sizeof(T);
+                            });
+}
+
+template <class T>
+[[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -73,14 +85,14 @@ T do_load(T const volatile* a, Order order, void const* frame) {
     Violation v;
     bool violated = false;
     T value;
-    {
+    if (!waits_on(t, a, place, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_load(a);
-        races::hear(t, x->told, acquires(order));
+        races::hear(t, x->told, a, acquires(order));
         value = raw_load(a);
-        keep_in_step(x, to_bits(value), sizeof(T));
         Here const here{place, 0, Access::load, order};
-        if (!reads_nothing_new(t, *x, acquires(order), here)) {
+        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
+            keep_in_step(x, to_bits(value), sizeof(T));
             violated = check_load(t, *x, v);
             read_part(t, *x, acquires(order), here);
         }
@@ -91,7 +103,7 @@ T do_load(T const volatile* a, Order order, void const* frame) {
 }
 
 template <class T>
-void do_store(T volatile* a, T value, Order order, void const* frame) {
+[[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
     point();
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
@@ -108,11 +120,13 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_store(a, value);
         old = peek(a);
-        keep_in_step(x, to_bits(old), sizeof(T));
-        raw_store_locked(a, value);
-        races::tell(t, x->told, releases(order));
+        bool const in_place = races::tells_in_place(t, x->told, releases(order));
+        raw_store_locked(a, value, in_place);
+        races::tell(t, x->told, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
-        if (!writes_again(t, *x, to_bits(value), false, releases(order), here)) {
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_write(t, *x, v);
             write_part(t, *x, to_bits(value), releases(order), here);
         }
@@ -123,7 +137,7 @@ void do_store(T volatile* a, T value, Order order, void const* frame) {
 
 // Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
 template <class Update, class T>
-T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
+[[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -138,13 +152,15 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return Update::in_memory(a, operand);
-        races::hear(t, x->told, acquires(order));
-        old = Update::in_memory(a, operand);
-        races::pass_on(t, x->told, acquires(order), releases(order));
+        races::hear(t, x->told, a, acquires(order));
+        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
+        old = Update::in_memory(a, operand, in_place);
+        races::pass_on(t, x->told, releases(order), in_place);
         next = Update::of(old, operand);
-        keep_in_step(x, to_bits(old), sizeof(T));
         Here const here{place, stack, Access::rmw, order};
-        if (!writes_again(t, *x, to_bits(next), true, releases(order), here)) {
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(next), releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
@@ -161,7 +177,8 @@ T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
 // Weak ones too count as strong: clang does not tell them apart, and one that fails although it could succeed
 // is what every program that uses it expects. Gives the old value.
 template <class T>
-T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, void const* frame) {
+[[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
+                                       void const* frame) {
     std::uintptr_t const place = place_of(frame);
     point_before(place, address_of(a));
     Hook hook;
@@ -171,22 +188,29 @@ T do_cas(T volatile* a, T expected, T desired, Order success, Order failure, voi
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
-    bool violated, succeeded;
+    bool violated = false, succeeded;
     T old;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return raw_compare_exchange(a, expected, desired);
-        races::hear(t, x->told, acquires(peek(a) == expected ? success : failure));
-        old = raw_compare_exchange(a, expected, desired);
+        bool const succeeds = peek(a) == expected;
+        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
+        old = raw_compare_exchange(a, expected, desired, in_place);
         succeeded = old == expected;
-        if (succeeded) races::pass_on(t, x->told, acquires(success), releases(success));
-        keep_in_step(x, to_bits(old), sizeof(T));
-        violated = !unchanged_since(t, *x) && check_cas(t, *x, to_bits(expected), v);
+        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
-        if (succeeded)
-            rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
-        else
-            read_part(t, *x, acquires(failure), here);
+        bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
+                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
+                                     : reads_known(t, *x, here));
+        if (!done) {
+            keep_in_step(x, to_bits(old), sizeof(T));
+            violated = check_cas(t, *x, to_bits(expected), v);
+            if (succeeded)
+                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+            else
+                read_part(t, *x, acquires(failure), here);
+        }
     }
     note_round(t, place, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);

@@ -3,194 +3,188 @@
 #include <cstddef>
 
 #include "memory.hpp"
-#include "options.hpp"
 #include "races_allocations.hpp"
+#include "races_snapshots.hpp"
 #include "races_tsan.hpp"
 #include "threads.hpp"
 
 namespace holdfast::races {
 
-// Of one thread, the later of two snapshots knows all that the earlier one does.
-struct Snapshot {
-    std::uint64_t word;  // its address is the one that ThreadSanitizer knows
-    std::uint32_t holders;
-    Slot slot;
-    std::uint64_t number;  // among those of the slot
+constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]] = false;
+
+// A message of other snapshots than the one under the location's address, or one that somebody has in mind.
+struct Carried {
+    Under under;
+    Snapshot* stand_in;  // for what lies under the address; null: nobody has asked for one
+    std::uint32_t count, capacity;
+    Snapshot** snapshots;
+    Snapshot* first[4];
+
+    Snapshot*& add() {
+        if (count == capacity) enlarge();
+        return snapshots[count++] = nullptr;
+    }
+    // The place for snapshots of this slot.
+    Snapshot*& place_for(Slot slot) {
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (snapshots[i]->slot == slot) return snapshots[i];
+        return add();
+    }
+    // Of those that `known` holds for.
+    template <class Known>
+    void let_go_if(Known known) {
+        std::uint32_t kept = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (known(*snapshots[i]))
+                let_go(snapshots[i]);
+            else
+                snapshots[kept++] = snapshots[i];
+        }
+        count = kept;
+    }
+    void let_go_of_all() {
+        while (count != 0) let_go(snapshots[--count]);
+    }
+    void end() {
+        let_go_of_all();
+        release_array();
+        if (stand_in != nullptr && !stand_in->held_once()) give_own_address(*stand_in);
+        let_go(stand_in);
+    }
+
+  private:
+    void enlarge() {
+        auto** const moved = memory::allocate_array<Snapshot*>(2 * capacity);
+        __builtin_memcpy(moved, snapshots, count * sizeof *moved);
+        release_array();
+        snapshots = moved;
+        capacity *= 2;
+    }
+    void release_array() {
+        if (snapshots != first) memory::release_array(snapshots, capacity);
+    }
 };
 
 namespace {
 
-// What a thread has heard and not used yet (A without C), and what its relaxed writes tell (R).
-struct Ear {
-    std::uint32_t thread;  // to whom it belongs
-    Snapshot* fenced;      // R; null: it has made no release fence
-    std::uint64_t taken;   // number of the last snapshot of this slot
-    std::uint64_t* known;  // per slot: up to which number C knows it
-    Snapshot** heard;      // per slot: the latest that was heard
-    Slot* heard_from;
-    std::uint32_t heard_count;
-};
-
-Ear* ears;  // by slot
-
-template <class T>
-T* array_for_slots() {
-    return static_cast<T*>(memory::pages(options.threads_limit * sizeof(T)));
+Under under(Message const& m) {
+    Carried const* const c = m.carried();
+    return c != nullptr ? c->under : Under(m.word);
 }
 
-void hold(Snapshot& s) {
-    __atomic_fetch_add(&s.holders, 1, __ATOMIC_RELAXED);
+void put_under(Message& m, Under u) {
+    Carried* const c = m.carried();
+    if (c != nullptr)
+        c->under = u;
+    else
+        m.word = u.word();
 }
 
-void let_go(Snapshot* s) {
-    if (s != nullptr && __atomic_sub_fetch(&s->holders, 1, __ATOMIC_ACQ_REL) == 0)
-        memory::release(s, sizeof(Snapshot));
+Carried& make_carried(Message& m) {
+    Carried* c = m.carried();
+    if (c != nullptr) return *c;
+    c = static_cast<Carried*>(memory::allocate(sizeof(Carried)));
+    c->under = Under(m.word);
+    c->stand_in = nullptr;
+    c->count = 0;
+    c->capacity = sizeof c->first / sizeof *c->first;
+    c->snapshots = c->first;
+    m.word = reinterpret_cast<std::uint64_t>(c);
+    return *c;
 }
 
-bool held_once(Snapshot const& s) {
-    return __atomic_load_n(&s.holders, __ATOMIC_ACQUIRE) == 1;
-}
-
-void let_go_of_heard(Ear& ear) {
-    for (std::uint32_t i = 0; i < ear.heard_count; ++i) {
-        let_go(ear.heard[ear.heard_from[i]]);
-        ear.heard[ear.heard_from[i]] = nullptr;
+// While somebody else holds it, what lies under the address stays as it is.
+Snapshot& stand_in_for_under(Message& m, void* address) {
+    Carried& c = make_carried(m);
+    if (c.stand_in == nullptr) c.stand_in = make_stand_in(address);
+    if (c.stand_in->held_once()) {
+        c.stand_in->slot = c.under.slot();
+        c.stand_in->number = c.under.number();
     }
-    ear.heard_count = 0;
+    return *c.stand_in;
 }
 
-// A slot has a new owner. Whoever comes to own one knows all that was told in its name before, so numbers go
-// on.
-void pass_to(Ear& ear, Thread const& t) {
-    if (ear.known == nullptr) {
-        ear.known = array_for_slots<std::uint64_t>();
-        ear.heard = array_for_slots<Snapshot*>();
-        ear.heard_from = array_for_slots<Slot>();
-    }
-    let_go(ear.fenced);
-    ear.fenced = nullptr;
-    let_go_of_heard(ear);
-    __builtin_memset(ear.known, 0, slot_count * sizeof *ear.known);
-    ear.known[t.slot] = ear.taken;
-    ear.thread = t.id;
+bool somebody_has_in_mind_what_is_under(Carried const* c) {
+    return c != nullptr && c->stand_in != nullptr && !c->stand_in->held_once();
 }
 
-// Null if no slot is left for the thread.
-Ear* ear_of(Thread& t) {
-    if (t.slot == no_slot && !take_slot(t)) return nullptr;
-    Ear& ear = ears[t.slot];
-    if (ear.known == nullptr || ear.thread != t.id) pass_to(ear, t);
-    return &ear;
-}
-
-// A store with release replaces whatever was known under the address.
-void take(Snapshot& s, Ear& ear, Slot slot) {
-    __real___tsan_atomic64_store(&s.word, 0, __ATOMIC_RELEASE);
-    s.slot = slot;
-    s.number = ear.known[slot] = ++ear.taken;
-}
-
-// What the thread knows now, in place of an old snapshot if nobody else holds that one.
-Snapshot* take_in_place_of(Snapshot* old, Ear& ear, Slot slot) {
-    if (old == nullptr || !held_once(*old)) {
-        let_go(old);
-        old = static_cast<Snapshot*>(memory::allocate(sizeof(Snapshot)));
-        old->holders = 1;
-    }
-    take(*old, ear, slot);
-    return old;
-}
-
-void acquire(Ear& ear, Snapshot& s) {
-    if (ear.known[s.slot] >= s.number) return;
-    __tsan_acquire(&s.word);
-    ear.known[s.slot] = s.number;
-}
-
-void keep_in_mind(Ear& ear, Snapshot& s) {
-    Snapshot*& heard = ear.heard[s.slot];
-    if (ear.known[s.slot] >= s.number || (heard != nullptr && heard->number >= s.number)) return;
-    if (heard == nullptr) ear.heard_from[ear.heard_count++] = s.slot;
-    let_go(heard);
-    hold(s);
-    heard = &s;
-}
-
-Snapshot*& add(Message& m) {
-    if (m.count == m.capacity) {
-        std::uint32_t const larger = m.capacity == 0 ? 4 : 2 * m.capacity;
-        auto** const moved = memory::allocate_array<Snapshot*>(larger);
-        if (m.count != 0) __builtin_memcpy(moved, m.snapshots, m.count * sizeof *moved);
-        memory::release_array(m.snapshots, m.capacity);
-        m.snapshots = moved;
-        m.capacity = larger;
-    }
-    return m.snapshots[m.count++] = nullptr;
-}
-
-// The place for snapshots of this slot.
-Snapshot*& place_for(Message& m, Slot slot) {
-    for (std::uint32_t i = 0; i < m.count; ++i)
-        if (m.snapshots[i]->slot == slot) return m.snapshots[i];
-    return add(m);
-}
-
-// All but the first, which may serve again.
-void let_go_of_others(Message& m) {
-    while (m.count > 1) let_go(m.snapshots[--m.count]);
-}
-
-void carry_only_new(Message& m, Ear& ear, Slot slot) {
-    let_go_of_others(m);
-    Snapshot*& only = m.count == 0 ? add(m) : m.snapshots[0];
-    only = take_in_place_of(only, ear, slot);
-}
-
-void empty(Message& m) {
-    let_go_of_others(m);
-    if (m.count == 1) let_go(m.snapshots[--m.count]);
+void hear_under(Ear& ear, Message& m, void* address, bool acquires) {
+    Under const u = under(m);
+    if (!u.counts()) return;
+    if (acquires)
+        ear.acquire(address, u.slot(), u.number());
+    else if (!ear.has_in_mind(u.slot(), u.number()))
+        ear.keep_in_mind(stand_in_for_under(m, address));
 }
 
 }  // namespace
 
 void start() {
-    ears = array_for_slots<Ear>();
+    start_ears();
     start_allocations();
 }
 
-void hear(Thread& t, Message& m, bool acquires) {
-    if (m.count == 0) return;
+void hear_carried(Thread& t, Message& m, void* address, bool acquires) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
-    for (std::uint32_t i = 0; i < m.count; ++i) {
+    hear_under(*ear, m, address, acquires);
+    Carried const* const c = m.carried();
+    if (c == nullptr) return;
+    for (std::uint32_t i = 0; i < c->count; ++i) {
         if (acquires)
-            acquire(*ear, *m.snapshots[i]);
+            ear->acquire(*c->snapshots[i]);
         else
-            keep_in_mind(*ear, *m.snapshots[i]);
+            ear->keep_in_mind(*c->snapshots[i]);
     }
 }
 
-void tell(Thread& t, Message& m, bool release) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    if (release) return carry_only_new(m, *ear, t.slot);
-    if (m.count == 1 && m.snapshots[0] == ear->fenced) return;
-    empty(m);
-    if (ear->fenced == nullptr) return;
-    hold(*ear->fenced);
-    add(m) = ear->fenced;
+bool releases_in_place(Thread& t, Message const& m, bool replaces) {
+    Ear const* const ear = ear_of(t);
+    if (ear == nullptr || somebody_has_in_mind_what_is_under(m.carried())) return false;
+    Under const u = under(m);
+    return replaces || ear->knows(u.slot(), u.number());
 }
 
-void pass_on(Thread& t, Message& m, bool acquire, bool release) {
+void tell_something(Thread& t, Message& m, bool release, bool in_place) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
-    if (release && acquire) return carry_only_new(m, *ear, t.slot);  // C knows all that was carried
-    Snapshot* const fenced = ear->fenced;
-    if (!release && fenced == nullptr) return;
-    Snapshot*& own = place_for(m, t.slot);
-    if (release) {
-        own = take_in_place_of(own, *ear, t.slot);
-    } else if (own == nullptr || own->number < fenced->number) {
+    put_under(m, in_place ? Under(t.slot, ear->next_number(), true) : under(m).that_does_not_count());
+    if (release && !in_place) {
+        Snapshot*& own = make_carried(m).place_for(t.slot);
+        own = ear->take_in_place_of(own);
+        return m.carried()->let_go_if([&](Snapshot const& s) { return s.slot != t.slot; });
+    }
+    Snapshot* const fenced = release ? nullptr : ear->told_by_relaxed_write();
+    Carried* const c = m.carried();
+    if (fenced == nullptr && c == nullptr) return;
+    Carried& carried = make_carried(m);
+    if (fenced != nullptr && carried.count == 1 && carried.snapshots[0] == fenced) return;
+    carried.let_go_of_all();
+    if (fenced == nullptr) return;
+    hold(*fenced);
+    carried.add() = fenced;
+}
+
+void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
+    Ear* const ear = ear_of(t);
+    if (ear == nullptr) return;
+    Under const u = under(m);
+    if (in_place) {
+        put_under(m, Under(t.slot, ear->next_number(), true));
+        if (Carried* const c = m.carried()) c->let_go_if([&](Snapshot const& s) { return ear->knows(s); });
+    } else if (release) {
+        // What the thread knows, its new snapshot knows too.
+        Carried& c = make_carried(m);
+        if (ear->knows(u.slot(), u.number())) c.under = u.that_does_not_count();
+        Snapshot*& own = c.place_for(t.slot);
+        own = ear->take_in_place_of(own);
+        c.let_go_if([&](Snapshot const& s) { return s.slot != t.slot && ear->knows(s); });
+    } else {
+        Snapshot* const fenced = ear->told_by_relaxed_write();
+        if (fenced == nullptr) return;
+        if (u.counts() && u.slot() == t.slot && u.number() >= fenced->number) return;
+        Snapshot*& own = make_carried(m).place_for(t.slot);
+        if (own != nullptr && own->number >= fenced->number) return;
         let_go(own);
         hold(*fenced);
         own = fenced;
@@ -198,29 +192,22 @@ void pass_on(Thread& t, Message& m, bool acquire, bool release) {
 }
 
 void acquire_fence(Thread& t) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    for (std::uint32_t i = 0; i < ear->heard_count; ++i) acquire(*ear, *ear->heard[ear->heard_from[i]]);
-    let_go_of_heard(*ear);
+    if (Ear* const ear = ear_of(t)) ear->acquire_fence();
 }
 
-void release_fence(Thread& t) {
+void release_fence(Thread& t, std::uintptr_t place) {
     Ear* const ear = ear_of(t);
-    if (ear != nullptr) ear->fenced = take_in_place_of(ear->fenced, *ear, t.slot);
+    if (ear == nullptr) return;
+    ear->release_fence(place);
+    has_made_release_fence = true;
 }
 
 void forget(Message& m) {
-    empty(m);
-    memory::release_array(m.snapshots, m.capacity);
+    if (Carried* const c = m.carried()) {
+        c->end();
+        memory::release(c, sizeof(Carried));
+    }
     m = {};
-}
-
-Called::Called(std::uintptr_t place) {
-    __tsan_func_entry(reinterpret_cast<void*>(place));
-}
-
-Called::~Called() {
-    __tsan_func_exit();
 }
 
 }  // namespace holdfast::races

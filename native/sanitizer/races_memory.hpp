@@ -1,6 +1,7 @@
-// The bare memory in mode races: ThreadSanitizer does the operations, so that it sees them. It is given all
-// of them as relaxed, and told apart from that what synchronises (races_feed.hpp). It would order the memory
-// by the order it is given, but here the lock of the location orders it.
+// The bare memory in mode races: ThreadSanitizer does the operations, so that it sees them. It is given them
+// as relaxed, and told apart from that what synchronises, but for writes that release in place
+// (races_feed.hpp). It would order the memory by the order it is given, but here the lock of the location
+// orders it.
 //
 // The same functions as in raw_memory.hpp, which includes this one.
 #pragma once
@@ -32,31 +33,35 @@ DECLARE(128, holdfast::Bits128)
 
 namespace holdfast {
 
-#define RMW(bits, T, name)                                                        \
-    template <class Function>                                                     \
-    T raw_##name(T volatile* a, T operand, Function) {                            \
-        return __real___tsan_atomic##bits##_##name(a, operand, __ATOMIC_RELAXED); \
+inline int given_order(bool release) {
+    return release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
+}
+
+#define RMW(bits, T, name)                                                            \
+    template <class Function>                                                         \
+    T raw_##name(T volatile* a, T operand, Function, bool release) {                  \
+        return __real___tsan_atomic##bits##_##name(a, operand, given_order(release)); \
     }
-#define OPERATIONS(bits, T)                                                                              \
-    inline T raw_load(T const volatile* a) {                                                             \
-        return __real___tsan_atomic##bits##_load(a, __ATOMIC_RELAXED);                                   \
-    }                                                                                                    \
-    inline void raw_store(T volatile* a, T value) {                                                      \
-        __real___tsan_atomic##bits##_store(a, value, __ATOMIC_RELAXED);                                  \
-    }                                                                                                    \
-    inline void raw_store_locked(T volatile* a, T value) {                                               \
-        raw_store(a, value);                                                                             \
-    }                                                                                                    \
-    inline T raw_compare_exchange(T volatile* a, T expected, T desired) {                                \
-        return __real___tsan_atomic##bits##_compare_exchange_val(a, expected, desired, __ATOMIC_RELAXED, \
-                                                                 __ATOMIC_RELAXED);                      \
-    }                                                                                                    \
-    RMW(bits, T, exchange)                                                                               \
-    RMW(bits, T, fetch_add)                                                                              \
-    RMW(bits, T, fetch_sub)                                                                              \
-    RMW(bits, T, fetch_and)                                                                              \
-    RMW(bits, T, fetch_or)                                                                               \
-    RMW(bits, T, fetch_xor)                                                                              \
+#define OPERATIONS(bits, T)                                                                                  \
+    inline T raw_load(T const volatile* a) {                                                                 \
+        return __real___tsan_atomic##bits##_load(a, __ATOMIC_RELAXED);                                       \
+    }                                                                                                        \
+    inline void raw_store(T volatile* a, T value) {                                                          \
+        __real___tsan_atomic##bits##_store(a, value, __ATOMIC_RELAXED);                                      \
+    }                                                                                                        \
+    inline void raw_store_locked(T volatile* a, T value, bool release) {                                     \
+        __real___tsan_atomic##bits##_store(a, value, given_order(release));                                  \
+    }                                                                                                        \
+    inline T raw_compare_exchange(T volatile* a, T expected, T desired, bool release = false) {              \
+        return __real___tsan_atomic##bits##_compare_exchange_val(a, expected, desired, given_order(release), \
+                                                                 __ATOMIC_RELAXED);                          \
+    }                                                                                                        \
+    RMW(bits, T, exchange)                                                                                   \
+    RMW(bits, T, fetch_add)                                                                                  \
+    RMW(bits, T, fetch_sub)                                                                                  \
+    RMW(bits, T, fetch_and)                                                                                  \
+    RMW(bits, T, fetch_or)                                                                                   \
+    RMW(bits, T, fetch_xor)                                                                                  \
     RMW(bits, T, fetch_nand)
 OPERATIONS(8, std::uint8_t)
 OPERATIONS(16, std::uint16_t)

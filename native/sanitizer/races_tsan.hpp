@@ -7,9 +7,9 @@
 extern "C" {
 
 void __tsan_acquire(void* address);
+void __tsan_release(void* address);
 void __tsan_func_entry(void* return_address);
 void __tsan_func_exit();
-void __real___tsan_atomic64_store(std::uint64_t volatile*, std::uint64_t, int);
 
 // What lies at an address: "heap", "stack", …
 char const* __tsan_locate_address(void* address, char* name, std::size_t name_size, void** begin,

@@ -113,7 +113,7 @@ void put_accesses(Text& out, Finding const& f) {
     out << "},\"missed\":{";
     put_thread(out, v.missed.thread);
     out << ",\"order\":\"" << name_of(static_cast<Order>(v.missed.order)) << "\",\"what\":\""
-        << word_for(v.missed.rmw ? Access::rmw : Access::store) << "\",\"value\":" << v.missed.value
+        << word_for(v.missed.is_rmw() ? Access::rmw : Access::store) << "\",\"value\":" << v.missed.value
         << ",\"stack\":";
     put_stack(out, f.missed);
     out << "},\"could\":";

@@ -2,6 +2,7 @@
 
 #include "memory.hpp"
 #include "options.hpp"
+#include "stacks.hpp"
 
 namespace holdfast {
 
@@ -23,7 +24,7 @@ void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
 template <class Wanted>
 bool check_values(Thread const& t, Cell const& x, Violation& v, Wanted wanted) {
     Awareness a;
-    if (!differ(t, x.history, a)) return false;
+    if (!differ(t, x, a)) return false;
     std::uint64_t could = 0;
     bool const found = x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         could = value;
@@ -41,52 +42,125 @@ bool ready_for_step(Thread& t) {
 }
 
 void learned(Thread& t) {
-    t.changed = true;
-    t.epoch.change();
+    t.changed = t.has_learned = true;
 }
 
-// A and, if it acquires, C learn the message. Gives whether C knows it then. Whoever knows the newest write
-// from its writer's step knows all that the writer knew then, and so the message, unless that carries on what
-// the writer itself did not know.
-bool hear_message(Thread& t, Cell const& x, bool acquire, bool unchanged) {
-    if (unchanged && (!acquire || x.knows_message)) return x.knows_message;
-    if (x.writer_knew_message && x.history.newest_known_from_writer(t.current)) return true;
-    if (join(t.acquire, x.message(), x.width)) learned(t);
-    if (acquire && join(t.current, x.message(), x.width)) learned(t);
-    return acquire;
+// The thread's own time comes last: others may look at our clocks meanwhile, and conclude that we no longer
+// need the record.
+void join_record(Time* clock, Stamp stamp, Time const* known) {
+    join(clock, known, stamp.record().width);
+    __atomic_store_n(&clock[stamp.slot()], stamp.time(), __ATOMIC_RELEASE);
 }
 
-// SC[t] learns from accesses to x: from its newest write, or from any.
-void learn_sc(Thread& t, Cell const& x, Time const* clock, bool reads_from, Here here) {
-    if (!ahead(clock, t.sc, x.width)) return;
-    AccessAt const from = reads_from ? x.last_write.by(x.last_writer) : x.last_access.by(x.seen.thread());
-    learn_by(t.links,
-             {now_in_ticks(), x.address(), from, {here.place, t.id, here.access, here.order}, reads_from},
-             t.sc, clock, x.width);
+// Only who was in pthread_join, and is in a signal handler or was cancelled, can come upon a record that is
+// gone (threads.hpp). It was because all others knew as C what it said.
+bool is_gone(Stamp stamp) {
+    return stamp.record().from > stamp.time();
+}
+void learn_what_all_know(Thread& t) {
+    for (Time* clock : {t.sc, t.acquire, t.current}) join(clock, known_to_all, clock_width);
     learned(t);
 }
 
-// A write comes after all earlier accesses under SC, and later ones after it.
-void pass_through_sc(Thread& t, Cell& x, Here here, bool unchanged) {
-    if (unchanged && x.wrote) {
-        x.write_sc()[t.slot] = x.access_sc()[t.slot] = t.time;
-    } else {
-        learn_sc(t, x, x.write_sc(), reads(here.access), here);
-        learn_sc(t, x, x.access_sc(), false, here);
-        copy(x.write_sc(), t.sc, x.width);
-        copy(x.access_sc(), t.sc, x.width);
+// A and, if it acquires, C learn what the stamp's thread knew as C. Gives whether C knows it then.
+bool hear(Thread& t, Stamp stamp, bool acquire) {
+    if (stamp.known_to(t.current)) return true;
+    if (is_gone(stamp)) {
+        learn_what_all_know(t);
+        return true;
     }
-    x.last_access = x.last_write = here.packed();
-    x.last_writer = t.id;
-    x.wrote = true;
-    x.seen = t.epoch;
+    if (!stamp.known_to(t.acquire)) {
+        join_record(t.acquire, stamp, stamp.record().current());
+        t.changed = true;
+    }
+    if (!acquire) return false;
+    join_record(t.current, stamp, stamp.record().current());
+    learned(t);
+    return true;
+}
+
+bool hear_message(Thread& t, Cell const& x, bool acquire) {
+    if (x.message_is_write) return hear(t, x.written, acquire);
+    if (!x.has_messages) return true;
+    bool known = hear(t, x.message, acquire);
+    for (Stamp const& stamp : x.more_messages) known = hear(t, stamp, acquire) && known;
+    return known;
+}
+
+// SC[t] learns what the stamp's thread knew as SC.
+void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool reads_from, Here here) {
+    if (stamp.known_to(t.sc)) return;
+    Record const& record = stamp.record();
+    if (is_gone(stamp)) return learn_what_all_know(t);
+    Link const link{now_in_ticks(),
+                    x.address(),
+                    access.by(record.thread),
+                    {here.place, t.id, here.access, here.order},
+                    reads_from};
+    learn_by(t.links, link, t.sc, record.sc(), record.width);
+    t.sc[stamp.slot()] = stamp.time();
+    t.links.raised_by[stamp.slot()] = t.links.made;
+    learned(t);
+}
+
+// And that of the newest write.
+void learn_write(Thread& t, Cell const& x, Here here) {
+    if (x.written.known_to(t.sc)) return;
+    Step const& write = x.history.newest();
+    PackedAccess const access{kept_place(write.stack), write.access, write.order};
+    learn_sc(t, x, x.written, access, reads(here.access), here);
+}
+
+// A write comes after all earlier accesses under SC.
+void learn_accesses(Thread& t, Cell& x, Here here) {
+    learn_write(t, x, here);
+    learn_sc(t, x, x.read, x.read_access, false, here);
+    if (!x.has_readers) return;
+    for (Reader const& reader : x.more_readers) learn_sc(t, x, reader.stamp, reader.access, false, here);
+    x.forget_readers();
+}
+
+// At most one of a thread: the later it is, the more it knows.
+void add_reader(Thread& t, Cell& x, Here here) {
+    Reader const reader{stamp_of(t), here.packed()};
+    if (replaces_reader(t, x)) {
+        x.read = reader.stamp;
+        x.read_access = reader.access;
+        return;
+    }
+    for (Reader& other : x.more_readers) {
+        if (!other.stamp.known_to(t.sc)) continue;
+        other = reader;
+        return;
+    }
+    x.more_readers.add(reader);
+    x.has_readers = true;
+}
+
+// Likewise; but it may be earlier than what is there.
+void add_message(Cell& x, Stamp stamp) {
+    if (!x.has_messages) {
+        x.has_messages = true;
+        x.message = stamp;
+        return;
+    }
+    auto const is_settled_by = [&](Stamp& other) {
+        if (other.slot() != stamp.slot()) return false;
+        if (other.time() < stamp.time()) other = stamp;
+        return true;
+    };
+    if (is_settled_by(x.message)) return;
+    for (Stamp& other : x.more_messages)
+        if (is_settled_by(other)) return;
+    x.more_messages.add(stamp);
 }
 
 }  // namespace
 
 // hb is part of hbsc, so C knows no more than SC, and what it knows stands not behind what SC knows.
-bool differ(Thread const& t, History const& h, Awareness& a) {
-    if (h.newest_known_from_writer(t.current)) return false;
+bool differ(Thread const& t, Cell const& x, Awareness& a) {
+    if (x.newest_known_to(t.current)) return false;
+    History const& h = x.history;
     a.s = h.known(t.sc, h.last());
     a.c = h.known(t.current, a.s);
     return h.at(a.c).index != h.at(a.s).index;
@@ -94,7 +168,7 @@ bool differ(Thread const& t, History const& h, Awareness& a) {
 
 bool check_load(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
-    if (!differ(t, x.history, a)) return false;
+    if (!differ(t, x, a)) return false;
     describe(t, x.history, a, v);
     v.has_value = true;
     v.could = v.known.value;
@@ -108,7 +182,7 @@ bool check_load(Thread const& t, Cell const& x, Violation& v) {
 
 bool check_write(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
-    if (!differ(t, x.history, a) || x.history.at(a.c).plain == x.history.at(a.s).plain) return false;
+    if (!differ(t, x, a) || x.history.at(a.c).plain == x.history.at(a.s).plain) return false;
     describe(t, x.history, a, v);
     return true;
 }
@@ -133,72 +207,59 @@ bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation
     return true;
 }
 
+// SC before C: who finds a time in C takes it for one that the thread need not ask for any more.
 void read_part(Thread& t, Cell& x, bool acquire, Here here) {
     if (!ready_for_step(t)) return;
-    x.widen();
-    bool const unchanged = unchanged_since(t, x);
-    x.knows_message = hear_message(t, x, acquire, unchanged);
-    if (unchanged) {
-        x.access_sc()[t.slot] = t.time;
-    } else {
-        join(x.access_sc(), t.sc, x.width);
-        if (!x.history.newest_known_from_writer(t.sc)) learn_sc(t, x, x.write_sc(), true, here);
-        x.wrote = x.message_is_current = x.message_is_release = false;
-    }
-    x.last_access = here.packed();
-    x.seen = t.epoch;
-    if (!x.history.knows_newest(t.current)) {
+    learn_write(t, x, here);
+    hear_message(t, x, acquire);
+    if (!x.newest_known_to(t.current) && !x.history.knows_newest(t.current)) {
         take_step(t);
         x.history.add_knower(t.slot, t.time);
     }
+    add_reader(t, x, here);
 }
 
 void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, Here here) {
     if (!ready_for_step(t)) return;
-    x.widen();
-    bool const unchanged = unchanged_since(t, x);
-    take_write_step(t, x, value, false, here);
-    if (release && unchanged && x.message_is_current)
-        x.message()[t.slot] = t.time;
-    else if (release || !unchanged || !x.message_is_release)
-        copy(x.message(), release ? t.current : t.release, x.width);
-    x.knows_message = x.writer_knew_message = true;
-    x.message_is_current = release;
-    x.message_is_release = !release;
-    pass_through_sc(t, x, here, unchanged);
+    learn_accesses(t, x, here);
+    add_write(t, x, value, here);
+    leave_message(t, x, release);
 }
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, Here here) {
     if (!ready_for_step(t)) return;
-    x.widen();
-    bool const unchanged = unchanged_since(t, x);
-    bool const was_current = unchanged && x.message_is_current;
-    x.knows_message = hear_message(t, x, acquire, unchanged);
-    take_write_step(t, x, value, true, here);
-    if (was_current && release)
-        x.message()[t.slot] = t.time;
-    else
-        join(x.message(), release ? t.current : t.release, x.width);
-    x.writer_knew_message = x.knows_message;
-    x.message_is_current = release && x.knows_message;
-    x.message_is_release = false;
-    pass_through_sc(t, x, here, unchanged);
+    learn_accesses(t, x, here);
+    bool const knows_message = hear_message(t, x, acquire);
+    x.keep_message();
+    add_write(t, x, value, here);
+    if (release && knows_message)
+        leave_message(t, x, release);
+    else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
+        add_message(x, stamp);
 }
 
 void acquire_fence(Thread& t) {
-    copy(t.current, t.acquire, clock_width);
-    t.epoch.change();
+    if (join(t.current, t.acquire, clock_width)) learned(t);
 }
 
 void release_fence(Thread& t) {
-    copy(t.release, t.current, clock_width);
-    t.epoch.change();
+    if (ready_for_step(t)) t.release = stamp_of(t);
 }
 
 void start_fences() {
-    std::size_t const bytes = options.threads_limit * sizeof(Time);
-    fence_location.message = static_cast<Time*>(memory::pages(bytes));
-    fence_location.sc = static_cast<Time*>(memory::pages(bytes));
+    fence_location.message = fence_location.own_clocks;
+    fence_location.sc = fence_location.own_clocks + FenceLocation::own_width;
+    fence_location.width = FenceLocation::own_width;
+}
+
+// For as many threads as there may ever be.
+void FenceLocation::widen() {
+    for (Time** clock : {&message, &sc}) {
+        auto* const wide = static_cast<Time*>(memory::pages(options.threads_limit * sizeof(Time)));
+        copy(wide, *clock, width);
+        *clock = wide;
+    }
+    width = options.threads_limit;
 }
 
 // After it C, A, R and the fences' message are all A ⊔ W[f], and SC is that of the fences. If neither has
@@ -208,14 +269,16 @@ void sc_fence(Thread& t, std::uintptr_t place) {
     if (!t.changed && t.fence_version == __atomic_load_n(&f.version, __ATOMIC_ACQUIRE)) return;
     Locked held(f.lock);
     std::uint32_t const width = clock_width;
-    join(t.acquire, f.message, width);
-    bool told = join(f.message, t.acquire, width);
-    copy(t.current, t.acquire, width);
-    copy(t.release, t.acquire, width);
+    if (f.width < width) f.widen();
     if (ahead(f.sc, t.sc, width)) {
         AccessAt const here{place, t.id, Access::fence, Order::seq_cst};
         learn_by(t.links, {now_in_ticks(), 0, f.last, here, true}, t.sc, f.sc, width);
+        t.has_learned = true;
     }
+    join(t.acquire, f.message, width);
+    acquire_fence(t);
+    release_fence(t);
+    bool told = join(f.message, t.acquire, width);
     if (join(f.sc, t.sc, width)) {
         told = true;
         f.last = {place, t.id, Access::fence, Order::seq_cst};
@@ -223,21 +286,25 @@ void sc_fence(Thread& t, std::uintptr_t place) {
     if (told) __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
     t.fence_version = f.version;
     t.changed = false;
-    t.epoch.change();
 }
 
 void acquire_from(Thread& t, Cell& object) {
-    if (join(t.acquire, object.message(), object.width)) learned(t);
-    if (join(t.current, object.message(), object.width)) learned(t);
-    learn_sc(t, object, object.write_sc(), true, {0, 0, Access::synchronisation, Order::acquire});
+    if (ahead(object.sc(), t.sc, object.width)) {
+        AccessAt const from{0, object.object.last_releaser, Access::synchronisation, Order::release};
+        AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
+        learn_by(t.links, {now_in_ticks(), object.address(), from, to, true}, t.sc, object.sc(),
+                 object.width);
+        learned(t);
+    }
+    if (join(t.acquire, object.current(), object.width)) learned(t);
+    if (join(t.current, object.current(), object.width)) learned(t);
 }
 
 void release_to(Thread& t, Cell& object) {
     object.widen();
-    join(object.message(), t.current, object.width);
-    join(object.write_sc(), t.sc, object.width);
-    object.last_write = {0, Access::synchronisation, Order::release};
-    object.last_writer = t.id;
+    join(object.current(), t.current, object.width);
+    join(object.sc(), t.sc, object.width);
+    object.object.last_releaser = t.id;
 }
 
 }  // namespace holdfast

@@ -1,6 +1,6 @@
 // The rules of design.md, section 7, in its order. Per thread the clocks C, A, R and SC; per location x the
-// clocks W, WSC and MSC and the writes that steps know (clock.hpp says why steps and clocks over threads are
-// the same as location clocks).
+// clocks W, WSC and MSC, kept as stamps (knowledge.hpp), and the writes that steps know (clock.hpp says why
+// steps and clocks over threads are the same as location clocks).
 //
 //   read part        A ⊔= W[x]; if acquire, C ⊔= W[x]; then both learn x's newest write;
 //                    SC[t] ⊔= WSC[x], MSC[x] ⊔= old SC[t]
@@ -59,13 +59,13 @@ bool check_cas(Thread const&, Cell const&, std::uint64_t expected, Violation&);
 struct Awareness {
     std::ptrdiff_t c, s;
 };
-bool differ(Thread const&, History const&, Awareness&);
+bool differ(Thread const&, Cell const&, Awareness&);
 
 template <class Changed>
 bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
     if (!check_write(t, x, v)) return false;
     Awareness a;
-    differ(t, x.history, a);
+    differ(t, x, a);
     bool any = false;
     v.certain = x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         any = any || free;
@@ -85,41 +85,86 @@ struct Here {
     PackedAccess packed() const { return {place, access, order}; }
 };
 
-// Has nobody else accessed x since t did, and has t learned nothing since?
-inline bool unchanged_since(Thread const& t, Cell const& x) {
-    return x.seen == t.epoch;
-}
-
-// A read that tells t nothing new, and so is no violation: done if true.
-inline bool reads_nothing_new(Thread& t, Cell& x, bool acquire, Here here) {
-    if (!unchanged_since(t, x) || (acquire && !x.knows_message) || x.width < clock_width) return false;
-    x.access_sc()[t.slot] = t.time;
-    x.last_access = here.packed();
-    return true;
-}
-
-// The thread takes a step: from now on it knows a write, and so does whoever knows this step.
-inline void take_step(Thread& t) {
+// Its time goes on: from now on it knows a write, or is about to say what it has learned; and so does whoever
+// knows this time.
+[[gnu::always_inline]] inline void take_step(Thread& t) {
     ++t.time;
     t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
     t.changed = true;
     ++t.unreported_steps;
+    if (t.has_learned) make_record(t);
 }
 
-inline void take_write_step(Thread& t, Cell& x, std::uint64_t value, bool rmw, Here here) {
+// What the thread knows now.
+[[gnu::always_inline]] inline Stamp stamp_of(Thread& t) {
+    if (t.has_learned) take_step(t);
+    return {t.stamp_word, t.time};
+}
+
+// Makes the thread the one that has read x, if it knows as SC what the one before it knew.
+inline bool replaces_reader(Thread const& t, Cell const& x) {
+    return x.read.known_to(t.sc);
+}
+
+// Does C know W[x]? False also if that is not quickly seen.
+[[gnu::always_inline]] inline bool knows_message(Thread const& t, Cell const& x) {
+    if (x.message_is_write) return x.written.known_to(t.current);
+    return !x.has_messages || (x.message.known_to(t.current) && x.more_messages.empty());
+}
+
+// A read of what t knows already, the message included: it is no violation. Done if true.
+[[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, Here here) {
+    if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
+        return false;
+    x.read = stamp_of(t);
+    x.read_access = here.packed();
+    return true;
+}
+
+// A read of what t was the last to read, when it knew as much as now: it leaves nothing to note. The cell is
+// not locked; if its newest write is the same before and after `read()`, that is what was read.
+template <class Read>
+bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Read read) {
+    auto const is_as_it_was = [&] {
+        return !cell->lock.is_locked() &&
+               __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
+    };
+    if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
+    Stamp const written = cell->written;
+    if (!(cell->read == Stamp{t.stamp_word, t.time}) || !written.known_to(t.current)) return false;
+    if (!cell->message_is_write && cell->has_messages) return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool const in_step = read(cell->value, cell->size);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return in_step && is_as_it_was() && cell->written == written;
+}
+
+[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
     take_step(t);
-    x.history.add_write(t.slot, t.time, value, rmw, {here.stack, t.id, here.order});
+    x.history.add_write(t.slot, t.time, value, {here.stack, t.id, here.access, here.order});
+    x.value = value;
+    x.written = stamp_of(t);
+    x.read = {};
 }
 
-// A write, or a read-modify-write, by the thread that made the last write too, with a message that is what it
-// was but for the thread's own steps. It knows that write, so it is no violation: done if true.
-inline bool writes_again(Thread& t, Cell& x, std::uint64_t value, bool rmw, bool release, Here here) {
-    bool const same_message = release ? x.message_is_current : x.message_is_release;
-    if (!unchanged_since(t, x) || !x.wrote || !same_message || x.width < clock_width) return false;
-    take_write_step(t, x, value, rmw, here);
-    if (release) x.message()[t.slot] = t.time;
-    x.write_sc()[t.slot] = x.access_sc()[t.slot] = t.time;
-    x.last_access = x.last_write = here.packed();
+// What a store, or an RMW whose thread knows W[x], leaves there as the message.
+inline void leave_message(Thread const& t, Cell& x, bool release) {
+    x.forget_messages();
+    x.message_is_write = release;
+    x.has_messages = !release && t.release.time() != 0;
+    if (x.has_messages) x.message = t.release;
+}
+
+// A write where t knows all earlier accesses: it is no violation. Done if true.
+[[gnu::always_inline]] inline bool writes_over_known(Thread& t, Cell& x, std::uint64_t value, bool release,
+                                                     Here here) {
+    bool const rmw = here.access != Access::store;
+    if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
+        return false;
+    if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
+    if (rmw && !release) x.keep_message();
+    add_write(t, x, value, here);
+    if (!rmw || release) leave_message(t, x, release);
     return true;
 }
 
@@ -135,13 +180,20 @@ void sc_fence(Thread&, std::uintptr_t place);
 void acquire_from(Thread&, Cell&);
 void release_to(Thread&, Cell&);
 
-// The SC fences' own location: its message and its hbsc knowledge.
-struct FenceLocation {
+// The SC fences' own location: its message and its hbsc knowledge. All threads come here, so with a few
+// threads it is two lines.
+struct alignas(128) FenceLocation {
     Lock lock;
+    std::uint32_t width;    // of the clocks
     std::uint64_t version;  // counts changes
     Time* message;
     Time* sc;
     AccessAt last;  // that changed it
+
+    void widen();
+
+    static constexpr std::uint32_t own_width = 8;
+    alignas(64) Time own_clocks[2 * own_width];
 };
 extern FenceLocation fence_location;
 void start_fences();

@@ -150,7 +150,7 @@ bool has_ended(void* object) {
 
 namespace detail {
 
-thread_local constinit Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
 
 Thread* find(ThreadId id) {
     for (ThreadList const* list : {&runnable, &blocked}) {

@@ -39,7 +39,7 @@ struct Settings {
 
 namespace detail {
 struct Thread;
-extern thread_local Thread* self [[gnu::tls_model("initial-exec")]];
+extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t steps_without_effect;
 extern std::uint32_t waiting_for_memory;
 void step(bool yields);

@@ -63,6 +63,12 @@ bool same(Thread const& t, void const* innermost, Kept const& kept) {
     return kept.count == kept_stack_depth || Walk(t, frame).next() == 0;
 }
 
+std::uintptr_t place_among(std::uintptr_t const* frames, std::size_t count) {
+    std::size_t i = 0;
+    while (i + 1 < count && atomic_methods.has(frames[i])) ++i;
+    return frames[i];
+}
+
 std::uint64_t hash(Stack const& stack) {
     std::uint64_t h = 0;
     for (std::size_t i = 0; i < stack.count; ++i) h = (h ^ stack.frames[i]) * 0x9e3779b97f4a7c15u;
@@ -72,9 +78,7 @@ std::uint64_t hash(Stack const& stack) {
 }  // namespace
 
 std::uintptr_t Stack::place() const {
-    std::size_t i = 0;
-    while (i + 1 < count && atomic_methods.has(frames[i])) ++i;
-    return frames[i];
+    return place_among(frames, count);
 }
 
 Stack walk_stack(Thread const& t, void const* frame, std::size_t depth) {
@@ -119,6 +123,10 @@ Stack kept_stack(std::uint32_t id) {
     stack.count = stacks[id].count;
     __builtin_memcpy(stack.frames, stacks[id].frames, stack.count * sizeof(std::uintptr_t));
     return stack;
+}
+
+std::uintptr_t kept_place(std::uint32_t id) {
+    return id == 0 ? 0 : place_among(stacks[id].frames, stacks[id].count);
 }
 
 }  // namespace holdfast

@@ -30,5 +30,6 @@ Stack walk_stack(Thread const&, void const* frame, std::size_t depth);
 std::uint32_t keep_stack(Thread&, void const* frame);
 std::uint32_t keep_stack(Stack const&);
 Stack kept_stack(std::uint32_t id);
+std::uintptr_t kept_place(std::uint32_t id);
 
 }  // namespace holdfast

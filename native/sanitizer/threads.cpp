@@ -14,8 +14,7 @@ namespace holdfast {
 
 constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 std::uint32_t clock_width = lanes;
-std::uint32_t world_stops;
-bool asymmetric_barriers;
+std::uint32_t gate;
 Lock threads_lock;
 Thread* all_threads;
 SlotState* slots;
@@ -39,7 +38,7 @@ std::size_t clock_bytes() {
 
 void register_barriers() {
     long const answer = call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    asymmetric_barriers = answer == 0;
+    if (answer != 0) __atomic_fetch_or(&gate, needs_barrier, __ATOMIC_SEQ_CST);
 }
 
 // For a thread that has lost the processor inside a hook.
@@ -60,7 +59,7 @@ bool kernel_thread_is_gone(Thread const& t) {
 // Its slot keeps what others know of its steps; the next thread that knows them all may go on with it.
 void leave_slot(Thread& t) {
     if (t.slot == no_slot) return;
-    slots[t.slot] = {nullptr, t.time, true};
+    slots[t.slot] = {nullptr, t.time, true, t.records};
     t.slot = no_slot;
 }
 
@@ -84,32 +83,29 @@ Thread* new_thread() {
     Thread* t = reusable_thread();
     if (t == nullptr) {
         t = static_cast<Thread*>(memory::pages(sizeof(Thread)));
-        auto* const clocks = static_cast<char*>(memory::pages(5 * clock_bytes()));
+        auto* const clocks = static_cast<char*>(memory::pages(4 * clock_bytes()));
         t->current = reinterpret_cast<Time*>(clocks);
         t->acquire = reinterpret_cast<Time*>(clocks + clock_bytes());
-        t->release = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
-        t->sc = reinterpret_cast<Time*>(clocks + 3 * clock_bytes());
-        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 4 * clock_bytes());
+        t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
+        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 3 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
-        Time* const clocks[] = {t->current, t->acquire, t->release, t->sc};
+        Time* const clocks[] = {t->current, t->acquire, t->sc};
         std::uint32_t* const raised_by = t->links.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
         t->acquire = clocks[1];
-        t->release = clocks[2];
-        t->sc = clocks[3];
+        t->sc = clocks[2];
         t->links.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
         __builtin_memset(raised_by, 0, clock_width * sizeof(std::uint32_t));
     }
     t->slot = no_slot;
-    t->changed = true;
+    t->changed = t->has_learned = true;
     t->id = threads_made++;
-    t->epoch = Epoch(t->id);
     t->state = Thread::State::made;
     return t;
 }
@@ -162,7 +158,8 @@ bool take_slot(Thread& t) {
         if (slot.dead && (t.current[s] < slot.last || t.sc[s] < slot.last)) continue;
         t.slot = s;
         t.time = slot.dead ? slot.last : 0;
-        slot = {&t, 0, false};
+        t.records = slot.records;
+        slot = {&t, 0, false, {}};
         return true;
     }
     if (slot_count == options.threads_limit) {
@@ -174,7 +171,7 @@ bool take_slot(Thread& t) {
     }
     t.slot = slot_count++;
     t.time = 0;
-    slots[t.slot] = {&t, 0, false};
+    slots[t.slot] = {&t, 0, false, {}};
     std::uint32_t const needed = (slot_count + lanes - 1) / lanes * lanes;
     __atomic_store_n(&clock_width, needed, __ATOMIC_RELEASE);
     return true;
@@ -216,8 +213,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.current, child->current, clock_width);
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
-    t.changed = true;
-    t.epoch.change();
+    t.changed = t.has_learned = true;
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);
@@ -262,14 +258,17 @@ void in_child_of_fork() {
     }
 }
 
-void enter_late(Thread& t) {
-    do {
+void enter_slowly(Thread& t) {
+    auto const stopped = [] { return (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) & world_stops) != 0; };
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    while (stopped()) {
         __atomic_store_n(&t.in_hook, 0, __ATOMIC_RELEASE);
-        while (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0)
-            call(SYS_futex, &world_stops, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+        while (stopped())
+            call(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, __atomic_load_n(&gate, __ATOMIC_RELAXED) | world_stops,
+                 nullptr, nullptr, 0);
         __atomic_store_n(&t.in_hook, 1, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    } while (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0);
+    }
 }
 
 StoppedWorld::StoppedWorld() {
@@ -277,8 +276,8 @@ StoppedWorld::StoppedWorld() {
     world_lock.lock();
     // A signal handler in this thread must not wait for the world to go on.
     __atomic_store_n(&self.in_hook, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&world_stops, 1, __ATOMIC_SEQ_CST);
-    if (asymmetric_barriers) call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    std::uint32_t const before = __atomic_fetch_or(&gate, world_stops, __ATOMIC_SEQ_CST);
+    if ((before & needs_barrier) == 0) call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     for (Thread* t = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); t != nullptr; t = t->next)
         for (int round = 0; t != &self && __atomic_load_n(&t->in_hook, __ATOMIC_ACQUIRE) != 0; ++round)
             wait_a_little(round);
@@ -287,8 +286,8 @@ StoppedWorld::StoppedWorld() {
 
 StoppedWorld::~StoppedWorld() {
     threads_lock.unlock();
-    __atomic_store_n(&world_stops, 0, __ATOMIC_RELEASE);
-    call(SYS_futex, &world_stops, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+    __atomic_fetch_and(&gate, ~std::uint32_t{world_stops}, __ATOMIC_RELEASE);
+    call(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
     world_lock.unlock();
     __atomic_store_n(&current_thread().in_hook, 0, __ATOMIC_RELEASE);
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "knowledge.hpp"
 #include "links.hpp"
 #include "lock.hpp"
 #include "shadow.hpp"
@@ -33,37 +34,23 @@ struct StackCache {
     std::uint32_t ids[size];
 };
 
-// A thread, and how often its clocks have been changed by others' steps and by fences.
-class Epoch {
-  public:
-    Epoch() = default;  // of nobody
-    explicit Epoch(std::uint32_t thread) : word_(one_change | (thread & (one_change - 1))) {}
-    bool operator==(Epoch const&) const = default;
-
-    std::uint32_t thread() const { return word_ & (one_change - 1); }
-    void change() { word_ += one_change; }
-    // Then it is the epoch of no moment.
-    void forget_changes() { word_ = thread(); }
-
-  private:
-    static constexpr std::uint64_t one_change = 1 << 24;
-    std::uint64_t word_;
-};
-
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
-    Time time;       // steps taken by the slot so far
-    bool changed;    // since the last SC fence: is there anything to tell or learn?
-    bool unwatched;  // no slot was left for it
-    Epoch epoch;
+    Time time;         // steps taken by the slot so far
+    bool changed;      // since the last SC fence: is there anything to tell or learn?
+    bool has_learned;  // something, as C or as SC, since its newest record (knowledge.hpp)
+    bool unwatched;    // no slot was left for it
     std::uint64_t fence_version;
+    std::uint64_t stamp_word;  // its slot and its newest record
 
-    // C, A, R and SC of design.md, section 7.
+    // C, A, SC and R of design.md, section 7.
     Time* current;
     Time* acquire;
-    Time* release;
     Time* sc;
+    Stamp release;
+
+    Records records;
 
     std::uint64_t atomics;
     std::uint32_t unreported_steps;  // taken, but not yet told to the collector
@@ -94,8 +81,13 @@ struct Thread {
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t clock_width;  // slots in use, as a multiple of `lanes`; only grows while hooks run
-extern std::uint32_t world_stops;  // the collector waits, or runs
-extern bool asymmetric_barriers;
+// What every hook must look at on entering; mostly nothing.
+enum Gate : std::uint32_t {
+    world_stops = 1,  // the collector waits, or runs
+    needs_barrier =
+        2,  // the collector cannot make a barrier in all threads, so each entry needs one of its own
+};
+extern std::uint32_t gate;
 
 // In the main thread, once.
 void start_threads();
@@ -135,6 +127,7 @@ struct SlotState {
     Thread* owner;  // null: free, or dead
     Time last;      // of a dead one
     bool dead;
+    Records records;
 };
 extern SlotState* slots;
 extern std::uint32_t slot_count;  // ever used
@@ -146,7 +139,7 @@ extern std::uint32_t slot_count;  // ever used
 extern Time* known_to_all;
 void find_known_to_all();  // threads_lock is held
 
-void enter_late(Thread&);
+void enter_slowly(Thread&);
 
 // At the end of a hook (collector.hpp). True if it is time to collect.
 bool note_steps(Thread&);
@@ -155,10 +148,10 @@ inline constexpr std::uint32_t steps_to_note = 64;
 
 class Hook {
   public:
-    Hook() : thread_(current_thread()), entered_(thread_.in_hook == 0) {
+    [[gnu::always_inline]] Hook() : thread_(current_thread()), entered_(thread_.in_hook == 0) {
         if (entered_) enter();
     }
-    ~Hook() {
+    [[gnu::always_inline]] ~Hook() {
         if (!entered_) return;
         bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
         __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE);
@@ -173,15 +166,11 @@ class Hook {
     Thread& thread() const { return thread_; }
 
   private:
-    // Without the collector's barrier in all threads, each entry needs one of its own.
     void enter() {
         __atomic_store_n(&thread_.in_hook, 1, __ATOMIC_RELAXED);
-        if (asymmetric_barriers)
-            __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        else
-            __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&world_stops, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
-            enter_late(thread_);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
+            enter_slowly(thread_);
     }
 
     Thread& thread_;

@@ -33,6 +33,10 @@ WITHOUT_RACE = {
     "an old message is remembered": (
         "0: write d; 0: store x 1 release; 1: load x; 0: store x 2; 1: fence acquire; 1: write d"
     ),
+    "an old message is remembered over newer ones": (
+        "0: write d; 0: store x 1 release; 1: load x; 2: store x 2 release; 2: store x 3 release;"
+        "1: fence acquire; 1: write d"
+    ),
     "release sequence of another thread's RMW": (
         "0: write d; 0: store x 1 release; 1: add x 1; 2: load x acquire; 2: write d"
     ),
@@ -54,6 +58,15 @@ WITHOUT_RACE = {
     "mutex": "0: lock m; 0: write d; 0: unlock m; 1: lock m; 1: write d; 1: unlock m",
 }
 WITH_RACE = {
+    "a message that is newer than the one that was read": (
+        "0: store x 1 release; 1: load x; 2: write d; 2: store x 2 release; 1: fence acquire; 1: write d"
+    ),
+    "a release that is added after the read": (
+        "0: store x 1 release; 1: load x; 2: write d; 2: add x 1 release; 1: fence acquire; 1: write d"
+    ),
+    "an RMW of a write that has ended a release sequence": (
+        "0: write d; 0: store x 1 release; 0: store x 2; 1: add x 1 acq_rel; 1: write d"
+    ),
     "relaxed flag": "0: write d; 0: store x 1; 1: load x; 1: write d",
     "relaxed write": "0: write d; 0: store x 1; 1: load x acquire; 1: write d",
     "relaxed read": "0: write d; 0: store x 1 release; 1: load x; 1: write d",
@@ -275,6 +288,74 @@ int main(void) {
     return 0;
 }
 """
+# A location is freed between the relaxed read of it and the acquire fence.
+FREED = """#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static int data;
+static atomic_int *flag;
+static atomic_int has_read, is_free;
+static void *tell(void *unused) {
+    data = 1;
+    atomic_store_explicit(flag, 1, memory_order_release);
+    return unused;
+}
+static void *hear(void *unused) {
+    while (!atomic_load_explicit(flag, memory_order_relaxed)) sched_yield();
+    atomic_store_explicit(&has_read, 1, memory_order_release);
+    while (!atomic_load_explicit(&is_free, memory_order_relaxed)) sched_yield();
+    atomic_thread_fence(memory_order_acquire);
+    return data++ == 1 ? unused : 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    flag = calloc(1, sizeof *flag);
+    pthread_create(&threads[0], 0, tell, 0);
+    pthread_create(&threads[1], 0, hear, 0);
+    while (!atomic_load_explicit(&has_read, memory_order_acquire)) sched_yield();
+    pthread_join(threads[0], 0);
+    free(flag);
+    atomic_store_explicit(&is_free, 1, memory_order_relaxed);
+    pthread_join(threads[1], 0);
+    return 3;
+}
+"""
+# A fence that is passed often and has a relaxed write after it at last. What is done between the two is not
+# published by them.
+RARELY_TOLD = """#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+static int before, between;
+static atomic_int flag;
+__attribute__((noinline)) static void fence(void) { atomic_thread_fence(memory_order_release); }
+static void *tell(void *unused) {
+    for (int i = 0; i < 500; i++) fence();
+    before = 1;
+    fence();
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&flag, memory_order_relaxed) != 2) sched_yield();
+    fence();
+    between = 1;
+    atomic_store_explicit(&flag, 3, memory_order_relaxed);
+    return unused;
+}
+static void await(int value) {
+    while (atomic_load_explicit(&flag, memory_order_relaxed) != value) sched_yield();
+    atomic_thread_fence(memory_order_acquire);
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, tell, 0);
+    await(1);
+    before++;
+    atomic_store_explicit(&flag, 2, memory_order_relaxed);
+    await(3);
+    between++;
+    pthread_join(thread, 0);
+    return 3;
+}
+"""
 
 pytestmark = with_each_compiler
 
@@ -305,6 +386,19 @@ def test_thread_sanitizer_alone_does_not_know_fences(shell: Shell, toolchain: To
     shell.ok(toolchain.cc, "-fsanitize=thread", "-w", "-O1", "-pthread", "book.c", "-o", "book")
     assert "WARNING: ThreadSanitizer: data race" in shell.run("./book", "0").stderr
     assert shell.ok("./book", "1") == ""
+
+
+def test_what_was_heard_of_a_location_outlives_it(shell: Shell) -> None:
+    built(shell, FREED)
+    done = shell.run("./program")
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_a_fence_with_a_relaxed_write_after_long(shell: Shell) -> None:
+    built(shell, RARELY_TOLD)
+    answer = json.loads(shell.run("holdfast", "run", "--json", "./program").stdout)
+    found = [one for one in answer["findings"] if one["kind"] == "race"]
+    assert [one["location"]["name"] for one in found] == ["between"]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

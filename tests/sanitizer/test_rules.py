@@ -10,8 +10,8 @@ import pytest
 
 _LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
 _PARTS = (
-    *("await", "collector", "history", "links", "locations", "memory", "modules", "options"),
-    *("robustness", "shadow", "subprocess", "symbols", "text", "threads"),
+    *("atomic_methods", "await", "collector", "history", "knowledge", "links", "locations", "memory", "modules", "options"),
+    *("robustness", "shadow", "stacks", "subprocess", "symbols", "text", "threads"),
 )
 
 

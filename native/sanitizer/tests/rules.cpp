@@ -133,7 +133,7 @@ constexpr int values = 4;
 class Experiment {
   public:
     Experiment(std::uint64_t seed, std::uintptr_t base) : random_(seed), base_(base) {
-        int const threads = 2 + below(4), locations = 1 + below(4);
+        int const threads = 2 + below(below(8) == 0 ? 12 : 4), locations = 1 + below(4);
         literal_.threads.resize(static_cast<std::size_t>(threads));
         literal_.locations.resize(static_cast<std::size_t>(locations));
         literal_.objects.resize(2);
@@ -205,23 +205,24 @@ class Experiment {
         int const x = below(static_cast<int>(literal_.locations.size()));
         Hook hook;
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
-        if (cell.created()) cell->history.begin(0);
+        if (cell.created()) cell->begin(0);
         if (check(t, *cell) != literal_.check(number, x, values)) {
             std::printf("thread %d, location %d: the checks disagree\n", number, x);
             return false;
         }
         bool const strong = below(2) == 0, stronger = below(2) == 0;
         int const value = below(values);
-        Here const here{};
+        Access const access = kind < 6 ? Access::load : kind < 10 ? Access::store : Access::rmw;
+        Here const here{0, 0, access, Order::relaxed};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            if (!reads_nothing_new(t, *cell, strong, here)) read_part(t, *cell, strong, here);
+            if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
         } else if (kind < 10) {
-            if (!writes_again(t, *cell, bits, false, strong, here)) write_part(t, *cell, bits, strong, here);
+            if (!writes_over_known(t, *cell, bits, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
         } else {
-            if (!writes_again(t, *cell, bits, true, stronger, here))
+            if (!writes_over_known(t, *cell, bits, stronger, here))
                 rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
@@ -273,8 +274,8 @@ class Experiment {
 
 // Each program has threads and locations of its own, but clocks, slots and the fences' location go on.
 void forget_fences() {
-    __builtin_memset(fence_location.message, 0, options.threads_limit * sizeof(Time));
-    __builtin_memset(fence_location.sc, 0, options.threads_limit * sizeof(Time));
+    __builtin_memset(fence_location.message, 0, fence_location.width * sizeof(Time));
+    __builtin_memset(fence_location.sc, 0, fence_location.width * sizeof(Time));
     ++fence_location.version;
 }
 
