@@ -30,7 +30,7 @@ using GraphPath = std::vector<GraphStep>;
 // The search for violations of some topics that exchanges of threads turn into each other.
 //
 // Places, and the elements there, belong to parts of the search, which depend on the graph alone. It goes in
-// rounds: each part makes the steps of some of its elements, and sends what comes out to the parts where it
+// rounds: each part makes the steps of some of its elements, and sends what is new to the parts where it
 // belongs; then each part stores what was sent to it, in the order of the senders. Within either half parts
 // do not look at each other's changes, so several workers can do them at the same time, and the search is the
 // same for any number of workers.
@@ -120,14 +120,14 @@ class TopicSearch {
     }
 
   private:
-    static constexpr std::size_t most_parts = 8;
+    static constexpr std::size_t most_parts = 8;         // with more, the lists of elements get longer
     static constexpr std::size_t nodes_per_round = 512;  // of a part
     static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
-    static constexpr std::size_t nodes_in_a_row = 4096;
-    static constexpr std::size_t elements_ahead = 16;  // whose nodes are fetched
-    static constexpr std::size_t enough_reached = 512;
-    static constexpr std::size_t worth_sharing = 256;  // elements of all parts
+    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears places
+    static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched
+    static constexpr std::size_t enough_reached = 512;                // to be looked at together
+    static constexpr std::size_t worth_sharing = 256;                 // elements of all parts
     static constexpr ElementNumber no_parent = ~ElementNumber{0};
 
     struct Effect {
