@@ -101,7 +101,6 @@ class Attacks {
 
     std::uint64_t states() const { return store_.size(); }
     std::size_t bytes() const { return store_.memory().used(); }
-    std::size_t peak_bytes() const { return store_.memory().peak(); }
 
   private:
     static constexpr std::uint32_t is_start = 0xff;  // as thread of an origin: its parent is a start

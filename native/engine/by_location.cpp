@@ -1,8 +1,5 @@
 #include "engine/by_location.hpp"
 
-#include <atomic>
-#include <thread>
-
 #include "engine/program_graph.hpp"
 #include "engine/search.hpp"
 #include "engine/topic_search.hpp"
@@ -12,34 +9,34 @@ namespace holdfast {
 namespace {
 
 constexpr std::size_t most_words = 4;
-constexpr std::size_t elements_between_looks = 256;
 
-// Searches the program, and then group after group of topics; or several groups at the same time. What is
-// found does not depend on how many workers there are: the violation, and the race, of the first group.
+// Searches the program, and then group after group of topics. What is found does not depend on how many
+// workers there are: the violation, and the race, of the first group.
 template <bool with_modes>
 class LocationExplorer {
   public:
     LocationExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher,
                      Knowledge const& knowledge)
         : options_(options),
-          watcher_(watcher),
           knowledge_(knowledge),
           groups_(knowledge.groups()),
           found_(groups_.size()),
+          overseer_(options.limits, watcher),
+          team_(options.threads),
           memory_(options.limits.bytes),
           graph_(program, options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt,
-                 options.threads, memory_) {}
+                 team_, memory_) {}
 
     Result run() {
         result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
         run_search(result_, [&] { return search(); });
         auto findings = graph_.findings();
         for (std::size_t g = 0; g < groups_.size(); ++g) add_finding(g, findings);
-        auto const progress = now();
-        result_.states = progress.states;
-        result_.transitions = progress.transitions;
-        result_.peak_bytes = graph_.store_memory().peak() + memory_.peak() + peak_bytes_;
-        result_.seconds = since(start_);
+        auto const now = progress();
+        result_.states = now.states;
+        result_.transitions = now.transitions;
+        result_.peak_bytes = now.bytes;
+        result_.seconds = overseer_.seconds();
         describe(findings, graph_.machine(), graph_.symmetry(), Origins{graph_, path_}, result_);
         return std::move(result_);
     }
@@ -76,84 +73,45 @@ class LocationExplorer {
     }
 
     Outcome search() {
+        // What several workers do at a time takes much longer than what one does.
+        auto const stop = [&] {
+            if (team_.size() > 1) return overseer_.look(progress());
+            return overseer_.glance(graph_.size(), [&] { return progress(); });
+        };
         while (graph_.grow()) {
-            if (auto const stop = poll()) return *stop;
+            if (auto const outcome = stop()) return *outcome;
         }
-        if (graph_.findings().race) first_race_ = 0;
-        {
-            std::vector<std::jthread> helpers;
-            working_ = options_.threads;
-            for (std::uint32_t n = 1; n < options_.threads; ++n)
-                helpers.emplace_back([this] { work(false); });
-            work(true);
-            while (working_ > 0) {
-                look();
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            }
-        }
-        if (failed_) std::rethrow_exception(failed_);
-        if (auto const stop = stop_.load(); stop != Outcome::complete) return stop;
-        return first_violation_ < groups_.size() ? Outcome::violation : Outcome::complete;
-    }
-
-    // Takes groups until there are none.
-    void work(bool looks) {
-        try {
-            for (auto g = next_group_++; g < groups_.size(); g = next_group_++) {
-                if (knowledge_.words() == 1) {
-                    search_group<1>(g, looks);
-                } else if (knowledge_.words() == 2) {
-                    search_group<2>(g, looks);
-                } else {
-                    search_group<most_words>(g, looks);
-                }
-            }
-        } catch (...) {
-            if (!has_failed_.exchange(true)) failed_ = std::current_exception();
-            stop_ = Outcome::interrupted;
-        }
-        --working_;
-    }
-
-    // Whether what a group could still find does not count.
-    bool is_settled(std::size_t group) const {
-        return stop_ != Outcome::complete || group > first_violation_ ||
-               (is_about_races(group) && group >= first_race_);
+        if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
+        if (knowledge_.words() == 1) return search_topics<1>();
+        return knowledge_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
     }
 
     template <std::size_t words>
-    void search_group(std::size_t g, bool looks) {
-        if (is_settled(g)) return;
-        MemoryBudget memory((options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph())) /
-                            options_.threads);
-        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_[g], options_.store == StoreKind::maximal,
-                                         memory);
-        std::size_t elements = 0;
-        std::uint64_t followed = 0;
-        std::size_t bytes = 0;
-        auto const account = [&] {
-            elements_ += topics.size() - elements;
-            followed_ += topics.transitions() - followed;
-            bytes_ += memory.used() - bytes;
-            elements = topics.size();
-            followed = topics.transitions();
-            bytes = memory.used();
+    Outcome search_topics() {
+        MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
+        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_, options_.store == StoreKind::maximal,
+                                         team_, memory);
+        auto const advance = [&] {
+            bool const goes_on = topics.advance();
+            elements_ = topics.size();
+            followed_ = topics.transitions();
+            topic_bytes_ = memory.used();
+            return goes_on;
         };
-        for (bool goes_on = true; goes_on && !is_settled(g);) {
-            goes_on = topics.advance(elements_between_looks);
-            account();
-            if (looks) look();
+        bool has_race = graph_.findings().race.has_value();
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (is_about_races(g) && has_race) continue;
+            topics.take_up(groups_[g]);
+            while (advance()) {
+                if (auto const stop = overseer_.look(progress())) return *stop;
+            }
+            if (!topics.found()) continue;
+            auto const [element, thread] = *topics.found();
+            found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
+            if (!is_about_races(g)) return Outcome::violation;
+            has_race = true;
         }
-        bytes_ -= bytes;
-        for (auto peak = peak_bytes_.load();
-             peak < memory.peak() && !peak_bytes_.compare_exchange_weak(peak, memory.peak());) {
-        }
-        if (!topics.found()) return;
-        auto const& found = *topics.found();
-        found_[g] = Found{topics.path_to(found.element), found.thread, topics.topic_of(found.element)};
-        auto& first = is_about_races(g) ? first_race_ : first_violation_;
-        for (auto known = first.load(); g < known && !first.compare_exchange_weak(known, g);) {
-        }
+        return Outcome::complete;
     }
 
     void add_finding(std::size_t g, Findings& findings) {
@@ -179,52 +137,22 @@ class LocationExplorer {
     }
 
     std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
-    Progress now() const {
-        auto const waiting = graph_.size() - graph_.expanded();
-        return {graph_.size() + elements_, graph_.edges() + followed_, waiting, used_by_graph() + bytes_,
-                since(start_)};
-    }
-
-    // By the first worker alone.
-    void look() {
-        try {
-            if (auto const stop = poll()) stop_ = *stop;
-        } catch (...) {  // from the watcher
-            stop_ = Outcome::interrupted;
-            throw;
-        }
-    }
-    std::optional<Outcome> poll() {
-        if (graph_.size() + elements_ >= options_.limits.states) return Outcome::state_limit;
-        if (++polls_ % polls_between_looks != 0) return std::nullopt;
-        auto const progress = now();
-        if (progress.bytes > options_.limits.bytes) return Outcome::memory_limit;
-        if (progress.seconds >= options_.limits.seconds) return Outcome::time_limit;
-        if (progress.seconds < next_report_) return std::nullopt;
-        next_report_ = progress.seconds + seconds_between_reports;
-        if (watcher_ && watcher_(progress)) return Outcome::interrupted;
-        return std::nullopt;
+    Progress progress() const {
+        return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
+                used_by_graph() + topic_bytes_, 0};
     }
 
     SearchOptions const& options_;
-    Watcher const& watcher_;
     Knowledge const& knowledge_;
     std::vector<std::vector<std::uint32_t>> groups_;
     std::vector<std::optional<Found>> found_;  // per group
+    Overseer overseer_;
+    Team team_;
     MemoryBudget memory_;
     Graph graph_;
     std::vector<Way> path_;
-    std::uint64_t polls_ = 0;
-    Clock::time_point start_ = Clock::now();
-    double next_report_ = seconds_between_reports;
-    std::atomic<std::size_t> next_group_ = 0;
-    std::atomic<std::size_t> first_violation_ = SIZE_MAX, first_race_ = SIZE_MAX;  // groups
-    std::atomic<std::uint64_t> elements_ = 0, followed_ = 0;
-    std::atomic<std::size_t> bytes_ = 0, peak_bytes_ = 0;
-    std::atomic<Outcome> stop_ = Outcome::complete;
-    std::atomic<std::uint32_t> working_ = 0;
-    std::atomic<bool> has_failed_ = false;
-    std::exception_ptr failed_;
+    std::uint64_t elements_ = 0, followed_ = 0;  // of topics
+    std::size_t topic_bytes_ = 0;
     Result result_;
 };
 

@@ -53,7 +53,7 @@ template <class Monitor, class Store>
 class ParallelExplorer {
   public:
     ParallelExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher)
-        : machine_(program), symmetry_(machine_), limits_(options.limits), watcher_(watcher) {
+        : machine_(program), symmetry_(machine_), overseer_(options.limits, watcher) {
         std::optional<PersistentSets> reduction;
         if (options.partial_order) reduction.emplace(program);
         for (std::uint32_t n = 0; n < options.threads; ++n)
@@ -73,7 +73,7 @@ class ParallelExplorer {
         Findings findings;
         for (auto const& worker : workers_) worker->add_to(result, findings);
         result.state_bytes = machine_.words() * sizeof(Word);
-        result.seconds = since(start_);
+        result.seconds = overseer_.seconds();
         auto const origin_of = [&](StateNumber n) {
             return workers_[n % workers_.size()]->origin(static_cast<StateNumber>(n / workers_.size()));
         };
@@ -122,7 +122,7 @@ class ParallelExplorer {
         void add_to(Result& result, Findings& findings) {
             result.states += store_.size();
             result.transitions += result_.transitions;
-            result.peak_bytes += store_.memory().peak() + frontier_.bytes();
+            result.peak_bytes += store_.memory().used() + frontier_.bytes();
             if constexpr (requires { store_.bits_used(); }) {
                 auto const share = store_.bits_used() / static_cast<double>(all_.workers_.size());
                 result.bits_used = result.bits_used.value_or(0) + share;
@@ -167,7 +167,7 @@ class ParallelExplorer {
                 account(used);
                 send();
                 if (number_ == 0) {
-                    if (auto const stop = all_.poll()) return *stop;
+                    if (auto const stop = all_.overseer_.look(all_.progress())) return *stop;
                 }
                 if (used > 0) continue;
                 if (all_.open_.load() == 0) break;
@@ -263,29 +263,19 @@ class ParallelExplorer {
         return static_cast<std::uint32_t>((hash & UINT32_MAX) * workers_.size() >> 32);
     }
 
-    std::optional<Outcome> poll() {
-        Progress progress{0, 0, 0, 0, 0};
-        for (auto const& worker : workers_) worker->add_to(progress);
-        if (progress.states >= limits_.states) return Outcome::state_limit;
-        if (progress.bytes > limits_.bytes) return Outcome::memory_limit;
-        progress.seconds = since(start_);
-        if (progress.seconds >= limits_.seconds) return Outcome::time_limit;
-        if (progress.seconds < next_report_) return std::nullopt;
-        next_report_ = progress.seconds + seconds_between_reports;
-        if (watcher_ && watcher_(progress)) return Outcome::interrupted;
-        return std::nullopt;
+    Progress progress() const {
+        Progress all{0, 0, 0, 0, 0};
+        for (auto const& worker : workers_) worker->add_to(all);
+        return all;
     }
 
     Machine<Monitor> machine_;
     Symmetry<Monitor> symmetry_;
-    Limits const& limits_;
-    Watcher const& watcher_;
+    Overseer overseer_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::atomic<std::int64_t> open_ = 0;
     std::atomic<bool> stop_ = false;
     std::exception_ptr failed_;
-    Clock::time_point start_ = Clock::now();
-    double next_report_ = seconds_between_reports;
 };
 
 }  // namespace holdfast

@@ -1,22 +1,18 @@
 // All states of a program under sequential consistency, without monitor, and the steps between them.
 #pragma once
 
-#include <atomic>
 #include <bit>
-#include <condition_variable>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/expansion.hpp"
 #include "engine/labels.hpp"
 #include "engine/store.hpp"
+#include "engine/team.hpp"
 
 namespace holdfast {
 
@@ -80,7 +76,7 @@ class Stands {
     std::vector<std::pair<Stand, StateNumber>> stands_;
 };
 
-// Some nodes in a row, on their way through a worker, and then what the worker made of them.
+// Some nodes in a row, and then what a worker made of them.
 struct GraphChunk {
     explicit GraphChunk(std::size_t words) : successors(words) {}
 
@@ -95,7 +91,6 @@ struct GraphChunk {
     std::vector<std::vector<Told>> labels;  // that the worker has numbered since its last chunk
     std::vector<std::pair<Stand, StateNumber>> new_stands;
     std::exception_ptr failed;
-    std::atomic<bool> done = false;
 };
 
 // Expands nodes, with numbers of its own for labels and stands.
@@ -119,6 +114,9 @@ class GraphWorker {
     }
     void expand(GraphChunk& chunk) {
         auto const words = machine_.key_words();
+        chunk.ends.clear();
+        chunk.stands.clear();
+        chunk.keeping.clear();
         try {
             for (std::size_t i = 0; i * words < chunk.states.size(); ++i) {
                 auto const n = static_cast<StateNumber>(chunk.first + i);
@@ -157,14 +155,14 @@ class GraphWorker {
     }
     void finish(GraphChunk& chunk) {
         chunk.worker = number_;
+        chunk.labels.clear();
+        chunk.new_stands.clear();
         auto const& labels = machine_.monitor().labels();
         for (; labels_told_ < labels.size(); ++labels_told_)
             chunk.labels.push_back(labels.told(static_cast<LabelNumber>(labels_told_)));
         for (; stands_told_ < stands_.size(); ++stands_told_)
             chunk.new_stands.emplace_back(stands_[stands_told_], stands_.example(stands_told_));
         expansion_.hand_over(chunk.successors, chunk.origins);
-        chunk.done.store(true, std::memory_order_release);
-        chunk.done.notify_one();
     }
 
     std::size_t number_;
@@ -175,49 +173,42 @@ class GraphWorker {
     std::size_t labels_told_ = 0, stands_told_ = 0;
 };
 
-// Explored breadth first. Several workers expand nodes; what they make is stored in the order of the nodes,
-// so that the graph does not depend on how many they are.
+// Explored breadth first. Workers expand nodes, while one of them stores what was made before, in the order
+// of the nodes: so the graph does not depend on how many they are.
 template <bool with_modes>
 class ProgramGraph {
   public:
-    ProgramGraph(Program const& program, std::optional<PersistentSets> const& reduction, std::size_t workers,
+    ProgramGraph(Program const& program, std::optional<PersistentSets> const& reduction, Team& team,
                  MemoryBudget& memory)
-        : threads_(program.threads.size()),
+        : team_(team),
+          threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
           edges_(memory, 1) {
-        for (std::size_t n = 0; n < workers; ++n)
+        for (std::size_t n = 0; n < team.size(); ++n)
             workers_.push_back(std::make_unique<GraphWorker<with_modes>>(program, n, reduction));
         words_ = machine().key_words();
         store_ = std::make_unique<ExactStore>(words_, words_, memory.left());
-        global_labels_.resize(workers);
-        global_stands_.resize(workers);
-        for (std::size_t n = 1; n < workers; ++n)
-            helpers_.emplace_back([this, n](std::stop_token stop) { help(*workers_[n], stop); });
+        global_labels_.resize(team.size());
+        global_stands_.resize(team.size());
     }
 
-    // Stores a few more states; false when there are none.
+    // Stores some more states, and expands others; false when there is nothing left to do.
     bool grow() {
-        if (!started_) {
-            started_ = true;
-            GraphChunk chunk(machine().words());
-            workers_[0]->start(chunk);
-            add(chunk);
-            return true;
-        }
+        if (sent_ == 0) start();
         send_out();
-        if (on_their_way_.empty()) return false;
-        auto& chunk = *on_their_way_.front();
-        while (!chunk.done.load(std::memory_order_acquire)) {
-            if (auto* const other = take_waiting()) {
-                workers_[0]->expand(*other);
-            } else {
-                chunk.done.wait(false);
-            }
+        if (sent_out_ + made_ == 0) return false;
+        auto const store_or_expand = [&](std::size_t task, std::size_t worker) {
+            if (task > 0) return workers_[worker]->expand(*outgoing_[task - 1]);
+            for (std::size_t i = 0; i < made_; ++i) add(*incoming_[i]);
+        };
+        if (sent_out_ > 1) {
+            team_.each(1 + sent_out_, store_or_expand);
+        } else {
+            for (std::size_t task = 0; task <= sent_out_; ++task) store_or_expand(task, 0);
         }
-        if (chunk.failed) std::rethrow_exception(chunk.failed);
-        add(chunk);
-        on_their_way_.pop_front();
+        std::swap(incoming_, outgoing_);
+        made_ = std::exchange(sent_out_, 0);
         return true;
     }
 
@@ -228,6 +219,10 @@ class ProgramGraph {
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
     GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*edges_[number]); }
+    void prefetch_node(StateNumber n) const { __builtin_prefetch(nodes_[n]); }
+    void prefetch_edges(StateNumber n) const {
+        if (auto const first = nodes_[n][0]; first < edges_.size()) __builtin_prefetch(edges_[first]);
+    }
     StandNumber stand(StateNumber n, std::uint32_t t) const {
         return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
     }
@@ -261,52 +256,34 @@ class ProgramGraph {
 
   private:
     static constexpr std::size_t chunk_nodes = 32;
-    static constexpr std::size_t chunks_per_worker = 8;
+    static constexpr std::size_t chunks_per_worker = 64;
+
+    void start() {
+        GraphChunk chunk(machine().words());
+        workers_[0]->start(chunk);
+        add(chunk);
+    }
 
     // Chunks of nodes that are stored and not expanded; for one worker one at a time, so that states that
     // come together are expanded together.
     void send_out() {
         auto const most = workers_.size() == 1 ? 1 : workers_.size() * chunks_per_worker;
-        while (on_their_way_.size() < most && sent_ < store_->size()) {
+        for (; sent_out_ < most && sent_ < store_->size(); ++sent_out_) {
+            if (sent_out_ == outgoing_.size())
+                outgoing_.push_back(std::make_unique<GraphChunk>(machine().words()));
+            auto& chunk = *outgoing_[sent_out_];
             auto const count = std::min(chunk_nodes, store_->size() - sent_);
-            auto chunk = std::make_unique<GraphChunk>(machine().words());
-            chunk->first = static_cast<StateNumber>(sent_);
-            chunk->states.resize(count * words_);
+            chunk.first = static_cast<StateNumber>(sent_);
+            chunk.states.resize(count * words_);
             for (std::size_t i = 0; i < count; ++i)
-                store_->load(static_cast<StateNumber>(sent_ + i), &chunk->states[i * words_]);
+                store_->load(static_cast<StateNumber>(sent_ + i), &chunk.states[i * words_]);
             sent_ += count;
-            {
-                std::lock_guard const hold(mutex_);
-                waiting_.push_back(chunk.get());
-            }
-            if (!helpers_.empty()) something_waits_.notify_one();
-            on_their_way_.push_back(std::move(chunk));
-        }
-    }
-
-    GraphChunk* take_waiting() {
-        std::lock_guard const hold(mutex_);
-        if (waiting_.empty()) return nullptr;
-        auto* const chunk = waiting_.front();
-        waiting_.pop_front();
-        return chunk;
-    }
-
-    void help(GraphWorker<with_modes>& worker, std::stop_token const& stop) {
-        for (;;) {
-            GraphChunk* chunk = nullptr;
-            {
-                std::unique_lock hold(mutex_);
-                if (!something_waits_.wait(hold, stop, [&] { return !waiting_.empty(); })) return;
-                chunk = waiting_.front();
-                waiting_.pop_front();
-            }
-            worker.expand(*chunk);
         }
     }
 
     // In three passes, as in search.hpp.
     void add(GraphChunk& chunk) {
+        if (chunk.failed) std::rethrow_exception(chunk.failed);
         translate(chunk);
         auto& successors = chunk.successors;
         auto const count = successors.size();
@@ -345,6 +322,7 @@ class ProgramGraph {
             global_stands_[chunk.worker].push_back(stands_.number(stand, example));
     }
 
+    Team& team_;
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker<with_modes>>> workers_;  // the first is used by the caller
     std::unique_ptr<ExactStore> store_;
@@ -355,13 +333,10 @@ class ProgramGraph {
     std::vector<std::vector<LabelNumber>> global_labels_;  // per worker
     std::vector<std::vector<StandNumber>> global_stands_;  // per worker
     std::vector<std::uint64_t> hashes_;
-    std::deque<std::unique_ptr<GraphChunk>> on_their_way_;  // in the order of their nodes
-    std::size_t sent_ = 0;                                  // nodes in chunks made so far
-    bool started_ = false;
-    std::mutex mutex_;
-    std::deque<GraphChunk*> waiting_;  // for a worker
-    std::condition_variable_any something_waits_;
-    std::vector<std::jthread> helpers_;  // last: they use all the others
+    // Nodes that are being expanded, and those expanded before that are being stored; both in their order.
+    std::vector<std::unique_ptr<GraphChunk>> outgoing_, incoming_;
+    std::size_t sent_out_ = 0, made_ = 0;  // how many of these chunks are in use
+    std::size_t sent_ = 0;                 // nodes in chunks made so far
 };
 
 }  // namespace holdfast

@@ -13,14 +13,41 @@
 
 namespace holdfast {
 
-inline constexpr std::uint64_t polls_between_looks = 64;  // at the clock
-inline constexpr double seconds_between_reports = 0.1;
+// Ends a search at its limits, and tells whoever watches it how far it is.
+class Overseer {
+  public:
+    Overseer(Limits const& limits, Watcher const& watcher) : limits_(limits), watcher_(watcher) {}
 
-using Clock = std::chrono::steady_clock;
+    // Why the search has to end now, if it has to. The time need not be filled in.
+    std::optional<Outcome> look(Progress now) {
+        if (now.states >= limits_.states) return Outcome::state_limit;
+        now.seconds = seconds();
+        if (now.bytes > limits_.bytes) return Outcome::memory_limit;
+        if (now.seconds >= limits_.seconds) return Outcome::time_limit;
+        if (now.seconds < next_report_) return std::nullopt;
+        next_report_ = now.seconds + seconds_between_reports;
+        if (watcher_ && watcher_(now)) return Outcome::interrupted;
+        return std::nullopt;
+    }
+    // For those who would do this often: counts the states, and looks at the rest now and then.
+    template <class Count>
+    std::optional<Outcome> glance(std::uint64_t states, Count progress) {
+        if (states >= limits_.states) return Outcome::state_limit;
+        return ++glances_ % glances_between_looks == 0 ? look(progress()) : std::nullopt;
+    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-inline double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::uint64_t glances_between_looks = 64;
+    static constexpr double seconds_between_reports = 0.1;
+
+    Limits const& limits_;
+    Watcher const& watcher_;
+    Clock::time_point start_ = Clock::now();
+    std::uint64_t glances_ = 0;
+    double next_report_ = seconds_between_reports;
+};
 
 // Looks at states on behalf of a question that the monitor does not answer; has states of its own to work on.
 struct NoVisitor {
@@ -32,7 +59,6 @@ struct NoVisitor {
     bool work() { return false; }
     std::uint64_t states() const { return 0; }
     std::size_t bytes() const { return 0; }
-    std::size_t peak_bytes() const { return 0; }
 };
 
 // Runs a search, and puts down how it ended.
@@ -75,10 +101,10 @@ class Explorer {
         : program_(program),
           machine_(program),
           symmetry_(machine_),
-          limits_(options.limits),
-          watcher_(watcher),
+          overseer_(options.limits, watcher),
           frontier_(options.order, options.variation),
-          store_(make_store<Store>(machine_.words(), machine_.key_words(), limits_.bytes, options.variation)),
+          store_(make_store<Store>(machine_.words(), machine_.key_words(), options.limits.bytes,
+                                   options.variation)),
           expansion_(machine_, symmetry_, std::move(reduction)),
           visitor_(program, machine_, for_visitor...) {}
 
@@ -93,8 +119,8 @@ class Explorer {
         result_.state_bytes = machine_.words() * sizeof(Word);
         run_search(result_, [&] { return search(); });
         result_.states = states();
-        result_.peak_bytes = store_.memory().peak() + frontier_.bytes() + visitor_.peak_bytes();
-        result_.seconds = since(start_);
+        result_.peak_bytes = bytes();
+        result_.seconds = overseer_.seconds();
         if constexpr (requires { store_.bits_used(); }) result_.bits_used = store_.bits_used();
         describe(
             expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
@@ -121,7 +147,7 @@ class Explorer {
         expansion_.start();
         store_successors();
         while (frontier_.size() > 0 || visitor_.has_work()) {
-            if (auto const stop = poll()) return *stop;
+            if (auto const stop = overseer_.glance(states(), [&] { return progress(); })) return *stop;
             if (visitor_.has_work()) {
                 if (visitor_.work()) return Outcome::violation;
                 continue;
@@ -166,20 +192,8 @@ class Explorer {
         expansion_.clear_successors();
     }
 
-    std::optional<Outcome> poll() {
-        if (states() >= limits_.states) return Outcome::state_limit;
-        if (++polls_ % polls_between_looks != 0) return std::nullopt;
-        auto const used = store_.memory().used() + frontier_.bytes() + visitor_.bytes();
-        if (used > limits_.bytes) return Outcome::memory_limit;
-        double const now = since(start_);
-        if (now >= limits_.seconds) return Outcome::time_limit;
-        if (now < next_report_) return std::nullopt;
-        next_report_ = now + seconds_between_reports;
-        Progress const progress{states(), result_.transitions, frontier_.size(), used, now};
-        if (watcher_ && watcher_(progress)) return Outcome::interrupted;
-        return std::nullopt;
-    }
-
+    std::size_t bytes() const { return store_.memory().used() + frontier_.bytes() + visitor_.bytes(); }
+    Progress progress() const { return {states(), result_.transitions, frontier_.size(), bytes(), 0}; }
     std::uint64_t states() const { return store_.size() + visitor_.states(); }
 
     PlainState plain_state(Word const* state) const {
@@ -198,15 +212,11 @@ class Explorer {
     Program const& program_;
     Machine<Monitor> machine_;
     Symmetry<Monitor> symmetry_;
-    Limits limits_;
-    Watcher const& watcher_;
+    Overseer overseer_;
     Frontier frontier_;
     Store store_;
     Expansion<Monitor> expansion_;
     std::vector<std::uint64_t> hashes_;
-    std::uint64_t polls_ = 0;
-    Clock::time_point start_ = Clock::now();
-    double next_report_ = seconds_between_reports;
     Visitor visitor_;
     Result result_;
 };

@@ -48,9 +48,9 @@ void Pages::extend(std::size_t bytes) {
 }
 
 void MemoryBudget::count(std::size_t bytes) {
-    if (used_ + bytes > most_) throw OutOfMemory("the memory limit is reached");
-    used_ += bytes;
-    peak_ = std::max(peak_, used_);
+    if (used_.fetch_add(bytes) + bytes <= most_) return;
+    used_ -= bytes;
+    throw OutOfMemory("the memory limit is reached");
 }
 
 Pages MemoryBudget::take(std::size_t bytes) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -103,7 +104,7 @@ class Pages {
     std::size_t bytes_ = 0;
 };
 
-// Counts the memory of a search, and refuses more than its limit.
+// Counts the memory of a search, and refuses more than its limit. Several workers may take some at a time.
 class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t most) : most_(most) {}
@@ -111,21 +112,21 @@ class MemoryBudget {
     void extend(Pages& pages, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
-    std::size_t peak() const { return peak_; }
 
   private:
     void count(std::size_t bytes);
 
     std::size_t most_;
-    std::size_t used_ = 0;
-    std::size_t peak_ = 0;
+    std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
 };
 
 // An array of records of some units each that grows at its end and never moves.
 template <class Unit>
 class ArenaOf {
   public:
-    ArenaOf(MemoryBudget& budget, std::size_t units_per_record) : budget_(budget), units_(units_per_record) {
+    ArenaOf(MemoryBudget& budget, std::size_t units_per_record,
+            std::size_t block_bytes = std::size_t{1} << 20)
+        : budget_(budget), units_(units_per_record) {
         std::size_t const records =
             std::bit_floor(std::max<std::size_t>(block_bytes / (units_ * sizeof(Unit)), 16));
         shift_ = static_cast<unsigned>(std::countr_zero(records));
@@ -136,11 +137,11 @@ class ArenaOf {
         if (size_ >> shift_ == blocks_.size()) add_block();
         return (*this)[size_++];
     }
+    // Keeps the memory; records appended from now on are not zeroed.
+    void clear() { size_ = 0; }
     std::size_t size() const { return size_; }
 
   private:
-    static constexpr std::size_t block_bytes = std::size_t{1} << 20;
-
     [[gnu::noinline]] void add_block() {
         blocks_.push_back(budget_.take((mask_ + 1) * units_ * sizeof(Unit)));
     }

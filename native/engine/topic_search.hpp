@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "engine/control_flow.hpp"
 #include "engine/program_graph.hpp"
+#include "engine/team.hpp"
 #include "engine/topics.hpp"
 
 namespace holdfast {
@@ -26,60 +28,90 @@ struct GraphStep {
 using GraphPath = std::vector<GraphStep>;
 
 // The search for violations of some topics that exchanges of threads turn into each other.
+//
+// Places, and the elements there, belong to parts of the search, which depend on the graph alone. It goes in
+// rounds: each part makes the steps of some of its elements, and sends what is new to the parts where it
+// belongs; then each part stores what was sent to it, in the order of the senders. Within either half parts
+// do not look at each other's changes, so several workers can do them at the same time, and the search is the
+// same for any number of workers.
 template <class Graph, std::size_t words>
 class TopicSearch {
   public:
     using Bits = std::array<Word, words>;
+    using ElementNumber = std::uint64_t;  // the part in the upper half, the element there in the lower
 
     // Where a violation was found.
     struct Found {
-        std::uint32_t element;
+        ElementNumber element;
         std::uint32_t thread;
     };
 
-    TopicSearch(Graph const& graph, Knowledge const& knowledge, std::vector<std::uint32_t> topics,
-                bool subsumption, MemoryBudget& memory)
+    // For groups of topics, of which one at a time is taken up.
+    TopicSearch(Graph const& graph, Knowledge const& knowledge,
+                std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
+                MemoryBudget& memory)
         : graph_(graph),
           knowledge_(knowledge),
-          topics_(std::move(topics)),
           subsumption_(subsumption),
-          elements_(memory, words + 2) {
-        if (graph.size() * topics_.size() >= nobody) throw OutOfMemory("too many places");
-        if (!anything_wakes()) {
-            seeded_ = graph.size();
-            return;
+          team_(team),
+          nodes_(graph.size()),
+          row_shift_(std::clamp<std::size_t>(std::bit_width(nodes_ / 256), 7, 11) - 1) {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
+        if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many places");
+        places_ = memory.take(nodes_ * most_topics * sizeof(Place));
+        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
+        for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
+    }
+
+    void take_up(std::vector<std::uint32_t> topics) {
+        elements_before_ = size();
+        topics_ = std::move(topics);
+        for (auto const& part : parts_) {
+            part->elements.clear();
+            part->next = 0;
+            part->found.reset();
         }
+        found_.reset();
+        seeded_ = nodes_;
+        if (!anything_wakes()) return;
+        seeded_ = 0;
         make_effects();
-        places_ = memory.take(graph.size() * topics_.size() * sizeof(Place));
         find_askers();
     }
 
-    // Looks at some more nodes or elements; false when there is nothing more to do.
-    bool advance(std::size_t count) {
-        for (; count > 0 && !found_; --count) {
-            if (seeded_ < graph_.size()) {
-                begin(static_cast<StateNumber>(seeded_++));
-            } else if (next_ < elements_.size()) {
-                go_on(next_++);
-            } else {
-                return false;
-            }
+    // Some rounds; false when there is nothing more to do.
+    bool advance() {
+        for (std::size_t done = 0; done < worth_sharing;) {
+            auto const work = make_round();
+            if (work == 0 || found_) return false;
+            done += work;
         }
-        return !found_;
+        return true;
     }
 
     std::optional<Found> const& found() const { return found_; }
-    Topic const& topic_of(std::uint32_t element) const {
-        return knowledge_.topics()[topics_[topic(element)]];
+    Topic const& topic_of(ElementNumber element) const {
+        return knowledge_.topics()[topics_[topic(at(element))]];
     }
-    std::size_t size() const { return elements_.size(); }
-    std::uint64_t transitions() const { return transitions_; }
+    // Elements and steps of all groups so far.
+    std::size_t size() const {
+        auto elements = elements_before_;
+        for (auto const& part : parts_) elements += part->elements.size();
+        return elements;
+    }
+    std::uint64_t transitions() const {
+        std::uint64_t followed = 0;
+        for (auto const& part : parts_) followed += part->transitions;
+        return followed;
+    }
 
     // How an element is reached, from a step on that begins the topic.
-    GraphPath path_to(std::uint32_t element) const {
+    GraphPath path_to(ElementNumber number) const {
         GraphPath path;
-        for (; parent(element) != nobody; element = parent(element)) {
-            auto const before = parent(element);
+        auto const* element = at(number);
+        for (; parent(element) != no_parent; element = at(parent(element))) {
+            auto const* const before = at(parent(element));
             path.push_back(*step_between(node(before), topic(before), bits(before), element));
         }
         path.push_back(beginning_of(element));
@@ -88,6 +120,16 @@ class TopicSearch {
     }
 
   private:
+    static constexpr std::size_t most_parts = 8;         // with more, the lists of elements get longer
+    static constexpr std::size_t nodes_per_round = 512;  // of a part
+    static constexpr std::size_t elements_per_round = 256;
+    static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
+    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears places
+    static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched
+    static constexpr std::size_t enough_reached = 512;                // to be looked at together
+    static constexpr std::size_t worth_sharing = 256;                 // elements of all parts
+    static constexpr ElementNumber no_parent = ~ElementNumber{0};
+
     struct Effect {
         std::uint32_t first, last;                    // of the changes
         std::uint32_t first_exchange, last_exchange;  // and the exchanges
@@ -102,6 +144,49 @@ class TopicSearch {
         Askers askers;
         bool can_be_sorted;  // some exchange of threads leaves the node as it is
     };
+    // What a step leads to.
+    struct Reached {
+        Bits bits;
+        std::uint32_t place : 31;
+        std::uint32_t covers_some : 1;  // of the elements that are there
+        std::uint32_t from;             // element of the part that makes the step, or `nobody`
+    };
+    // Along the elements of a place, in search of one that covers what was reached.
+    struct Walk {
+        std::uint32_t reached;
+        Word const* element;
+    };
+    using PartBits = std::uint32_t;
+    struct alignas(64) Part {
+        Part(MemoryBudget& memory, std::size_t parts)
+            : elements(memory, words + 2, block_bytes), sent(parts) {}
+        Arena elements;        // bits; the place, the next element there; the element it came from
+        std::size_t next = 0;  // element to be looked at
+        std::uint64_t transitions = 0;
+        std::vector<Reached> reached;
+        std::vector<Walk> walks, walks_before;
+        std::vector<std::vector<Reached>> sent;  // in this round, by receiver
+        PartBits receivers = 0;                  // to whom anything was sent
+        std::optional<Found> found;
+
+        void clear_sent() {
+            for (; receivers != 0; receivers &= receivers - 1)
+                sent[static_cast<std::size_t>(std::countr_zero(receivers))].clear();
+        }
+    };
+
+    template <class Task>
+    void each_part(std::size_t work, Task task) {
+        if (parts_.size() > 1 && work >= worth_sharing) {
+            team_.each(parts_.size(), [&](std::size_t p, std::size_t) { task(p); });
+        } else {
+            for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
+        }
+    }
+    std::size_t part_of(std::uint32_t place) const { return place >> row_shift_ & (parts_.size() - 1); }
+    Word const* at(ElementNumber number) const {
+        return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
+    }
 
     Place& place(std::size_t number) const { return places_.template as<Place>()[number]; }
     Bits dormant() const {
@@ -110,40 +195,131 @@ class TopicSearch {
         return bits;
     }
 
-    StateNumber node(std::uint32_t element) const {
-        return static_cast<StateNumber>((elements_[element][words] >> 32) / topics_.size());
+    std::uint32_t topic_count() const { return static_cast<std::uint32_t>(topics_.size()); }
+    StateNumber node(Word const* element) const {
+        return static_cast<std::uint32_t>(element[words] >> 32) / topic_count();
     }
-    std::uint32_t topic(std::uint32_t element) const {
-        return static_cast<std::uint32_t>((elements_[element][words] >> 32) % topics_.size());
+    std::uint32_t topic(Word const* element) const {
+        return static_cast<std::uint32_t>(element[words] >> 32) % topic_count();
     }
-    std::uint32_t parent(std::uint32_t element) const {
-        return static_cast<std::uint32_t>(elements_[element][words + 1]);
-    }
-    Bits bits(std::uint32_t element) const {
+    static ElementNumber parent(Word const* element) { return element[words + 1]; }
+    Bits bits(Word const* element) const {
         Bits bits;
-        std::copy_n(elements_[element], words, bits.begin());
+        std::copy_n(element, words, bits.begin());
         bits[knowledge_.mark_word()] |= Knowledge::mark;
         return bits;
     }
 
-    // Puts in what the steps of a node begin.
-    void begin(StateNumber n) {
-        for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
-            auto const edge = graph_.edge(e);
-            if (!begins_[edge.label]) continue;
-            for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(edge, k, dormant(), nobody);
+    // Returns how many nodes or elements there were to look at.
+    std::size_t make_round() {
+        std::size_t work = 0;
+        if (seeded_ < nodes_) {
+            auto const first = seeded_;
+            seeded_ = std::min(nodes_, first + parts_.size() * nodes_per_round);
+            work = seeded_ - first;
+            each_part(work, [&](std::size_t p) { begin(p, first + p * nodes_per_round); });
+        } else {
+            for (auto const& part : parts_)
+                work += std::min(part->elements.size() - part->next, elements_per_round);
+            if (work == 0) return 0;
+            each_part(work, [&](std::size_t p) { go_on(p); });
+        }
+        PartBits receivers = 0;
+        for (auto const& part : parts_) receivers |= part->receivers;
+        each_part(work, [&](std::size_t p) {
+            if ((receivers >> p & 1) != 0) store(p);
+        });
+        for (auto const& part : parts_) {
+            if (!found_) found_ = part->found;
+        }
+        return work;
+    }
+
+    // Sends what the steps of some nodes begin.
+    void begin(std::size_t number, std::size_t first) {
+        auto& part = *parts_[number];
+        part.clear_sent();
+        for (auto n = first; n < std::min(first + nodes_per_round, seeded_); ++n) {
+            auto const node = static_cast<StateNumber>(n);
+            for (auto e = graph_.first_edge(node); e < graph_.first_edge(node + 1); ++e) {
+                auto const edge = graph_.edge(e);
+                if (!begins_[edge.label]) continue;
+                for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(part, edge, k, dormant(), nobody);
+            }
+            if (part.reached.size() >= enough_reached) send(part);
+        }
+        send(part);
+    }
+
+    // Sends what the steps of some elements lead to, but for those that are superfluous.
+    void go_on(std::size_t number) {
+        auto& part = *parts_[number];
+        part.clear_sent();
+        auto const last = std::min(part.elements.size(), part.next + elements_per_round);
+        for (; part.next < last; ++part.next) {
+            auto const soon = part.next + elements_ahead, sooner = part.next + elements_ahead / 2;
+            if (soon < last) graph_.prefetch_node(node(part.elements[soon]));
+            if (sooner < last) graph_.prefetch_edges(node(part.elements[sooner]));
+            auto const* const element = part.elements[part.next];
+            if ((element[knowledge_.mark_word()] & Knowledge::mark) == 0) continue;
+            auto const from = bits(element);
+            auto const n = node(element);
+            auto const k = topic(element);
+            for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e)
+                follow(part, graph_.edge(e), k, from, static_cast<std::uint32_t>(part.next));
+            if (part.reached.size() >= enough_reached) send(part);
+        }
+        send(part);
+    }
+
+    // Most of what is reached is covered by what is there, and need not be sent. To see this, the lists of
+    // elements of many places are walked along at the same time, so that the next elements arrive while
+    // others are looked at.
+    void send(Part& part) const {
+        for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
+            auto& one = part.reached[i];
+            auto const& here = place(one.place);
+            if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
+            if (here.can_be_sorted) sort(one.place, one.bits, nullptr);
+            walk_to(part, i, here.last);
+        }
+        while (!part.walks.empty()) {
+            std::swap(part.walks, part.walks_before);
+            part.walks.clear();
+            for (auto const& [i, element] : part.walks_before) {
+                auto& one = part.reached[i];
+                if (covers(element, one.bits.data())) continue;
+                if (subsumption_ && covers(one.bits.data(), element)) one.covers_some = 1;
+                walk_to(part, i, static_cast<std::uint32_t>(element[words]));
+            }
+        }
+        part.reached.clear();
+    }
+    void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
+        auto const& one = part.reached[reached];
+        auto const owner = part_of(one.place);
+        if (element != 0) {
+            Word const* const there = parts_[owner]->elements[element - 1];
+            __builtin_prefetch(there);
+            part.walks.push_back({reached, there});
+        } else {
+            part.sent[owner].push_back(one);
+            part.receivers |= PartBits{1} << owner;
         }
     }
 
-    // Takes the steps of an element, unless it is superfluous.
-    void go_on(std::uint32_t number) {
-        if ((elements_[number][knowledge_.mark_word()] & Knowledge::mark) == 0) return;
-        auto const from = bits(number);
-        auto const n = node(number);
-        auto const k = topic(number);
-        auto const first = graph_.first_edge(n), last = graph_.first_edge(n + 1);
-        for (auto e = first; e < last; ++e) __builtin_prefetch(&place(place_after(graph_.edge(e), k)));
-        for (auto e = first; e < last && !found_; ++e) follow(graph_.edge(e), k, from, number);
+    void store(std::size_t number) {
+        auto& part = *parts_[number];
+        auto const before = part.elements.size();
+        for (std::size_t sender = 0; sender < parts_.size(); ++sender) {
+            if ((parts_[sender]->receivers >> number & 1) == 0) continue;
+            auto const& sent = parts_[sender]->sent[number];
+            for (auto const& one : sent) __builtin_prefetch(&place(one.place));
+            for (auto const& one : sent) {
+                if (part.found) return;
+                insert(number, one, before, one.from == nobody ? no_parent : sender << 32 | one.from);
+            }
+        }
     }
 
     bool anything_wakes() const {
@@ -158,7 +334,10 @@ class TopicSearch {
 
     void make_effects() {
         auto const& labels = graph_.labels();
-        begins_.resize(labels.size());
+        changes_.clear();
+        exchanges_.clear();
+        effects_.clear();
+        begins_.assign(labels.size(), false);
         std::vector<std::uint32_t> index(knowledge_.topics().size());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
         auto const size_of = [](auto const& list) { return static_cast<std::uint32_t>(list.size()); };
@@ -201,18 +380,22 @@ class TopicSearch {
                     askers.now = bit;
             }
         }
-        for (StateNumber n = 0; n < graph_.size(); ++n) {
-            for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
-                auto const* const mine = &of_stand[graph_.stand(n, t) * topics_.size()];
-                for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-                    auto& askers = place(n * topics_.size() + k).askers;
-                    askers.ever |= mine[k].ever;
-                    askers.now |= mine[k].now;
-                }
+        team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
+            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n)
+                clear_places(static_cast<StateNumber>(n), of_stand);
+        });
+    }
+    // Written at once, never read first: the first access to a page of fresh memory should be a write.
+    void clear_places(StateNumber n, std::vector<Askers> const& of_stand) const {
+        bool const can_be_sorted = graph_.keeping(n) != 0;
+        for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+            Askers askers{};
+            for (std::uint32_t t = 0; t < graph_.machine().program().threads.size(); ++t) {
+                auto const& mine = of_stand[graph_.stand(n, t) * topics_.size() + k];
+                askers.ever |= mine.ever;
+                askers.now |= mine.now;
             }
-            if (graph_.keeping(n) == 0) continue;
-            for (std::uint32_t k = 0; k < topics_.size(); ++k)
-                place(n * topics_.size() + k).can_be_sorted = true;
+            place(n * topics_.size() + k) = {0, askers, can_be_sorted};
         }
     }
 
@@ -258,11 +441,12 @@ class TopicSearch {
         return static_cast<std::uint32_t>(edge.target * topics_.size() + topic);
     }
 
-    void follow(GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) {
-        auto const& effect = effects_[edge.label * topics_.size() + k];
-        apply(effect, bits);
-        ++transitions_;
-        insert(place_after(edge, k), bits, from);
+    void follow(Part& part, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
+        auto const to = place_after(edge, k);
+        __builtin_prefetch(&place(to));
+        apply(effects_[edge.label * topics_.size() + k], bits);
+        ++part.transitions;
+        part.reached.push_back({bits, to & INT32_MAX, 0, from});
     }
 
     // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
@@ -286,13 +470,14 @@ class TopicSearch {
         }
     }
 
-    void insert(std::uint32_t place_number, Bits bits, std::uint32_t from) {
-        auto& here = place(place_number);
-        if ((stale(bits) & here.askers.ever) == 0) return;  // dormant
-        if (here.can_be_sorted) sort(place_number, bits, nullptr);
+    // The sender has looked at the elements before `known`. The newest of a place come first in its list.
+    void insert(std::size_t number, Reached const& sent, std::size_t known, ElementNumber from) {
+        auto& part = *parts_[number];
+        auto& here = place(sent.place);
+        auto const& bits = sent.bits;
         Word* before = nullptr;  // the element that names the next one, if one does
-        for (auto next = here.last; next != 0;) {
-            Word* const element = elements_[next - 1];
+        for (auto next = here.last; next > known || (next != 0 && sent.covers_some);) {
+            Word* const element = part.elements[next - 1];
             next = static_cast<std::uint32_t>(element[words]);
             if (covers(element, bits.data())) return;
             if (!subsumption_ || !covers(bits.data(), element)) {
@@ -306,15 +491,15 @@ class TopicSearch {
                 before[words] = (before[words] & ~Word{UINT32_MAX}) | next;
             }
         }
-        auto const number = static_cast<std::uint32_t>(elements_.size());
-        if (number >= nobody - 1) throw OutOfMemory("more monitors than can be numbered");
-        Word* const added = elements_.append();
+        auto const index = part.elements.size();
+        if (index >= nobody - 1) throw OutOfMemory("more monitors than can be numbered");
+        Word* const added = part.elements.append();
         std::copy(bits.begin(), bits.end(), added);
-        added[words] = static_cast<Word>(place_number) << 32 | here.last;
+        added[words] = Word{sent.place} << 32 | here.last;
         added[words + 1] = from;
-        here.last = number + 1;
+        here.last = static_cast<std::uint32_t>(index + 1);
         if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
-            found_ = Found{number, static_cast<std::uint32_t>(std::countr_zero(threads))};
+            part.found = {number << 32 | index, static_cast<std::uint32_t>(std::countr_zero(threads))};
     }
 
     // Without subsumption, whether they are the same.
@@ -325,7 +510,7 @@ class TopicSearch {
         return missing == 0;
     }
 
-    GraphStep beginning_of(std::uint32_t element) const {
+    GraphStep beginning_of(Word const* element) const {
         for (StateNumber n = 0; n < graph_.size(); ++n) {
             for (std::uint32_t k = 0; k < topics_.size(); ++k) {
                 if (auto step = step_between(n, k, dormant(), element)) return *step;
@@ -335,7 +520,7 @@ class TopicSearch {
     }
     // The step of n that leads from these bits to the element.
     std::optional<GraphStep> step_between(StateNumber n, std::uint32_t k, Bits const& from,
-                                          std::uint32_t element) const {
+                                          Word const* element) const {
         for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
             auto const edge = graph_.edge(e);
             auto const& effect = effects_[edge.label * topics_.size() + k];
@@ -351,17 +536,19 @@ class TopicSearch {
 
     Graph const& graph_;
     Knowledge const& knowledge_;
-    std::vector<std::uint32_t> topics_;
     bool subsumption_;
+    Team& team_;
+    std::size_t nodes_;
+    std::size_t row_shift_;  // 64 to 1024 places in a row belong to one part
+    std::vector<std::uint32_t> topics_;
     std::vector<Knowledge::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
     std::vector<Effect> effects_;  // per label and topic
     std::vector<bool> begins_;     // per label: whether it wakes a topic
     Pages places_;                 // per node and topic
-    Arena elements_;               // bits; the place, the next element there; the element it came from
-    std::uint32_t next_ = 0;       // element to be looked at
-    std::size_t seeded_ = 0;
-    std::uint64_t transitions_ = 0;
+    std::vector<std::unique_ptr<Part>> parts_;
+    std::size_t seeded_ = 0;           // nodes
+    std::size_t elements_before_ = 0;  // of groups before this one
     std::optional<Found> found_;
 };
 

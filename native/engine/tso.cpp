@@ -53,7 +53,6 @@ class PatternVisitor {
     bool work() { return false; }
     std::uint64_t states() const { return 0; }
     std::size_t bytes() const { return 0; }
-    std::size_t peak_bytes() const { return 0; }
 
     std::vector<Found> found() const {
         std::vector<Found> flat;
@@ -152,7 +151,6 @@ class AttackVisitor {
     bool work() { return attacks_.work(); }
     std::uint64_t states() const { return attacks_.states(); }
     std::size_t bytes() const { return attacks_.bytes(); }
-    std::size_t peak_bytes() const { return attacks_.peak_bytes(); }
 
     StateNumber start() const { return attacks_.start().from; }
     // The violation from `state` on, which is the one that the attack started from.
