@@ -11,7 +11,7 @@
 //   write              release: W[x] = a new snapshot, which knows the write too; relaxed: W[x] = R
 //   RMW                both, but what W[x] carried before is kept: a release sequence
 //   acquire fence      acquires from A
-//   release fence      R = a new snapshot
+//   release fence      R = a new snapshot, if it is likely to be told (races_fences.hpp)
 //   SC fence           acquire fence and release fence
 //   seq_cst access     as acquire and release
 //
@@ -61,9 +61,7 @@ class Under {
 struct Message {
     std::uint64_t word;  // an Under, or the address of what is carried besides
 
-    Carried* carried() const {
-        return (word & 1) == 0 ? reinterpret_cast<Carried*>(word) : nullptr;  // NOLINT
-    }
+    Carried* carried() const { return (word & 1) == 0 ? reinterpret_cast<Carried*>(word) : nullptr; }
     // Does it carry nothing that the owner of the slot does not know?
     bool is_known_to(Slot slot) const {
         return word == 0 || ((word & 1) != 0 && (!Under(word).counts() || Under(word).slot() == slot));
