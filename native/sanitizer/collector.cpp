@@ -120,8 +120,8 @@ class Collection {
                 r->from = values_[s].renamed_step(r->from);
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
-        room_due = room_elsewhere + room_between(work_);
-        records_due = 2 * record_count + least_records;
+        room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);
+        records_due = 2 * record_count + least_records + cells_;
     }
 
   private:
@@ -141,7 +141,7 @@ class Collection {
         });
         for_all_threads([&](Thread& t) { hold(t.release); });
         for_all_cells([&](Cell& cell) {
-            work_ += 16;  // so much as four steps
+            ++cells_;
             if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
         });
     }
@@ -153,9 +153,13 @@ class Collection {
                     place = &record->next;
                 } else {
                     *place = record->next;
-                    record->next = records.free;
-                    records.free = record;
+                    release_record(record);
                 }
+            }
+            while (records.free != nullptr) {
+                Record* const record = records.free;
+                records.free = record->next;
+                release_record(record);
             }
         });
     }
@@ -214,7 +218,8 @@ class Collection {
     }
 
     Values* values_;
-    std::int64_t work_ = 0;
+    static constexpr std::int64_t work_per_cell = 16;  // in the same unit as a step
+    std::int64_t work_ = 0, cells_ = 0;
 };
 
 }  // namespace
