@@ -11,7 +11,7 @@ void do_fence(Order order, void const* frame) {
     interrupt_await(t);
     begin_access(t, order, place_of(frame));
     if (acquires(order)) races::acquire_fence(t);
-    if (releases(order)) races::release_fence(t, place_of(frame));
+    if (releases(order)) races::release_fence(t);
     if (order == Order::seq_cst) return;
     if (acquires(order)) acquire_fence(t);
     if (releases(order)) release_fence(t);

@@ -154,7 +154,7 @@ void tell_something(Thread& t, Message& m, bool release, bool in_place) {
         own = ear->take_in_place_of(own);
         return m.carried()->let_go_if([&](Snapshot const& s) { return s.slot != t.slot; });
     }
-    Snapshot* const fenced = release ? nullptr : ear->told_by_relaxed_write();
+    Snapshot* const fenced = release ? nullptr : ear->fenced();
     Carried* const c = m.carried();
     if (fenced == nullptr && c == nullptr) return;
     Carried& carried = make_carried(m);
@@ -169,6 +169,7 @@ void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
     Under const u = under(m);
+    Snapshot* const fenced = ear->fenced();
     if (in_place) {
         put_under(m, Under(t.slot, ear->next_number(), true));
         if (Carried* const c = m.carried()) c->let_go_if([&](Snapshot const& s) { return ear->knows(s); });
@@ -179,10 +180,7 @@ void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
         Snapshot*& own = c.place_for(t.slot);
         own = ear->take_in_place_of(own);
         c.let_go_if([&](Snapshot const& s) { return s.slot != t.slot && ear->knows(s); });
-    } else {
-        Snapshot* const fenced = ear->told_by_relaxed_write();
-        if (fenced == nullptr) return;
-        if (u.counts() && u.slot() == t.slot && u.number() >= fenced->number) return;
+    } else if (fenced != nullptr && !(u.counts() && u.slot() == t.slot && u.number() >= fenced->number)) {
         Snapshot*& own = make_carried(m).place_for(t.slot);
         if (own != nullptr && own->number >= fenced->number) return;
         let_go(own);
@@ -195,10 +193,10 @@ void acquire_fence(Thread& t) {
     if (Ear* const ear = ear_of(t)) ear->acquire_fence();
 }
 
-void release_fence(Thread& t, std::uintptr_t place) {
+void release_fence(Thread& t) {
     Ear* const ear = ear_of(t);
     if (ear == nullptr) return;
-    ear->release_fence(place);
+    ear->release_fence();
     has_made_release_fence = true;
 }
 

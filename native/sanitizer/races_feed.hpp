@@ -107,7 +107,7 @@ inline void pass_on(Thread& t, Message& m, bool release, bool in_place = false) 
 }
 
 void acquire_fence(Thread&);
-void release_fence(Thread&, std::uintptr_t place);
+void release_fence(Thread&);
 
 // The location is gone.
 void forget(Message&);
@@ -135,7 +135,7 @@ inline bool passes_on_in_place(Thread&, Message const&, bool) {
 inline void tell(Thread&, Message&, bool, bool = false) {}
 inline void pass_on(Thread&, Message&, bool, bool = false) {}
 inline void acquire_fence(Thread&) {}
-inline void release_fence(Thread&, std::uintptr_t) {}
+inline void release_fence(Thread&) {}
 inline void forget(Message&) {}
 struct Called {
     explicit Called(std::uintptr_t) {}

@@ -4,7 +4,6 @@
 
 #include "memory.hpp"
 #include "options.hpp"
-#include "races_fences.hpp"
 #include "races_tsan.hpp"
 #include "threads.hpp"
 
@@ -12,7 +11,6 @@ namespace holdfast::races {
 namespace {
 
 Ear* ears;  // by slot
-FencePlaces fence_places;
 
 template <class T>
 T* array_for_slots() {
@@ -73,7 +71,6 @@ void Ear::pass_to(Thread const& t) {
     }
     let_go(fenced_);
     fenced_ = nullptr;
-    fence_ = 0;
     forget_heard();
     __builtin_memset(known_, 0, slot_count * sizeof *known_);
     slot_ = t.slot;
@@ -143,18 +140,6 @@ void Ear::acquire_fence() {
         Snapshot const& s = *heard_[heard_from_[heard_count_ - 1]];
         acquire(__atomic_load_n(&s.address, __ATOMIC_ACQUIRE), s.slot, s.number);  // and forgets it
     }
-}
-
-void Ear::release_fence(std::uintptr_t place) {
-    fence_ = place;
-    left_out_ = !fence_places.takes_snapshot(place);
-    if (!left_out_) fenced_ = take_in_place_of(fenced_);
-}
-
-void Ear::tell_fence() {
-    fence_places.tell(fence_);
-    fence_ = 0;
-    if (left_out_) fenced_ = take_in_place_of(fenced_);
 }
 
 }  // namespace holdfast::races

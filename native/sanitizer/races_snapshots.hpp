@@ -42,6 +42,7 @@ class Ear {
   public:
     bool knows(Slot slot, std::uint64_t number) const { return known_[slot] >= number; }
     bool knows(Snapshot const& s) const { return knows(s.slot, s.number); }
+    Snapshot* fenced() const { return fenced_; }
 
     // The number of what it knows now, which is released somewhere just then.
     std::uint64_t next_number() { return known_[slot_] = ++taken_; }
@@ -59,12 +60,7 @@ class Ear {
     void keep_in_mind(Snapshot&);
 
     void acquire_fence();
-    void release_fence(std::uintptr_t place);
-    // R, for a relaxed write; null if it has made no release fence.
-    Snapshot* told_by_relaxed_write() {
-        if (fence_ != 0) tell_fence();
-        return fenced_;
-    }
+    void release_fence() { fenced_ = take_in_place_of(fenced_); }
 
     bool belongs_to(Thread const&) const;
     void pass_to(Thread const&);
@@ -72,15 +68,12 @@ class Ear {
   private:
     void forget(Slot);
     void forget_heard();
-    void tell_fence();
     Snapshot* unused();
     void free(Snapshot&);
 
     std::uint32_t thread_;  // to whom it belongs
     Slot slot_;
-    Snapshot* fenced_;      // R, unless the snapshot was left out
-    std::uintptr_t fence_;  // place of the last release fence, before any relaxed write has come after it
-    bool left_out_;
+    Snapshot* fenced_;      // R; null: it has made no release fence
     std::uint64_t taken_;   // number of the last snapshot of this slot
     std::uint64_t* known_;  // per slot: up to which number C knows it; null: nobody has owned it yet
     Snapshot** heard_;      // per slot: the latest that was heard, unless C knows it
