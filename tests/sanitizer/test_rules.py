@@ -10,7 +10,18 @@ import pytest
 
 _LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
 _PARTS = (
-    *("atomic_methods", "await", "collector", "history", "knowledge", "links", "locations", "memory", "modules", "options"),
+    *(
+        "atomic_methods",
+        "await",
+        "collector",
+        "history",
+        "knowledge",
+        "links",
+        "locations",
+        "memory",
+        "modules",
+        "options",
+    ),
     *("robustness", "shadow", "stacks", "subprocess", "symbols", "text", "threads"),
 )
 
