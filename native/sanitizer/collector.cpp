@@ -1,5 +1,7 @@
 #include "collector.hpp"
 
+#include <utility>
+
 #include "locations.hpp"
 #include "memory.hpp"
 #include "options.hpp"
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::int64_t least_room = 2048;  // for so many steps outside of cells, at least
 constexpr std::int64_t least_records = 4096;
+constexpr std::uint32_t free_per_slot = 256;  // records
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
@@ -145,21 +148,29 @@ class Collection {
             if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
         });
     }
-    void drop_records() {
-        for_all_records([&](Records& records, Slot) {
+    // Some are kept for the next ones that the thread makes.
+    static void drop_records() {
+        for_all_records([](Records& records, Slot) {
+            Record* dropped = std::exchange(records.free, nullptr);
             for (Record** place = &records.oldest; *place != nullptr;) {
                 Record* const record = *place;
                 if (record->held) {
                     place = &record->next;
                 } else {
                     *place = record->next;
-                    release_record(record);
+                    record->next = dropped;
+                    dropped = record;
                 }
             }
-            while (records.free != nullptr) {
-                Record* const record = records.free;
-                records.free = record->next;
-                release_record(record);
+            for (std::uint32_t kept = 0; dropped != nullptr; ++kept) {
+                Record* const record = dropped;
+                dropped = record->next;
+                if (kept >= free_per_slot) {
+                    release_record(record);
+                } else {
+                    record->next = records.free;
+                    records.free = record;
+                }
             }
         });
     }

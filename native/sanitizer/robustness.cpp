@@ -263,28 +263,41 @@ void FenceLocation::widen() {
 }
 
 // After it C, A, R and the fences' message are all A ⊔ W[f], and SC is that of the fences. If neither has
-// changed since this thread's last one, they still are.
+// changed since this thread's last one, they still are. Under the lock, which all threads want, the thread
+// only tells what it knows and takes along what was there, to learn it afterwards. It tells a new time: who
+// knows that from the fences knows also what was there before, and so all that the thread will have learned.
 void sc_fence(Thread& t, std::uintptr_t place) {
     FenceLocation& f = fence_location;
     if (!t.changed && t.fence_version == __atomic_load_n(&f.version, __ATOMIC_ACQUIRE)) return;
-    Locked held(f.lock);
-    std::uint32_t const width = clock_width;
-    if (f.width < width) f.widen();
-    if (ahead(f.sc, t.sc, width)) {
-        AccessAt const here{place, t.id, Access::fence, Order::seq_cst};
-        learn_by(t.links, {now_in_ticks(), 0, f.last, here, true}, t.sc, f.sc, width);
+    if (!ready_for_step(t)) return;
+    AccessAt const here{place, t.id, Access::fence, Order::seq_cst};
+    AccessAt from;
+    std::uint32_t width;
+    bool const tells = t.changed;
+    if (tells) let_time_go_on(t);
+    {
+        Locked held(f.lock);
+        width = clock_width;
+        if (f.width < width) f.widen();
+        from = f.last;
+        copy(t.fences_message, f.message, width);
+        copy(t.fences_sc, f.sc, width);
+        if (tells) {
+            join(f.message, t.acquire, width);
+            join(f.sc, t.sc, width);
+            f.last = here;
+            __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
+        }
+        t.fence_version = f.version;
+    }
+    if (ahead(t.fences_sc, t.sc, width)) {
+        learn_by(t.links, {now_in_ticks(), 0, from, here, true}, t.sc, t.fences_sc, width);
         t.has_learned = true;
     }
-    join(t.acquire, f.message, width);
+    join(t.acquire, t.fences_message, width);
     acquire_fence(t);
+    if (t.has_learned && tells) make_record(t);
     release_fence(t);
-    bool told = join(f.message, t.acquire, width);
-    if (join(f.sc, t.sc, width)) {
-        told = true;
-        f.last = {place, t.id, Access::fence, Order::seq_cst};
-    }
-    if (told) __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
-    t.fence_version = f.version;
     t.changed = false;
 }
 

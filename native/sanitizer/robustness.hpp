@@ -85,13 +85,16 @@ struct Here {
     PackedAccess packed() const { return {place, access, order}; }
 };
 
-// Its time goes on: from now on it knows a write, or is about to say what it has learned; and so does whoever
-// knows this time.
-[[gnu::always_inline]] inline void take_step(Thread& t) {
+[[gnu::always_inline]] inline void let_time_go_on(Thread& t) {
     ++t.time;
     t.current[t.slot] = t.acquire[t.slot] = t.sc[t.slot] = t.time;
     t.changed = true;
     ++t.unreported_steps;
+}
+
+// From now on it knows a write, or is about to say what it has learned; and so does whoever knows this time.
+[[gnu::always_inline]] inline void take_step(Thread& t) {
+    let_time_go_on(t);
     if (t.has_learned) make_record(t);
 }
 

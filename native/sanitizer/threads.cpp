@@ -83,21 +83,25 @@ Thread* new_thread() {
     Thread* t = reusable_thread();
     if (t == nullptr) {
         t = static_cast<Thread*>(memory::pages(sizeof(Thread)));
-        auto* const clocks = static_cast<char*>(memory::pages(4 * clock_bytes()));
+        auto* const clocks = static_cast<char*>(memory::pages(6 * clock_bytes()));
         t->current = reinterpret_cast<Time*>(clocks);
         t->acquire = reinterpret_cast<Time*>(clocks + clock_bytes());
         t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
-        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 3 * clock_bytes());
+        t->fences_message = reinterpret_cast<Time*>(clocks + 3 * clock_bytes());
+        t->fences_sc = reinterpret_cast<Time*>(clocks + 4 * clock_bytes());
+        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 5 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
-        Time* const clocks[] = {t->current, t->acquire, t->sc};
+        Time* const clocks[] = {t->current, t->acquire, t->sc, t->fences_message, t->fences_sc};
         std::uint32_t* const raised_by = t->links.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
         t->acquire = clocks[1];
         t->sc = clocks[2];
+        t->fences_message = clocks[3];
+        t->fences_sc = clocks[4];
         t->links.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));

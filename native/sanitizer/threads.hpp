@@ -49,6 +49,8 @@ struct Thread {
     Time* acquire;
     Time* sc;
     Stamp release;
+    Time* fences_message;  // room for what a fence takes along
+    Time* fences_sc;
 
     Records records;
 
