@@ -165,7 +165,7 @@ class Collection {
             for (std::uint32_t kept = 0; dropped != nullptr; ++kept) {
                 Record* const record = dropped;
                 dropped = record->next;
-                if (kept >= free_per_slot) {
+                if (kept >= free_per_slot || record->width != clock_width) {
                     release_record(record);
                 } else {
                     record->next = records.free;
