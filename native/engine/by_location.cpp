@@ -81,6 +81,7 @@ class LocationExplorer {
         while (graph_.grow()) {
             if (auto const outcome = stop()) return *outcome;
         }
+        if (auto const outcome = overseer_.look(progress())) return *outcome;
         if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
         if (knowledge_.words() == 1) return search_topics<1>();
         return knowledge_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
@@ -102,7 +103,9 @@ class LocationExplorer {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (is_about_races(g) && has_race) continue;
             topics.take_up(groups_[g]);
-            while (advance()) {
+            for (bool goes_on = true; goes_on;) {
+                goes_on = advance();
+                if (topics.found()) break;
                 if (auto const stop = overseer_.look(progress())) return *stop;
             }
             if (!topics.found()) continue;
