@@ -11,7 +11,7 @@
 //   write              release: W[x] = a new snapshot, which knows the write too; relaxed: W[x] = R
 //   RMW                both, but what W[x] carried before is kept: a release sequence
 //   acquire fence      acquires from A
-//   release fence      R = a new snapshot, if it is likely to be told (races_fences.hpp)
+//   release fence      R = a new snapshot
 //   SC fence           acquire fence and release fence
 //   seq_cst access     as acquire and release
 //
