@@ -8,19 +8,25 @@
 namespace holdfast {
 namespace {
 
-// A few values; of more it is only known that there are many.
+// A few values; of more it is only known that there are many. Who looks needs no lock, who adds does.
 struct FewValues {
     static constexpr std::uint32_t most = 8;
     std::uint32_t count;
     std::uint64_t values[most];
 
     bool has(std::uint64_t value) const {
-        for (std::uint32_t i = 0; i < count; ++i)
+        std::uint32_t const seen = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+        for (std::uint32_t i = 0; i < seen; ++i)
             if (values[i] == value) return true;
         return false;
     }
+    bool would_keep(std::uint64_t value) const {
+        return __atomic_load_n(&count, __ATOMIC_RELAXED) < most && !has(value);
+    }
     void add(std::uint64_t value) {
-        if (!has(value) && count < most) values[count++] = value;
+        if (!would_keep(value)) return;
+        values[count] = value;
+        __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     }
 };
 
@@ -48,19 +54,23 @@ Place& find_or_make(std::uintptr_t address) {
     return *place;
 }
 
+// All threads that wait come here, most with what is known already.
+void keep_value(std::uintptr_t address, FewValues Place::* values, std::uint64_t value) {
+    if (Place const* const known = find(address); known != nullptr && !(known->*values).would_keep(value))
+        return;
+    Locked held(guard);
+    (find_or_make(address).*values).add(value);
+}
+
 }  // namespace
 
 void end_await(Thread& t) {
-    Locked held(guard);
-    find_or_make(t.await.place).ending.add(t.await.value);
+    keep_value(t.await.place, &Place::ending, t.await.value);
     t.await.rounds = 0;
 }
 
 void next_round(Thread& t, std::uintptr_t place, std::uintptr_t, std::uint64_t value) {
-    {
-        Locked held(guard);
-        find_or_make(place).prolonging.add(t.await.value);
-    }
+    keep_value(place, &Place::prolonging, t.await.value);
     t.await.value = value;
     ++t.await.rounds;
 }
