@@ -1,6 +1,7 @@
 // A lock of one word. It is held for some dozen instructions; who finds it taken looks again, and soon lets
 // others run, because the holder may have lost the processor; if that does not help, it sleeps, because
-// others than the holder may run first.
+// others than the holder may run first. Sleep also takes threads apart that want the same locations all the
+// time: one that is alone for a while does more than two that take the lines from each other.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ struct Lock {
     bool is_locked() const { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0; }
 
   private:
-    static constexpr int rounds_of_looking = 64, rounds_of_letting_run = 4;
+    static constexpr int rounds_of_looking = 16, rounds_of_letting_run = 2;
     static constexpr int rounds_of_patience = 3000;  // of a millisecond
 
     [[gnu::noinline]] void wait() {
