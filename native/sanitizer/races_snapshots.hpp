@@ -5,6 +5,8 @@
 // knows all that the earlier one does, so a release, which adds to what is there, is as good as one that
 // replaces it; and it needs no access to memory that ThreadSanitizer would have to remember. A *stand-in* has
 // the address of a location, for a snapshot that a write has left there (races_feed.hpp).
+//
+// Other threads count themselves in snapshots and give them back, so each has a line of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@ struct Thread;
 
 namespace races {
 
-struct Snapshot {
+struct alignas(64) Snapshot {
     void* address;
     std::uint64_t number;  // among those of the slot
     Slot slot;
@@ -38,7 +40,7 @@ void give_own_address(Snapshot& stand_in);
 
 // What the thread that owns a slot has heard and not used yet (A without C), and what its relaxed writes tell
 // (R).
-class Ear {
+class alignas(128) Ear {
   public:
     bool knows(Slot slot, std::uint64_t number) const { return known_[slot] >= number; }
     bool knows(Snapshot const& s) const { return knows(s.slot, s.number); }
@@ -80,7 +82,7 @@ class Ear {
     Slot* heard_from_;
     std::uint32_t heard_count_;
     Snapshot* unused_;
-    Snapshot* let_go_;  // by others, too
+    alignas(64) Snapshot* let_go_;  // by others, too
 
     friend void let_go(Snapshot*);
 };
