@@ -199,7 +199,10 @@ class Collection {
 
     void rename(Stamp& stamp) { stamp.rename(values_[stamp.slot()].renamed(stamp.time())); }
     void rename_stamps_and_steps() {
-        for_all_threads([&](Thread& t) { rename(t.release); });
+        for_all_threads([&](Thread& t) {
+            rename(t.release);
+            t.await.reader = {};
+        });
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation) return;
             for_stamps_of(cell, [&](Stamp& stamp) { rename(stamp); });

@@ -129,7 +129,10 @@ static_assert(sizeof(Cell) == 4 * 64);
 class LockedCell {
   public:
     [[gnu::always_inline]] LockedCell(Thread& t, std::uintptr_t address, CellKind kind)
-        : found_(lock_first(t, address, kind)) {
+        : LockedCell(t, address, kind, glimpse(t, address)) {}
+    // `glimpsed` may be it.
+    [[gnu::always_inline]] LockedCell(Thread& t, std::uintptr_t address, CellKind kind, Cell* glimpsed)
+        : found_{lock_if_it_is(glimpsed, key_of(address, kind)) ? glimpsed : nullptr, false} {
         if (found_.cell == nullptr) [[unlikely]]
             found_ = find(t, address, kind);
     }
@@ -157,11 +160,7 @@ class LockedCell {
     };
 
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
-    // cells; so this may miss a cell, and who finds one must lock it and look again.
-    [[gnu::always_inline]] static Found lock_first(Thread& t, std::uintptr_t address, CellKind kind) {
-        Cell* const cell = glimpse(t, address);
-        return {lock_if_it_is(cell, key_of(address, kind)) ? cell : nullptr, false};
-    }
+    // cells; so one may miss a cell, and who finds one must lock it and look again.
     [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
         if (candidate == nullptr) return false;
         prefetch_to_write(candidate);

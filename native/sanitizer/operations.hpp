@@ -61,16 +61,28 @@ inline void point_before(std::uintptr_t place, std::uintptr_t address) {
         scheduler::point();
 }
 
+// What an access needs may come while it prepares; `cell` may be null.
+template <class T>
+[[gnu::always_inline]] inline void expect_read(T const volatile* a, Cell const* cell) {
+    __builtin_prefetch(const_cast<T const*>(a));
+    if (cell != nullptr) prefetch_to_write(cell);
+}
+template <class T>
+[[gnu::always_inline]] inline void expect_write(T const volatile* a, Cell const* cell) {
+    prefetch_to_write(const_cast<T const*>(a));
+    if (cell == nullptr) return;
+    prefetch_to_write(cell);
+    prefetch_to_write(&cell->history);
+}
+
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
 // by it.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, std::uintptr_t place, T& value) {
-    return goes_round(t, place, address_of(a)) &&
-           reads_same_again(t, address_of(a), LockedCell::glimpse(t, address_of(a)),
-                            [&](std::uint64_t newest, std::size_t size) {
-                                value = raw_load(a);
-                                return to_bits(value) == newest && size == sizeof(T);
-                            });
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, T& value) {
+    return reads_same_again(t, address_of(a), cell, [&](std::uint64_t newest, std::size_t size) {
+        value = raw_load(a);
+        return to_bits(value) == newest && size == sizeof(T);
+    });
 }
 
 template <class T>
@@ -80,13 +92,16 @@ template <class T>
     Hook hook;
     if (!watched(hook)) return raw_load(a);
     Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    bool const again = goes_round(t, place, address_of(a));
+    if (!again) expect_read(a, cell);
     races::Called called(place);
     begin_access(t, order, place);
     Violation v;
     bool violated = false;
     T value;
-    if (!waits_on(t, a, place, value)) {
-        LockedCell x(t, address_of(a), CellKind::atomic);
+    if (!again || !waits_on(t, a, cell, value)) {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::hear(t, x->told, a, acquires(order));
         value = raw_load(a);
@@ -96,6 +111,7 @@ template <class T>
             violated = check_load(t, *x, v);
             read_part(t, *x, acquires(order), here);
         }
+        if (again) note_read(t, *x);
     }
     note_round(t, place, address_of(a), to_bits(value));
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
@@ -108,6 +124,8 @@ template <class T>
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
     Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    expect_write(a, cell);
     std::uintptr_t const place = place_of(frame);
     races::Called called(place);
     begin_access(t, order, place);
@@ -117,7 +135,7 @@ template <class T>
     bool violated = false;
     T old;
     {
-        LockedCell x(t, address_of(a), CellKind::atomic);
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_store(a, value);
         old = peek(a);
         bool const in_place = races::tells_in_place(t, x->told, releases(order));
@@ -143,6 +161,8 @@ template <class Update, class T>
     Hook hook;
     if (!watched(hook)) return Update::in_memory(a, operand);
     Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    if (!goes_round(t, place, address_of(a))) expect_write(a, cell);
     races::Called called(place);
     begin_access(t, order, place);
     std::uint32_t const stack = keep_stack(t, frame);
@@ -150,7 +170,7 @@ template <class Update, class T>
     bool violated = false;
     T old, next;
     {
-        LockedCell x(t, address_of(a), CellKind::atomic);
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return Update::in_memory(a, operand);
         races::hear(t, x->told, a, acquires(order));
         bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
@@ -184,14 +204,17 @@ template <class T>
     Hook hook;
     if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
     Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    bool const again = goes_round(t, place, address_of(a));
+    if (!again) expect_write(a, cell);
     races::Called called(place);
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
-    bool violated = false, succeeded;
+    bool violated = false, succeeded = false;
     T old;
-    {
-        LockedCell x(t, address_of(a), CellKind::atomic);
+    if (!again || !waits_on(t, a, cell, old) || old == expected) {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
         races::hear(t, x->told, a, acquires(succeeds ? success : failure));
@@ -211,6 +234,7 @@ template <class T>
             else
                 read_part(t, *x, acquires(failure), here);
         }
+        if (again && !succeeded) note_read(t, *x);
     }
     note_round(t, place, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);

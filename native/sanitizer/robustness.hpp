@@ -124,8 +124,16 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
     return true;
 }
 
-// A read of what t was the last to read, when it knew as much as now: it leaves nothing to note. The cell is
-// not locked; if its newest write is the same before and after `read()`, that is what was read.
+// A round of a loop that waits has read x, and noted it.
+inline void note_read(Thread& t, Cell const& x) {
+    t.await.written = x.written;
+    t.await.reader = {t.stamp_word, t.time};
+}
+
+// A read of what t has read before, when it knew as much as now, leaves nothing to note: what was noted then
+// goes only when somebody writes, or for that of a reader who knows it. So if t was the last to read, or its
+// loop has read this write. The cell is not locked; if its newest write is the same before and after
+// `read()`, that is what was read.
 template <class Read>
 bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Read read) {
     auto const is_as_it_was = [&] {
@@ -133,9 +141,12 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
                __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
     };
     if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
-    Stamp const written = cell->written;
-    if (!(cell->read == Stamp{t.stamp_word, t.time}) || !written.known_to(t.current)) return false;
-    if (!cell->message_is_write && cell->has_messages) return false;
+    Stamp const written = cell->written, now{t.stamp_word, t.time};
+    bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0;
+    if (!by_this_loop) {
+        if (!(cell->read == now) || !written.known_to(t.current)) return false;
+        if (!cell->message_is_write && cell->has_messages) return false;
+    }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     bool const in_step = read(cell->value, cell->size);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

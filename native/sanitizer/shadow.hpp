@@ -59,7 +59,8 @@ struct RegionCache {
     Region* find(std::uintptr_t address) {
         std::uintptr_t const number = address >> region_bits;
         auto& entry = entries[number % size];
-        if (entry.number != number || entry.region == nullptr) entry = {number, find_region(address)};
+        if (entry.number != number || entry.region == nullptr) [[unlikely]]
+            entry = {number, find_region(address)};
         return entry.region;
     }
 };

@@ -26,6 +26,8 @@ struct AwaitState {
     std::uintptr_t address;
     std::uint64_t value;   // that it saw
     std::uint32_t rounds;  // after the first
+    // A round that noted its read: what it read, and what the thread knew then. All zero: none did.
+    Stamp written, reader;
 };
 
 // Stacks of the last places that wrote, so that the same stack need not be looked up again (stacks.hpp).

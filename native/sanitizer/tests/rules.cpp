@@ -200,6 +200,8 @@ class Experiment {
         int const number = below(static_cast<int>(threads_.size()));
         Thread& t = *threads_[static_cast<std::size_t>(number)];
         int const kind = below(12);
+        if (t.await.place != 0 && below(3) == 0) return go_round(number, t);
+        t.await.place = 0;
         if (kind == 0) return fence(number, t);
         if (kind == 1) return object(number, t);
         int const x = below(static_cast<int>(literal_.locations.size()));
@@ -218,6 +220,7 @@ class Experiment {
         if (kind < 6) {
             if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
+            t.await = {strong ? 2u : 1u, static_cast<std::uintptr_t>(x), 0, 0, {}, {}};
         } else if (kind < 10) {
             if (!writes_over_known(t, *cell, bits, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
@@ -226,6 +229,27 @@ class Experiment {
                 rmw_parts(t, *cell, bits, strong, stronger, here);
             literal_.modify(number, x, value, strong, stronger);
         }
+        return true;
+    }
+
+    // The thread repeats its last load.
+    bool go_round(int number, Thread& t) {
+        bool const strong = t.await.place == 2;
+        auto const x = static_cast<int>(t.await.address);
+        Hook hook;
+        bool const same = reads_same_again(t, address(x), LockedCell::glimpse(hook.thread(), address(x)),
+                                           [](std::uint64_t, std::size_t) { return true; });
+        LockedCell cell(hook.thread(), address(x), CellKind::atomic);
+        if (check(t, *cell) != literal_.check(number, x, values)) {
+            std::printf("thread %d, location %d: the checks disagree before another round\n", number, x);
+            return false;
+        }
+        Here const here{0, 0, Access::load, Order::relaxed};
+        if (!same) {
+            if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
+            note_read(t, *cell);
+        }
+        literal_.read(number, x, strong);
         return true;
     }
 
