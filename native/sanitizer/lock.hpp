@@ -59,7 +59,7 @@ struct Lock {
     bool is_locked() const { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0; }
 
   private:
-    static constexpr int rounds_of_looking = 16, rounds_of_letting_run = 2;
+    static constexpr int rounds_of_looking = 16, rounds_of_letting_run = 4;
     static constexpr int rounds_of_patience = 3000;  // of a millisecond
 
     [[gnu::noinline]] void wait() {
