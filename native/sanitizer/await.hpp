@@ -44,7 +44,7 @@ void next_round(Thread&, std::uintptr_t place, std::uintptr_t address, std::uint
                                               std::uint64_t value) {
     if (!goes_round(t, place, address)) {
         interrupt_await(t);
-        t.await = {place, address, value, 0, {}, {}};
+        t.await = {place, address, value, 0, false, {}, {}};
     } else if (t.await.rounds == 0 || t.await.value != value) {
         next_round(t, place, address, value);
     }

@@ -78,8 +78,8 @@ template <class T>
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
 // by it.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, Cell const* cell, T& value) {
-    return reads_same_again(t, address_of(a), cell, [&](std::uint64_t newest, std::size_t size) {
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, T& value) {
+    return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
         value = raw_load(a);
         return to_bits(value) == newest && size == sizeof(T);
     });
@@ -100,7 +100,7 @@ template <class T>
     Violation v;
     bool violated = false;
     T value;
-    if (!again || !waits_on(t, a, cell, value)) {
+    if (!again || !waits_on(t, a, cell, acquires(order), value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::hear(t, x->told, a, acquires(order));
@@ -111,7 +111,7 @@ template <class T>
             violated = check_load(t, *x, v);
             read_part(t, *x, acquires(order), here);
         }
-        if (again) note_read(t, *x);
+        if (again) note_read(t, *x, acquires(order));
     }
     note_round(t, place, address_of(a), to_bits(value));
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
@@ -213,7 +213,7 @@ template <class T>
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, old) || old == expected) {
+    if (!again || !waits_on(t, a, cell, acquires(failure), old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
@@ -234,7 +234,7 @@ template <class T>
             else
                 read_part(t, *x, acquires(failure), here);
         }
-        if (again && !succeeded) note_read(t, *x);
+        if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
     note_round(t, place, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);

@@ -125,7 +125,8 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
 }
 
 // A round of a loop that waits has read x, and noted it.
-inline void note_read(Thread& t, Cell const& x) {
+inline void note_read(Thread& t, Cell const& x, bool acquire) {
+    t.await.acquired = acquire;
     t.await.written = x.written;
     t.await.reader = {t.stamp_word, t.time};
 }
@@ -135,14 +136,15 @@ inline void note_read(Thread& t, Cell const& x) {
 // loop has read this write. The cell is not locked; if its newest write is the same before and after
 // `read()`, that is what was read.
 template <class Read>
-bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Read read) {
+bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, bool acquire, Read read) {
     auto const is_as_it_was = [&] {
         return !cell->lock.is_locked() &&
                __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
     };
     if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
     Stamp const written = cell->written, now{t.stamp_word, t.time};
-    bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0;
+    bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0 &&
+                              (t.await.acquired || !acquire);
     if (!by_this_loop) {
         if (!(cell->read == now) || !written.known_to(t.current)) return false;
         if (!cell->message_is_write && cell->has_messages) return false;

@@ -27,6 +27,7 @@ struct AwaitState {
     std::uint64_t value;   // that it saw
     std::uint32_t rounds;  // after the first
     // A round that noted its read: what it read, and what the thread knew then. All zero: none did.
+    bool acquired;
     Stamp written, reader;
 };
 

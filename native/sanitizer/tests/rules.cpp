@@ -220,7 +220,7 @@ class Experiment {
         if (kind < 6) {
             if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
             literal_.read(number, x, strong);
-            t.await = {strong ? 2u : 1u, static_cast<std::uintptr_t>(x), 0, 0, {}, {}};
+            t.await = {1, static_cast<std::uintptr_t>(x), 0, 0, false, {}, {}};
         } else if (kind < 10) {
             if (!writes_over_known(t, *cell, bits, strong, here)) write_part(t, *cell, bits, strong, here);
             literal_.write(number, x, value, strong, false);
@@ -232,13 +232,13 @@ class Experiment {
         return true;
     }
 
-    // The thread repeats its last load.
+    // The thread repeats its last load, perhaps with another order.
     bool go_round(int number, Thread& t) {
-        bool const strong = t.await.place == 2;
+        bool const strong = below(2) == 0;
         auto const x = static_cast<int>(t.await.address);
         Hook hook;
         bool const same = reads_same_again(t, address(x), LockedCell::glimpse(hook.thread(), address(x)),
-                                           [](std::uint64_t, std::size_t) { return true; });
+                                           strong, [](std::uint64_t, std::size_t) { return true; });
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
         if (check(t, *cell) != literal_.check(number, x, values)) {
             std::printf("thread %d, location %d: the checks disagree before another round\n", number, x);
@@ -247,7 +247,7 @@ class Experiment {
         Here const here{0, 0, Access::load, Order::relaxed};
         if (!same) {
             if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
-            note_read(t, *cell);
+            note_read(t, *cell, strong);
         }
         literal_.read(number, x, strong);
         return true;
