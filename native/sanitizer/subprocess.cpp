@@ -1,6 +1,7 @@
 #include "subprocess.hpp"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <signal.h>
 
@@ -28,15 +29,21 @@ std::string_view search_path() {
     return usual_path;
 }
 
-// In the child, which has its own copy of our memory. Returns if there is no such program.
+// In the child, which has its own copy of our memory, and of locks that other threads may have held: nothing
+// may be allocated here. Returns if there is no such program.
 void execute(char const* const* arguments) {
+    std::string_view const name(arguments[0]);
     for (std::string_view path = search_path(); !path.empty();) {
         std::size_t const colon = path.find(':');
-        std::size_t const length = colon < path.size() ? colon : path.size();
-        Text file;
-        file << std::string_view(path.data(), length) << "/" << arguments[0] << std::string_view("\0", 1);
-        call(SYS_execve, file.view().data(), arguments, environ);
-        path.remove_prefix(length < path.size() ? length + 1 : length);
+        std::string_view const directory(path.data(), colon < path.size() ? colon : path.size());
+        path.remove_prefix(directory.size() < path.size() ? directory.size() + 1 : directory.size());
+        char file[PATH_MAX];
+        if (directory.size() + name.size() + 2 > sizeof file) continue;
+        char* end = file;
+        for (std::string_view const part : {directory, std::string_view("/"), name})
+            end = static_cast<char*>(__builtin_memcpy(end, part.data(), part.size())) + part.size();
+        *end = '\0';
+        call(SYS_execve, file, arguments, environ);
     }
 }
 
