@@ -256,7 +256,7 @@ SOBER_PARTS = tuple(re.findall(r'\{"(\w+)", ', SOBER))
 # A race, and a robustness violation in the same run.
 BOTH = """#include <pthread.h>
 #include <stdatomic.h>
-#include <sched.h>
+#include <unistd.h>
 static atomic_int x, y;
 static int plain;
 static void *left(void *unused) {
@@ -274,6 +274,7 @@ static void *right(void *unused) {
 int main(void) {
     pthread_t threads[2];
     pthread_create(&threads[0], 0, left, 0);
+    usleep(100000);  // if both write before one reads, nothing can be missed
     pthread_create(&threads[1], 0, right, 0);
     pthread_join(threads[0], 0);
     pthread_join(threads[1], 0);
