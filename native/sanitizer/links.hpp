@@ -11,6 +11,7 @@
 
 #include "clock.hpp"
 #include "orders.hpp"
+#include "processor.hpp"
 
 namespace holdfast {
 
@@ -53,16 +54,6 @@ struct Links {
     Link last[size];
     std::uint32_t* raised_by;  // per slot: number of the link
 };
-
-inline std::uint64_t now_in_ticks() {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    std::uint64_t ticks;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
-}
 
 // into ⊔= from, where that link is the reason.
 void learn_by(Links&, Link const&, Time* into, Time const* from, std::uint32_t width);

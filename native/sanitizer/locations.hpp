@@ -15,20 +15,12 @@
 #include "history.hpp"
 #include "links.hpp"
 #include "lock.hpp"
+#include "processor.hpp"
 #include "races_feed.hpp"
 #include "shadow.hpp"
 #include "threads.hpp"
 
 namespace holdfast {
-
-// So that a line does not come for reading first.
-inline void prefetch_to_write(void const* line) {
-#if defined(__x86_64__)
-    asm("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
 
 enum class CellKind : std::uint8_t { atomic, synchronisation };
 
@@ -137,7 +129,7 @@ class LockedCell {
             found_ = find(t, address, kind);
     }
     [[gnu::always_inline]] ~LockedCell() {
-        if (found_.cell != nullptr) found_.cell->lock.unlock();
+        if (found_.cell != nullptr) found_.cell->lock.unlock_as_counted();
     }
     LockedCell(LockedCell const&) = delete;
     LockedCell& operator=(LockedCell const&) = delete;

@@ -1,7 +1,4 @@
-// A lock of one word. It is held for some dozen instructions; who finds it taken looks again, and soon lets
-// others run, because the holder may have lost the processor; if that does not help, it sleeps, because
-// others than the holder may run first. Sleep also takes threads apart that want the same locations all the
-// time: one that is alone for a while does more than two that take the lines from each other.
+// A lock of one word. It is held for some dozen instructions.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +6,6 @@
 #include "scheduler_kernel.hpp"
 
 namespace holdfast {
-
-inline void pause_processor() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 inline void let_others_run() {
     scheduler::kernel::call(SYS_sched_yield);
@@ -49,35 +38,28 @@ class ImpatientThread {
     static void set(long number) { __atomic_store_n(&impatient_thread, number, __ATOMIC_RELAXED); }
 };
 
-struct Lock {
-    std::uint32_t word = 0;
-
+// The lowest bit says that it is taken, the others count the changes to what it protects, from time to time
+// from the beginning.
+class Lock {
+  public:
     void lock() {
-        if (__atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE) != 0) wait();
+        if (!take()) wait();
     }
-    void unlock() { __atomic_store_n(&word, 0, __ATOMIC_RELEASE); }
-    bool is_locked() const { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0; }
+    void unlock() { __atomic_store_n(&word_, (word_ | taken) + 1, __ATOMIC_RELEASE); }
+    bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
+
+    // For those who tell changes themselves.
+    void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }
+    void unlock_as_counted() { __atomic_store_n(&word_, word_ & ~taken, __ATOMIC_RELEASE); }
 
   private:
-    static constexpr int rounds_of_looking = 16, rounds_of_letting_run = 4;
-    static constexpr int rounds_of_patience = 3000;  // of a millisecond
+    static constexpr std::uint32_t taken = 1;
 
-    [[gnu::noinline]] void wait() {
-        for (int round = 0;; ++round) {
-            if (__atomic_load_n(&word, __ATOMIC_RELAXED) == 0 &&
-                __atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE) == 0)
-                return;
-            if (round < rounds_of_looking)
-                pause_processor();
-            else if (ImpatientThread::is_this()) {
-                if (round == rounds_of_patience) return;
-                sleep_a_millisecond();
-            } else if (round < rounds_of_looking + rounds_of_letting_run)
-                let_others_run();
-            else
-                sleep_for(1'000);
-        }
-    }
+    bool take() { return (__atomic_fetch_or(&word_, taken, __ATOMIC_ACQUIRE) & taken) == 0; }
+    std::uint32_t changes() const { return __atomic_load_n(&word_, __ATOMIC_RELAXED) >> 1; }
+    void wait();
+
+    std::uint32_t word_ = 0;
 };
 
 class Locked {

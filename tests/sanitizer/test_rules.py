@@ -18,6 +18,7 @@ _PARTS = (
         "knowledge",
         "links",
         "locations",
+        "lock",
         "memory",
         "modules",
         "options",

@@ -17,7 +17,7 @@ def test_a_program_is_run_whatever_locks_other_threads_hold(tmp_path: Path) -> N
     program = tmp_path / "subprocess"
     sources = [
         _LIBRARY / "tests" / "subprocess.cpp",
-        *(_LIBRARY / f"{part}.cpp" for part in ("memory", "subprocess", "text")),
+        *(_LIBRARY / f"{part}.cpp" for part in ("lock", "memory", "subprocess", "text")),
     ]
     options = ["-std=gnu++20", "-O1", "-mcx16", "-pthread", f"-I{_LIBRARY}"]
     subprocess.run(["g++", *options, *map(str, sources), "-o", str(program)], check=True)
