@@ -5,37 +5,62 @@
 namespace holdfast {
 namespace {
 
-// How a thread fares with locks that it finds taken. Two threads that want the same locations all the time
-// take the lines from each other: each does much more while the other one sleeps. But sleep does harm if the
-// others wait for the one that sleeps, because it has the program's own lock, or it is its turn. Which of
-// both it is shows afterwards: either what the lock protects has changed often meanwhile, or not. It depends
-// on what the thread was about to do, so each location and each operation has experience of its own.
+// How a thread fares with a lock that it finds taken. Threads that want the same locations all the time take
+// the lines from each other: all together may do less than the others alone while this one sleeps. But sleep
+// does harm if they only want the lock now and then, or if the others wait for the one that sleeps, because
+// it has the program's own lock, or it is its turn. Which of these it is shows when the changes to what the
+// lock protects are counted. It depends on what the thread is about to do, so each operation has its own
+// experience.
 class Experience {
   public:
-    // A lock was found taken.
-    bool advises_sleep() {
-        std::uint64_t const now = now_in_ticks();
-        bool const again = now - last_ < soon;
-        last_ = now;
-        if (!again) return false;
-        if (left_out_ == to_leave_out_) return true;
-        ++left_out_;
-        return false;
+    bool is_about(Lock const* lock, void const* operation) const {
+        return lock == lock_ && operation == operation_;
+    }
+    void begin(Lock const* lock, void const* operation) {
+        *this = {};
+        lock_ = lock;
+        operation_ = operation;
+    }
+
+    // The lock was found taken, after so many changes.
+    bool advises_sleep(std::uint32_t changes) {
+        Pace const pace = go_on_to(changes);
+        together_.changes += pace.changes;
+        together_.ticks += pace.ticks;
+        return ++found_taken_ > to_bear_;
     }
     void add_sleep(std::uint32_t changes) {
-        left_out_ = 0;
-        if (changes >= worthwhile)
-            to_leave_out_ /= 2;
-        else if (to_leave_out_ < most_to_leave_out)
-            to_leave_out_ = 2 * to_leave_out_ + 1;
+        Pace const alone = go_on_to(changes);
+        if (alone.changes * together_.ticks > together_.changes * alone.ticks)
+            to_bear_ /= 2;
+        else if (to_bear_ < most_to_bear)
+            to_bear_ = 2 * to_bear_ + 1;
+        found_taken_ = 0;
+        together_.changes /= 2;
+        together_.ticks /= 2;
     }
 
   private:
-    static constexpr std::uint64_t soon = 100'000;  // ticks
-    static constexpr std::uint32_t worthwhile = 16, most_to_leave_out = 1000;
+    struct Pace {
+        std::uint64_t changes, ticks;
+    };
+    Pace go_on_to(std::uint32_t changes) {
+        std::uint64_t const now = now_in_ticks();
+        Pace const pace{(changes - changes_) & Lock::most_changes, now - moment_};
+        bool const is_first = moment_ == 0;
+        changes_ = changes;
+        moment_ = now;
+        return is_first ? Pace{} : pace;
+    }
 
-    std::uint64_t last_ = 0;
-    std::uint32_t left_out_ = 0, to_leave_out_ = 0;
+    static constexpr std::uint32_t most_to_bear = 1000;
+
+    Lock const* lock_ = nullptr;
+    void const* operation_ = nullptr;
+    std::uint64_t moment_ = 0;
+    Pace together_ = {};  // while it was awake; what is long ago counts less
+    std::uint32_t changes_ = 0;
+    std::uint32_t found_taken_ = 0, to_bear_ = 7;  // so often before the next sleep
 };
 
 constexpr std::size_t experiences = 64;
@@ -44,7 +69,9 @@ constinit thread_local Experience experience[experiences] [[gnu::tls_model("init
 Experience& experience_with(Lock const* lock, void const* operation) {
     auto const where = reinterpret_cast<std::uintptr_t>(lock),
                what = reinterpret_cast<std::uintptr_t>(operation);
-    return experience[(where / 256 * 7 + what / 64 + what * 13) % experiences];
+    Experience& mine = experience[(where / 256 * 7 + what / 64 + what * 13) % experiences];
+    if (!mine.is_about(lock, operation)) mine.begin(lock, operation);
+    return mine;
 }
 
 constexpr int rounds_of_looking = 100, rounds_of_letting_run = 4;
@@ -61,10 +88,10 @@ void nap() {
 // as several holders need; then it lets others run, because the holder may have lost the processor; if that
 // does not help, it sleeps, because others than the holder may run first.
 [[gnu::noinline]] void Lock::wait() {
-    if (Experience& mine = experience_with(this, __builtin_return_address(0)); mine.advises_sleep()) {
-        std::uint32_t const before = changes();
+    if (Experience& mine = experience_with(this, __builtin_return_address(0));
+        mine.advises_sleep(changes())) {
         nap();
-        mine.add_sleep((changes() - before) & (UINT32_MAX >> 1));
+        mine.add_sleep(changes());
     }
     for (int round = 0; is_locked() || !take(); ++round) {
         if (round < rounds_of_looking)

@@ -50,6 +50,7 @@ class Lock {
 
     // For those who tell changes themselves.
     void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }
+    static constexpr std::uint32_t most_changes = UINT32_MAX >> 1;
     void unlock_as_counted() { __atomic_store_n(&word_, word_ & ~taken, __ATOMIC_RELEASE); }
 
   private:
