@@ -53,7 +53,7 @@ class Experience {
         return is_first ? Pace{} : pace;
     }
 
-    static constexpr std::uint32_t most_to_bear = 1000;
+    static constexpr std::uint32_t most_to_bear = 10'000;
 
     Lock const* lock_ = nullptr;
     void const* operation_ = nullptr;
@@ -74,13 +74,11 @@ Experience& experience_with(Lock const* lock, void const* operation) {
     return mine;
 }
 
-constexpr int rounds_of_looking = 100, rounds_of_letting_run = 4;
+constexpr int rounds_of_looking = 300, rounds_of_letting_run = 4;
 constexpr int rounds_of_patience = 3000;  // of a millisecond
 
-// The shortest sleep that the kernel has, some fifty microseconds.
-void nap() {
-    sleep_for(1'000);
-}
+constexpr long short_sleep = 1'000;  // nanoseconds; the kernel makes fifty thousand of it
+constexpr long long_sleep = 150'000;
 
 }  // namespace
 
@@ -90,7 +88,7 @@ void nap() {
 [[gnu::noinline]] void Lock::wait() {
     if (Experience& mine = experience_with(this, __builtin_return_address(0));
         mine.advises_sleep(changes())) {
-        nap();
+        sleep_for(long_sleep);
         mine.add_sleep(changes());
     }
     for (int round = 0; is_locked() || !take(); ++round) {
@@ -102,7 +100,7 @@ void nap() {
         } else if (round < rounds_of_looking + rounds_of_letting_run)
             let_others_run();
         else
-            nap();
+            sleep_for(short_sleep);
     }
 }
 
