@@ -77,8 +77,10 @@ Experience& experience_with(Lock const* lock, void const* operation) {
 constexpr int rounds_of_looking = 300, rounds_of_letting_run = 4;
 constexpr int rounds_of_patience = 3000;  // of a millisecond
 
-constexpr long short_sleep = 1'000;  // nanoseconds; the kernel makes fifty thousand of it
-constexpr long long_sleep = 150'000;
+// The shortest sleep that the kernel has, some fifty microseconds.
+void nap() {
+    sleep_for(1'000);
+}
 
 }  // namespace
 
@@ -88,7 +90,7 @@ constexpr long long_sleep = 150'000;
 [[gnu::noinline]] void Lock::wait() {
     if (Experience& mine = experience_with(this, __builtin_return_address(0));
         mine.advises_sleep(changes())) {
-        sleep_for(long_sleep);
+        nap();
         mine.add_sleep(changes());
     }
     for (int round = 0; is_locked() || !take(); ++round) {
@@ -100,7 +102,7 @@ constexpr long long_sleep = 150'000;
         } else if (round < rounds_of_looking + rounds_of_letting_run)
             let_others_run();
         else
-            sleep_for(short_sleep);
+            nap();
     }
 }
 

@@ -38,19 +38,19 @@ class ImpatientThread {
     static void set(long number) { __atomic_store_n(&impatient_thread, number, __ATOMIC_RELAXED); }
 };
 
-// The lowest bit says that it is taken, the others count the changes to what it protects, from time to time
-// from the beginning.
+// The lowest bit says that it is taken, the others count the changes to what it protects, and go round.
 class Lock {
   public:
+    static constexpr std::uint32_t most_changes = UINT32_MAX >> 1;
+
     void lock() {
         if (!take()) wait();
     }
     void unlock() { __atomic_store_n(&word_, (word_ | taken) + 1, __ATOMIC_RELEASE); }
     bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
 
-    // For those who tell changes themselves.
+    // For those who count changes themselves.
     void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }
-    static constexpr std::uint32_t most_changes = UINT32_MAX >> 1;
     void unlock_as_counted() { __atomic_store_n(&word_, word_ & ~taken, __ATOMIC_RELEASE); }
 
   private:

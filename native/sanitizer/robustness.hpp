@@ -158,7 +158,8 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
 [[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
     take_step(t);
     x.history.add_write(t.slot, t.time, value, {here.stack, t.id, here.access, here.order});
-    if (here.access == Access::store || x.value != value) x.lock.count_change();  // no round of a wait
+    // A test-and-set of what is set may be one round of many.
+    if (here.access == Access::store || x.value != value) x.lock.count_change();
     x.value = value;
     x.written = stamp_of(t);
     x.read = {};
