@@ -1,8 +1,9 @@
-"""What the sanitizer costs: processor time against ThreadSanitizer's, memory, and scheduled steps.
+"""What the sanitizer costs: time against ThreadSanitizer's, memory, and scheduled steps.
 
 Builds the programs of `examples/c` and `sanitizer_stress.cpp` with one compiler as they are, with
 ThreadSanitizer, and with holdfast in each mode, and runs the builds in turn, so that what else the machine
-does meets all alike. Time is the processor time of the process, user and system, the least of several runs.
+does meets all alike. Time is measured by the clock, and as the processor time of the process, user and
+system: a thread that sleeps takes none of that, but may be waited for. Each is the least of several runs.
 Leaves its tables in `benchmarks/results/sanitizer.md`, and all but the longest in `docs/sanitizer.md`.
 """
 
@@ -17,7 +18,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,13 +60,26 @@ class Program(NamedTuple):
     arguments: tuple[str, ...] = ()
 
 
+class Cost(NamedTuple):
+    """In seconds."""
+
+    clock: float
+    processor: float
+
+    def least(self, other: Cost) -> Cost:
+        return Cost(*map(min, self, other))
+
+    def ratio(self, other: Cost) -> Cost:
+        return Cost(self.clock / other.clock, self.processor / other.processor)
+
+
 class Measured(NamedTuple):
     program: Program
-    seconds: dict[str, float]
+    costs: dict[str, Cost]
     """By variant."""
 
-    def ratio(self, variant: str) -> float:
-        return self.seconds[variant] / self.seconds[BASELINE]
+    def ratio(self, variant: str) -> Cost:
+        return self.costs[variant].ratio(self.costs[BASELINE])
 
 
 # Programs
@@ -120,26 +136,28 @@ class Builder:
         return [*words, "-fsanitize=thread", "-w"] if variant == BASELINE else words
 
 
-def run(command: Sequence[str], options: str = "") -> float:
-    """Runs a program, which may say that weak memory has broken it. Gives its seconds of processor time."""
+def run(command: Sequence[str], options: str = "") -> Cost:
+    """Runs a program, which may say that weak memory has broken it."""
     environment = {**ENVIRONMENT, "HOLDFAST_OPTIONS": ENVIRONMENT["HOLDFAST_OPTIONS"] + options}
     quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     limited = ["timeout", str(TIME_LIMIT), *command]
+    start = time.perf_counter()
     _, status, usage = os.wait4(os.posix_spawnp("timeout", limited, environment, file_actions=quiet), 0)
+    elapsed = time.perf_counter() - start
     code = os.waitstatus_to_exitcode(status)
     if code not in (0, 1):
         sys.exit(f"{' '.join(command)} exits with {code}")
-    return usage.ru_utime + usage.ru_stime
+    return Cost(elapsed, usage.ru_utime + usage.ru_stime)
 
 
 def measure(builder: Builder, program: Program, repeat: int) -> Measured:
     commands = {v: [str(builder.build(program, v)), *program.arguments] for v in builder.variants}
-    runs: dict[str, list[float]] = {variant: [] for variant in commands}
+    runs: dict[str, list[Cost]] = {variant: [] for variant in commands}
     for _ in range(repeat):
         for variant, command in commands.items():
             runs[variant].append(run(command))
-    measured = Measured(program, {variant: min(seen) for variant, seen in runs.items()})
-    times = "  ".join(f"{variant} {seconds:.3f}" for variant, seconds in measured.seconds.items())
+    measured = Measured(program, {variant: reduce(Cost.least, seen) for variant, seen in runs.items()})
+    times = "  ".join(f"{variant} {cost.clock:.3f}" for variant, cost in measured.costs.items())
     print(f"{program.group}: {program.name}: {times}", file=sys.stderr)
     return measured
 
@@ -166,7 +184,7 @@ def steps_per_second(builder: Builder, program: Program, schedule: str, repeat: 
     events = builder.directory / "events.jsonl"
     command = [str(builder.build(program, "atomics")), *program.arguments]
     options = f":schedule={schedule}:steps=1000000000:json={events}"
-    cost = min(run(command, options) for _ in range(repeat))
+    cost = min(run(command, options).processor for _ in range(repeat))
     end = json.loads(events.read_text(encoding="utf-8").splitlines()[-1])
     return end["steps"], end["steps"] / cost
 
@@ -178,23 +196,32 @@ def geometric_mean(numbers: Sequence[float]) -> float:
     return math.exp(statistics.fmean(map(math.log, numbers)))
 
 
+def mean_ratio(rows: Sequence[Measured], variant: str) -> Cost:
+    ratios = [row.ratio(variant) for row in rows]
+    return Cost(*map(geometric_mean, zip(*ratios, strict=True)))
+
+
+def both(ratio: Cost) -> str:
+    return f"{ratio.clock:.2f} ({ratio.processor:.2f})"
+
+
 def summary(rows: Sequence[Measured], variants: Sequence[str]) -> Iterator[str]:
     yield "| group | programs | " + " | ".join(variants) + " |"
     yield "|---|--:|" + "--:|" * len(variants)
     groups = list(dict.fromkeys(row.program.group for row in rows))
     for group in [*groups, "all"]:
         chosen = [row for row in rows if group in ("all", row.program.group)]
-        means = (geometric_mean([row.ratio(variant) for row in chosen]) for variant in variants)
-        yield f"| {group} | {len(chosen)} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |"
+        means = (both(mean_ratio(chosen, variant)) for variant in variants)
+        yield f"| {group} | {len(chosen)} | " + " | ".join(means) + " |"
 
 
 def each(rows: Sequence[Measured], variants: Sequence[str]) -> Iterator[str]:
     yield f"| group | program | {BASELINE}, seconds | " + " | ".join(variants) + " |"
     yield "|---|---|--:|" + "--:|" * len(variants)
     for row in rows:
-        ratios = " | ".join(f"{row.ratio(variant):.2f}" for variant in variants)
+        ratios = " | ".join(both(row.ratio(variant)) for variant in variants)
         program = row.program
-        yield f"| {program.group} | {program.name} | {row.seconds[BASELINE]:.3f} | {ratios} |"
+        yield f"| {program.group} | {program.name} | {row.costs[BASELINE].clock:.3f} | {ratios} |"
 
 
 def memory(peaks: dict[str, list[int]]) -> Iterator[str]:
@@ -223,8 +250,8 @@ class Results(NamedTuple):
     """In kB, by variant and number of writes."""
     rates: list[Scheduled]
 
-    def mean(self, variant: str) -> float:
-        return geometric_mean([row.ratio(variant) for row in self.rows])
+    def mean(self, variant: str) -> str:
+        return both(mean_ratio(self.rows, variant))
 
 
 def measure_all(builder: Builder, repeat: int) -> Results:
@@ -252,18 +279,19 @@ def targets(results: Results) -> Iterator[str]:
     slowest = min(results.rates, key=lambda scheduled: scheduled.rate)
     yield "| what | aim | measured |"
     yield "|---|--:|--:|"
-    yield f"| mode atomics, all programs | below 1, if possible 0.5 | {results.mean('atomics'):.2f} |"
+    yield f"| mode atomics, all programs | below 1, if possible 0.5 | {results.mean('atomics')} |"
     if "races" in results.variants:
-        yield f"| mode races, all programs | at most 1.5 | {results.mean('races'):.2f} |"
-    many = results.many.ratio("atomics")
-    yield f"| mode atomics, 25 threads, 60,000 locations, many SC fences | at most 10 | {many:.2f} |"
+        yield f"| mode races, all programs | at most 1.5 | {results.mean('races')} |"
+    many = both(results.many.ratio("atomics"))
+    yield f"| mode atomics, 25 threads, 60,000 locations, many SC fences | at most 10 | {many} |"
     yield f"| memory after 10,000 to 10,000,000 writes, largest by smallest | 1 | {growth:.2f} |"
     yield f"| million scheduled steps per second, 4 threads | 10 | {slowest.rate / 1e6:.1f} |"
 
 
 def report(results: Results) -> Iterator[str]:
     yield f"{results.compiler}, `-O2`, {os.cpu_count()} cores, {platform.machine()}; the least of"
-    yield f"{results.repeat} runs. Times are multiples of ThreadSanitizer's, and means are geometric."
+    yield f"{results.repeat} runs. Times are multiples of ThreadSanitizer's, by the clock and, in brackets,"
+    yield "of the processor; means are geometric."
     yield ""
     yield from targets(results)
     yield ""
