@@ -20,6 +20,7 @@ _ENTRY_POINTS = {
     "holdfast-c++": ("holdfast.sanitizer.compiler", "cxx"),
 }
 _SOURCES = Path(holdfast.__file__).parents[1]
+_LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
 
 
 class Toolchain(NamedTuple):
@@ -51,6 +52,15 @@ with_each_compiler = pytest.mark.parametrize(
         for toolchain in ALL
     ],
 )
+
+
+def build_native_test(directory: Path, name: str, parts: Sequence[str], *options: str) -> Path:
+    """A test program of `native/sanitizer/tests`, with the parts of the run-time library that it needs."""
+    sources = [_LIBRARY / "tests" / f"{name}.cpp", *(_LIBRARY / f"{part}.cpp" for part in parts)]
+    program = directory / name
+    command = ["g++", "-std=gnu++20", "-O1", "-mcx16", "-pthread", *options, f"-I{_LIBRARY}"]
+    subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
+    return program
 
 
 class Shell:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-_LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
+from sanitizer.building import build_native_test
+
 _PARTS = (
     *(
         "atomic_methods",
@@ -30,13 +30,8 @@ _PARTS = (
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The test program, with AddressSanitizer and UndefinedBehaviorSanitizer watching it."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
-    program = tmp_path_factory.mktemp("rules") / "rules"
-    sources = [_LIBRARY / "tests" / "rules.cpp", *(_LIBRARY / f"{part}.cpp" for part in _PARTS)]
-    options = ["-std=gnu++20", "-O1", "-mcx16", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    subprocess.run(["g++", *options, f"-I{_LIBRARY}", *map(str, sources), "-o", str(program)], check=True)
-    return program
+    options = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    return build_native_test(tmp_path_factory.mktemp("rules"), "rules", _PARTS, *options)
 
 
 def _agree(program: Path, first: int, count: int) -> None:
