@@ -10,7 +10,7 @@
 namespace holdfast {
 namespace {
 
-constexpr std::int64_t least_room = 2048;  // for so many steps outside of cells, at least
+constexpr std::int64_t least_room = 2048;  // for so many steps, at least
 constexpr std::int64_t least_records = 4096;
 constexpr std::uint32_t free_per_slot = 256;  // records
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
@@ -87,10 +87,10 @@ template <class Action>
 void for_stamps_of(Cell& cell, Action action) {
     action(cell.written);
     action(cell.read);
-    for (Reader& reader : cell.more_readers) action(reader.stamp);
+    for (Reader& reader : cell.more_readers()) action(reader.stamp);
     if (!cell.has_messages) return;
     action(cell.message);
-    for (Stamp& stamp : cell.more_messages) action(stamp);
+    for (Stamp& stamp : cell.more_messages()) action(stamp);
 }
 
 class Collection {
@@ -193,7 +193,7 @@ class Collection {
         });
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation)
-                all_of(cell.clocks(), cell.width, Cell::clock_count);
+                all_of(cell.object->clocks(), cell.object->width, Object::clock_count);
         });
     }
 
@@ -206,8 +206,7 @@ class Collection {
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation) return;
             for_stamps_of(cell, [&](Stamp& stamp) { rename(stamp); });
-            work_ +=
-                cell.history.compact([&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
+            work_ += cell.compact([&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
         });
     }
 

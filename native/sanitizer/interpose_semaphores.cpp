@@ -67,15 +67,15 @@ std::uintptr_t come_to(pthread_barrier_t const* barrier) {
     std::uint32_t place = 0, count = 0;
     {
         LockedCell cell(t, cell_address(barrier, counting), CellKind::synchronisation);
-        if (!cell || cell->object.members == 0) return rounds;
-        count = cell->object.members;
-        place = cell->object.arrivals;
-        cell->object.arrivals = (place + 1) % (2 * count);
+        if (!cell || cell->object->members == 0) return rounds;
+        count = cell->object->members;
+        place = cell->object->arrivals;
+        cell->object->arrivals = (place + 1) % (2 * count);
     }
     std::uintptr_t const channel = rounds + place / count;
     LockedCell cell(t, cell_address(barrier, channel), CellKind::synchronisation);
     if (!cell) return channel;
-    if (place % count == 0) cell->forget_clocks();
+    if (place % count == 0) cell->object->forget_clocks();
     release_to(t, *cell);
     return channel;
 }
@@ -91,7 +91,7 @@ HOLDFAST_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier,
     if (error != 0 || !hook) return error;
     forget_range(cell_address(barrier, 0), sizeof *barrier);
     LockedCell cell(hook.thread(), cell_address(barrier, counting), CellKind::synchronisation);
-    if (cell) cell->object.members = count;
+    if (cell) cell->object->members = count;
     return error;
 }
 

@@ -75,7 +75,7 @@ void Stamps<Entry>::add(Entry const& entry) {
     if (list_ == nullptr) list_ = make(2);
     if (list_->count == list_->capacity) {
         List* const larger = make(list_->capacity + 1);
-        for (Entry const& old : *this) larger->entries[larger->count++] = old;
+        for (Entry const& old : all()) larger->entries[larger->count++] = old;
         release();
         list_ = larger;
     }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "clock.hpp"
 
@@ -73,9 +74,9 @@ static_assert(sizeof(Stamp) == 12);
 template <class Entry>
 class Stamps {
   public:
-    bool empty() const { return list_ == nullptr || list_->count == 0; }
-    Entry* begin() const { return list_ == nullptr ? nullptr : list_->entries; }
-    Entry* end() const { return list_ == nullptr ? nullptr : list_->entries + list_->count; }
+    std::span<Entry> all() const {
+        return list_ == nullptr ? std::span<Entry>() : std::span(list_->entries, list_->count);
+    }
     void clear() {
         if (list_ != nullptr) list_->count = 0;
     }

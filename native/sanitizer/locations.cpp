@@ -65,27 +65,41 @@ void forget_granules(Region& region, std::uintptr_t begin, std::uintptr_t end) {
 
 }  // namespace
 
-void Cell::widen_clocks() {
-    auto const wider = static_cast<std::uint16_t>(clock_width);
+void Object::widen_clocks() {
+    std::uint32_t const wider = clock_width;
     Time* const moved = memory::allocate_array<Time>(std::size_t{clock_count} * wider);
     __builtin_memset(moved, 0, clock_count * wider * sizeof(Time));
     for (std::uint32_t i = 0; i < clock_count; ++i)
         copy(moved + std::size_t{i} * wider, clocks() + std::size_t{i} * width, width);
-    if (width > lanes) memory::release_array(object.wide_clocks, std::size_t{clock_count} * width);
-    object.wide_clocks = moved;
+    end();
+    wide_clocks = moved;
     width = wider;
+}
+
+void Object::end() {
+    if (width > lanes) memory::release_array(wide_clocks, std::size_t{clock_count} * width);
+}
+
+Others& Cell::make_others() {
+    if (others == nullptr) {
+        others = static_cast<Others*>(memory::allocate(sizeof(Others)));
+        *others = {};
+    }
+    return *others;
 }
 
 // Takes the cell out of use; it is locked, and so is the table.
 void retire(Cell& cell) {
-    if (cell.kind() == CellKind::atomic) {
-        cell.history.end();
-        cell.more_messages.release();
-        cell.more_readers.release();
+    if (cell.kind() == CellKind::synchronisation) {
+        cell.object->end();
+        memory::release(cell.object, sizeof(Object));
     } else {
-        if (cell.width > lanes)
-            memory::release_array(cell.object.wide_clocks, std::size_t{Cell::clock_count} * cell.width);
-        cell.object = {};  // a history begins with zeros
+        cell.end();
+        if (cell.others != nullptr) {
+            cell.others->messages.release();
+            cell.others->readers.release();
+            memory::release(cell.others, sizeof(Others));
+        }
     }
     races::forget(cell.told);
     __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
@@ -93,18 +107,11 @@ void retire(Cell& cell) {
     free_cells = &cell;
 }
 
-void Cell::begin(std::uint64_t initial) {
-    value = initial;
-    history.begin(initial);
-}
-
 void Cell::begin_again(std::uint64_t initial) {
     if (foreign) return;
     keep_message();
-    written = {};
     forget_readers();
-    value = initial;
-    history.begin_again(initial);
+    History::begin_again(initial);
 }
 
 void bring_in_step(Cell& x, bool created, std::uint64_t value, std::size_t size) {
@@ -135,10 +142,13 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
     Cell* const cell = take_cell();
     cell->lock.lock();
     cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = false;
-    cell->written = cell->read = {};
-    cell->read_access = {};
-    cell->width = lanes;
-    if (kind == CellKind::synchronisation) cell->object = {};
+    if (kind == CellKind::synchronisation) {
+        cell->object = static_cast<Object*>(memory::allocate(sizeof(Object)));
+        *cell->object = {};
+        cell->object->width = lanes;
+    } else {
+        cell->others = nullptr;
+    }
     cell->key = key;
     cell->next = chain;
     __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);

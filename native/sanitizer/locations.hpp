@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "history.hpp"
 #include "links.hpp"
@@ -29,52 +30,71 @@ constexpr std::uintptr_t key_of(std::uintptr_t address, CellKind kind) {
     return address | static_cast<std::uintptr_t>(kind) << 63;
 }
 
-// Somebody who has read the newest write.
-struct Reader {
-    Stamp stamp;
-    PackedAccess access;
-};
-
-// Four cache lines: what every access looks at is in the first, what most writes need besides in the second.
-// The processor brings lines in pairs.
-struct alignas(128) Cell {
+// What a cell of either kind has.
+struct CellHead {
     Lock lock;
     std::uint8_t size;  // of the last access
     bool foreign : 1;   // others than instrumented code write it, and we are told (static-local guards)
     bool message_is_write : 1;  // W is what the thread of the newest write knew as C when it wrote
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
     bool has_readers : 1;       // besides `read`
-    std::uint16_t width;        // of the clocks of a synchronisation object
-
     std::uintptr_t key;
     [[no_unique_address]] races::Message told;
+};
 
-    // Of an atomic. WSC of design.md, section 7, is what `written` knew as SC; MSC is that and what the
-    // readers knew as SC; W is what `written`, or else the messages, knew as C.
-    std::uint64_t value;  // of the newest write
-    Stamp written;
-    Stamp read;  // by one who has read it; all zero if there is none
-    PackedAccess read_access;
-    Cell* next;  // in its granule, or in the list of free cells
+// What few atomics have.
+struct Others {
+    Stamps<Stamp> messages;
+    Stamps<Reader> readers;
+};
 
-    union {
-        History history;
-        struct {  // of a synchronisation object: what its releases knew, as C and as SC
-            std::uint32_t members, arrivals;  // of a barrier
-            Time* wide_clocks;                // where the clocks are when there are more threads
-            alignas(16) Time own_clocks[2 * lanes];
-            std::uint32_t last_releaser;  // thread
-        } object;
-    };
+// A synchronisation object: what its releases knew, as C and as SC.
+struct Object {
+    std::uint32_t members, arrivals;  // of a barrier
+    Time* wide_clocks;                // where the clocks are when there are more threads
+    std::uint32_t last_releaser;      // thread
+    std::uint32_t width;              // of the clocks
+    alignas(16) Time own_clocks[2 * lanes];
+
+    static constexpr std::uint32_t clock_count = 2;
+    Time* clocks() { return width == lanes ? own_clocks : wide_clocks; }
+    Time* current() { return clocks(); }
+    Time* sc() { return clocks() + width; }
+    void forget_clocks() { __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time)); }
+    // Makes room for all slots in use.
+    void widen() {
+        if (width < clock_width) [[unlikely]]
+            widen_clocks();
+    }
+    void end();
+
+  private:
+    void widen_clocks();
+};
+
+// Two cache lines, which the processor brings together; a read needs only the first.
+//
+// WSC of design.md, section 7, is what `written` knew as SC; MSC is that and what the readers knew as SC; W
+// is what `written`, or else the messages, knew as C.
+struct alignas(128) Cell : CellHead, History {
     Stamp message;
-    Stamps<Stamp> more_messages;
-    Stamps<Reader> more_readers;
+    Cell* next;  // in its granule, or in the list of free cells
+    union {
+        Others* others;  // of an atomic; mostly null
+        Object* object;
+    };
 
     std::uintptr_t address() const { return key & ~key_of(0, CellKind::synchronisation); }
     CellKind kind() const { return static_cast<CellKind>(key >> 63); }
 
-    // The newest write, from its writer's step.
-    bool newest_known_to(Time const* clock) const { return written.known_to(clock); }
+    // Besides `read` and `message`.
+    std::span<Reader> more_readers() const {
+        return has_readers ? others->readers.all() : std::span<Reader>();
+    }
+    std::span<Stamp> more_messages() const {
+        return has_messages && others != nullptr ? others->messages.all() : std::span<Stamp>();
+    }
+    Others& make_others();
 
     // Before another write, which carries it on.
     void keep_message() {
@@ -85,36 +105,22 @@ struct alignas(128) Cell {
     }
     void forget_readers() {
         read = {};
-        if (has_readers) more_readers.clear();
+        if (has_readers) others->readers.clear();
         has_readers = false;
     }
     void forget_messages() {
-        if (has_messages) more_messages.clear();
+        if (has_messages && others != nullptr) others->messages.clear();
         has_messages = false;
     }
 
-    void begin(std::uint64_t initial);
+    // The location begins anew, because its memory was written by code that is not instrumented.
     void begin_again(std::uint64_t initial);
 
-    // Of a synchronisation object.
-    static constexpr std::uint32_t clock_count = 2;
-    Time* clocks() { return width == lanes ? object.own_clocks : object.wide_clocks; }
-    Time* current() { return clocks(); }
-    Time* sc() { return clocks() + width; }
-    void forget_clocks() { __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time)); }
-    // Makes room for all slots in use.
-    void widen() {
-        if (width < clock_width) [[unlikely]]
-            widen_clocks();
-    }
-
   private:
-    void widen_clocks();
-
     friend void retire(Cell&);
 };
 
-static_assert(sizeof(Cell) == 4 * 64);
+static_assert(sizeof(Cell) == 2 * 64);
 
 // The locked cell of an address; `created` tells whether it is a new one, whose history has not begun. Null
 // if the address is outside what the table covers.

@@ -72,7 +72,7 @@ template <class T>
     prefetch_to_write(const_cast<T const*>(a));
     if (cell == nullptr) return;
     prefetch_to_write(cell);
-    prefetch_to_write(&cell->history);
+    prefetch_to_write(&cell->next);
 }
 
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up

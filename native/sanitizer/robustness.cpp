@@ -26,12 +26,12 @@ bool check_values(Thread const& t, Cell const& x, Violation& v, Wanted wanted) {
     Awareness a;
     if (!differ(t, x, a)) return false;
     std::uint64_t could = 0;
-    bool const found = x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
+    bool const found = x.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         could = value;
         return wanted(value, free);
     });
     if (!found) return false;
-    describe(t, x.history, a, v);
+    describe(t, x, a, v);
     v.has_value = true;
     v.could = could;
     return true;
@@ -83,7 +83,7 @@ bool hear_message(Thread& t, Cell const& x, bool acquire) {
     if (x.message_is_write) return hear(t, x.written, acquire);
     if (!x.has_messages) return true;
     bool known = hear(t, x.message, acquire);
-    for (Stamp const& stamp : x.more_messages) known = hear(t, stamp, acquire) && known;
+    for (Stamp const& stamp : x.more_messages()) known = hear(t, stamp, acquire) && known;
     return known;
 }
 
@@ -106,8 +106,8 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
 // And that of the newest write.
 void learn_write(Thread& t, Cell const& x, Here here) {
     if (x.written.known_to(t.sc)) return;
-    Step const& write = x.history.newest();
-    PackedAccess const access{kept_place(write.stack), write.access, write.order};
+    Writer const writer = x.newest_writer();
+    PackedAccess const access{kept_place(writer.stack), writer.access, writer.order};
     learn_sc(t, x, x.written, access, reads(here.access), here);
 }
 
@@ -116,7 +116,7 @@ void learn_accesses(Thread& t, Cell& x, Here here) {
     learn_write(t, x, here);
     learn_sc(t, x, x.read, x.read_access, false, here);
     if (!x.has_readers) return;
-    for (Reader const& reader : x.more_readers) learn_sc(t, x, reader.stamp, reader.access, false, here);
+    for (Reader const& reader : x.more_readers()) learn_sc(t, x, reader.stamp, reader.access, false, here);
     x.forget_readers();
 }
 
@@ -128,12 +128,12 @@ void add_reader(Thread& t, Cell& x, Here here) {
         x.read_access = reader.access;
         return;
     }
-    for (Reader& other : x.more_readers) {
+    for (Reader& other : x.more_readers()) {
         if (!other.stamp.known_to(t.sc)) continue;
         other = reader;
         return;
     }
-    x.more_readers.add(reader);
+    x.make_others().readers.add(reader);
     x.has_readers = true;
 }
 
@@ -150,9 +150,9 @@ void add_message(Cell& x, Stamp stamp) {
         return true;
     };
     if (is_settled_by(x.message)) return;
-    for (Stamp& other : x.more_messages)
+    for (Stamp& other : x.more_messages())
         if (is_settled_by(other)) return;
-    x.more_messages.add(stamp);
+    x.make_others().messages.add(stamp);
 }
 
 }  // namespace
@@ -160,20 +160,20 @@ void add_message(Cell& x, Stamp stamp) {
 // hb is part of hbsc, so C knows no more than SC, and what it knows stands not behind what SC knows.
 bool differ(Thread const& t, Cell const& x, Awareness& a) {
     if (x.newest_known_to(t.current)) return false;
-    History const& h = x.history;
+    History const& h = x;
     a.s = h.known(t.sc, h.last());
     a.c = h.known(t.current, a.s);
-    return h.at(a.c).index != h.at(a.s).index;
+    return h.any_write_between(a.c, a.s);
 }
 
 bool check_load(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
     if (!differ(t, x, a)) return false;
-    describe(t, x.history, a, v);
+    describe(t, x, a, v);
     v.has_value = true;
     v.could = v.known.value;
     v.certain = false;
-    x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool) {
+    x.any_between(a.c, a.s, [&](std::uint64_t value, bool) {
         v.stale[v.stale_count++] = value;
         return v.stale_count == Violation::most_stale;
     });
@@ -182,8 +182,8 @@ bool check_load(Thread const& t, Cell const& x, Violation& v) {
 
 bool check_write(Thread const& t, Cell const& x, Violation& v) {
     Awareness a;
-    if (!differ(t, x, a) || x.history.at(a.c).plain == x.history.at(a.s).plain) return false;
-    describe(t, x.history, a, v);
+    if (!differ(t, x, a) || !x.any_store_between(a.c, a.s)) return false;
+    describe(t, x, a, v);
     return true;
 }
 
@@ -212,9 +212,9 @@ void read_part(Thread& t, Cell& x, bool acquire, Here here) {
     if (!ready_for_step(t)) return;
     learn_write(t, x, here);
     hear_message(t, x, acquire);
-    if (!x.newest_known_to(t.current) && !x.history.knows_newest(t.current)) {
+    if (!x.knows_newest(t.current)) {
         take_step(t);
-        x.history.add_knower(t.slot, t.time);
+        x.add_knower(t.slot, t.time);
     }
     add_reader(t, x, here);
 }
@@ -301,23 +301,24 @@ void sc_fence(Thread& t, std::uintptr_t place) {
     t.changed = false;
 }
 
-void acquire_from(Thread& t, Cell& object) {
+void acquire_from(Thread& t, Cell const& x) {
+    Object& object = *x.object;
     if (ahead(object.sc(), t.sc, object.width)) {
-        AccessAt const from{0, object.object.last_releaser, Access::synchronisation, Order::release};
+        AccessAt const from{0, object.last_releaser, Access::synchronisation, Order::release};
         AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
-        learn_by(t.links, {now_in_ticks(), object.address(), from, to, true}, t.sc, object.sc(),
-                 object.width);
+        learn_by(t.links, {now_in_ticks(), x.address(), from, to, true}, t.sc, object.sc(), object.width);
         learned(t);
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
     if (join(t.current, object.current(), object.width)) learned(t);
 }
 
-void release_to(Thread& t, Cell& object) {
+void release_to(Thread& t, Cell& x) {
+    Object& object = *x.object;
     object.widen();
     join(object.current(), t.current, object.width);
     join(object.sc(), t.sc, object.width);
-    object.object.last_releaser = t.id;
+    object.last_releaser = t.id;
 }
 
 }  // namespace holdfast

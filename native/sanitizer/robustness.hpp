@@ -67,7 +67,7 @@ bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
     Awareness a;
     differ(t, x, a);
     bool any = false;
-    v.certain = x.history.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
+    v.certain = x.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         any = any || free;
         return free && changed(value);
     });
@@ -112,7 +112,7 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
 // Does C know W[x]? False also if that is not quickly seen.
 [[gnu::always_inline]] inline bool knows_message(Thread const& t, Cell const& x) {
     if (x.message_is_write) return x.written.known_to(t.current);
-    return !x.has_messages || (x.message.known_to(t.current) && x.more_messages.empty());
+    return !x.has_messages || (x.message.known_to(t.current) && x.more_messages().empty());
 }
 
 // A read of what t knows already, the message included: it is no violation. Done if true.
@@ -157,11 +157,9 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
 
 [[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
     take_step(t);
-    x.history.add_write(t.slot, t.time, value, {here.stack, t.id, here.access, here.order});
     // A test-and-set of what is set may be one round of many.
     if (here.access == Access::store || x.value != value) x.lock.count_change();
-    x.value = value;
-    x.written = stamp_of(t);
+    x.add_write(stamp_of(t), value, {here.stack, t.id, here.access, here.order});
     x.read = {};
 }
 
@@ -195,7 +193,7 @@ void release_fence(Thread&);
 void sc_fence(Thread&, std::uintptr_t place);
 
 // Synchronisation objects, and the begin and end of what they protect.
-void acquire_from(Thread&, Cell&);
+void acquire_from(Thread&, Cell const&);
 void release_to(Thread&, Cell&);
 
 // The SC fences' own location: its message and its hbsc knowledge. All threads come here, so with a few
