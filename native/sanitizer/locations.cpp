@@ -152,7 +152,7 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
     cell->key = key;
     cell->next = chain;
     __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);
-    ++region->cells_near(address);
+    if (region->cells_near(address)++ == 0) shadow::expect_neighbours(*region, address);
     return {cell, true};
 }
 

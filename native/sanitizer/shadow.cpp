@@ -2,6 +2,7 @@
 
 #include "lock.hpp"
 #include "memory.hpp"
+#include "scheduler_kernel.hpp"
 
 namespace holdfast::shadow {
 
@@ -19,6 +20,15 @@ Node* child(Node*& place) {
 }
 
 }  // namespace
+
+void expect_neighbours(Region& region, std::uintptr_t address) {
+    constexpr std::uintptr_t pages = 8;
+    std::uintptr_t const page = address & ~(page_bytes - 1);
+    if (page % (pages * page_bytes) != 0 || page % region_bytes == 0) return;
+    if (region.cells_near(page - page_bytes) == 0) return;
+    constexpr std::size_t bytes = (pages * page_bytes >> granule_bits) * sizeof(Cell*);
+    scheduler::kernel::call(SYS_madvise, &region.granule(page), bytes, MADV_POPULATE_WRITE);
+}
 
 Region* make_region(std::uintptr_t address) {
     if (Region* const region = find_region(address); region != nullptr) return region;

@@ -35,6 +35,11 @@ struct Middle {
 };
 extern Middle* root[std::size_t{1} << root_bits];
 
+// A page has its first cell. If the one before it has cells too, those behind it will: their part of the
+// table is made at once, before somebody looks into it. A page that was looked into before it is written
+// must be changed for all processors.
+void expect_neighbours(Region&, std::uintptr_t address);
+
 // Null if the address is outside what the table covers.
 Region* make_region(std::uintptr_t address);
 
