@@ -10,8 +10,9 @@
 namespace holdfast {
 namespace {
 
-constexpr std::int64_t least_room = 2048;  // for so many steps, at least
-constexpr std::int64_t least_records = 4096;
+// To stop the world costs much, however little there is to do then.
+constexpr std::int64_t least_room = 1 << 14;  // for so many steps, at least
+constexpr std::int64_t least_records = 1 << 14;
 constexpr std::uint32_t free_per_slot = 256;  // records
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
@@ -66,7 +67,7 @@ struct Values {
 
 // Room for enough steps to be worth the work, but not so many that their memory matters.
 std::int64_t room_between(std::int64_t work) {
-    std::int64_t const worthwhile = work, bearable = (1 << 17) + work / 2;
+    std::int64_t const worthwhile = 4 * work, bearable = (1 << 17) + work;
     return least_room + (worthwhile < bearable ? worthwhile : bearable);
 }
 
