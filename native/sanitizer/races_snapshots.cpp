@@ -8,9 +8,10 @@
 #include "threads.hpp"
 
 namespace holdfast::races {
-namespace {
 
-Ear* ears;  // by slot
+Ear* ears;
+
+namespace {
 
 template <class T>
 T* array_for_slots() {
@@ -49,16 +50,11 @@ void start_ears() {
     ears = array_for_slots<Ear>();
 }
 
-Ear* ear_of(Thread& t) {
+Ear* make_ear(Thread& t) {
     if (t.slot == no_slot && !take_slot(t)) return nullptr;
     Ear& ear = ears[t.slot];
-    if (!ear.belongs_to(t)) [[unlikely]]
-        ear.pass_to(t);
+    ear.pass_to(t);
     return &ear;
-}
-
-bool Ear::belongs_to(Thread const& t) const {
-    return known_ != nullptr && thread_ == t.id;
 }
 
 // A slot has a new owner. Whoever comes to own one knows all that was told in its name before, so numbers go

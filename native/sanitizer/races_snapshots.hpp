@@ -11,13 +11,9 @@
 
 #include <cstdint>
 
-#include "clock.hpp"
+#include "threads.hpp"
 
-namespace holdfast {
-
-struct Thread;
-
-namespace races {
+namespace holdfast::races {
 
 struct alignas(64) Snapshot {
     void* address;
@@ -64,7 +60,7 @@ class alignas(128) Ear {
     void acquire_fence();
     void release_fence() { fenced_ = take_in_place_of(fenced_); }
 
-    bool belongs_to(Thread const&) const;
+    bool belongs_to(Thread const& t) const { return known_ != nullptr && thread_ == t.id; }
     void pass_to(Thread const&);
 
   private:
@@ -88,8 +84,13 @@ class alignas(128) Ear {
 };
 
 void start_ears();
+extern Ear* ears;  // by slot
+Ear* make_ear(Thread&);
 // Null if no slot is left for the thread.
-Ear* ear_of(Thread&);
+inline Ear* ear_of(Thread& t) {
+    if (t.slot == no_slot || !ears[t.slot].belongs_to(t)) [[unlikely]]
+        return make_ear(t);
+    return &ears[t.slot];
+}
 
-}  // namespace races
-}  // namespace holdfast
+}  // namespace holdfast::races
