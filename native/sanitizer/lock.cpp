@@ -5,11 +5,12 @@
 namespace holdfast {
 namespace {
 
-// How a thread fares with a lock that it finds taken. Threads that want the same locations all the time take
-// the lines from each other: all together may do less than the others alone while this one sleeps. But sleep
-// does harm if they only want the lock now and then, or if the others wait for the one that sleeps, because
-// it has the program's own lock, or it is its turn. Which of these it is shows when the changes to what the
-// lock protects are counted. It depends on what the thread is about to do, so each operation has its own
+// How a thread fares at a location where it meets others: it finds the lock taken, or comes to change what
+// they have changed, or waits for them in a loop. Threads that want the same locations all the time take the
+// lines from each other: all together may do less than the others alone while this one sleeps. But sleep does
+// harm if they only meet now and then, or if the others wait for the one that sleeps, because it has the
+// program's own lock, or it is its turn. Which of these it is shows when the changes to what the lock
+// protects are counted. It depends on what the thread is about to do, so each operation has its own
 // experience.
 class Experience {
   public:
@@ -22,12 +23,14 @@ class Experience {
         operation_ = operation;
     }
 
-    // The lock was found taken, after so many changes.
+    // Another was met, after so many changes.
     bool advises_sleep(std::uint32_t changes) {
+        if (moment_ == 0) go_on_to(changes);
+        if (++met_ <= to_bear_) return false;
         Pace const pace = go_on_to(changes);
         together_.changes += pace.changes;
         together_.ticks += pace.ticks;
-        return ++found_taken_ > to_bear_;
+        return true;
     }
     void add_sleep(std::uint32_t changes) {
         Pace const alone = go_on_to(changes);
@@ -35,7 +38,7 @@ class Experience {
             to_bear_ /= 2;
         else if (to_bear_ < most_to_bear)
             to_bear_ = 2 * to_bear_ + 1;
-        found_taken_ = 0;
+        met_ = 0;
         together_.changes /= 2;
         together_.ticks /= 2;
     }
@@ -47,10 +50,9 @@ class Experience {
     Pace go_on_to(std::uint32_t changes) {
         std::uint64_t const now = now_in_ticks();
         Pace const pace{(changes - changes_) & Lock::most_changes, now - moment_};
-        bool const is_first = moment_ == 0;
         changes_ = changes;
         moment_ = now;
-        return is_first ? Pace{} : pace;
+        return pace;
     }
 
     static constexpr std::uint32_t most_to_bear = 10'000;
@@ -60,7 +62,7 @@ class Experience {
     std::uint64_t moment_ = 0;
     Pace together_ = {};  // while it was awake; what is long ago counts less
     std::uint32_t changes_ = 0;
-    std::uint32_t found_taken_ = 0, to_bear_ = 7;  // so often before the next sleep
+    std::uint32_t met_ = 0, to_bear_ = 7;  // so often before the next sleep
 };
 
 constexpr std::size_t experiences = 64;
@@ -69,7 +71,7 @@ constinit thread_local Experience experience[experiences] [[gnu::tls_model("init
 Experience& experience_with(Lock const* lock, void const* operation) {
     auto const where = reinterpret_cast<std::uintptr_t>(lock),
                what = reinterpret_cast<std::uintptr_t>(operation);
-    Experience& mine = experience[(where / 256 * 7 + what / 64 + what * 13) % experiences];
+    Experience& mine = experience[(where / 128 * 7 + what / 64 + what * 13) % experiences];
     if (!mine.is_about(lock, operation)) mine.begin(lock, operation);
     return mine;
 }
@@ -84,15 +86,18 @@ void nap() {
 
 }  // namespace
 
-// Who finds the lock taken again and again may sleep first (see above). Then it looks for some time, as long
+void Lock::sleep_if_useful(void const* operation) const {
+    Experience& mine = experience_with(this, operation);
+    if (!mine.advises_sleep(changes())) return;
+    nap();
+    mine.add_sleep(changes());
+}
+
+// Who meets others again and again may sleep first. Then it looks for some time, as long
 // as several holders need; then it lets others run, because the holder may have lost the processor; if that
 // does not help, it sleeps, because others than the holder may run first.
 [[gnu::noinline]] void Lock::wait() {
-    if (Experience& mine = experience_with(this, __builtin_return_address(0));
-        mine.advises_sleep(changes())) {
-        nap();
-        mine.add_sleep(changes());
-    }
+    sleep_if_useful(__builtin_return_address(0));
     for (int round = 0; is_locked() || !take(); ++round) {
         if (round < rounds_of_looking)
             pause_processor();

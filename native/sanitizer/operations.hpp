@@ -75,6 +75,14 @@ template <class T>
     prefetch_to_write(&cell->next);
 }
 
+// Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
+// better to let them go on alone for a moment, before this thread has a turn that they wait for.
+inline void let_others_go_first(Thread const& t, Cell const* cell, std::uintptr_t place, bool waits) {
+    if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
+    if ((waits && t.await.rounds == 0) || scheduler::active()) return;
+    cell->lock.sleep_if_useful(reinterpret_cast<void const*>(place));
+}
+
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
 // by it.
 template <class T>
@@ -94,7 +102,10 @@ template <class T>
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, place, address_of(a));
-    if (!again) expect_read(a, cell);
+    if (again)
+        let_others_go_first(t, cell, place, true);
+    else
+        expect_read(a, cell);
     races::Called called(place);
     begin_access(t, order, place);
     Violation v;
@@ -162,7 +173,9 @@ template <class Update, class T>
     if (!watched(hook)) return Update::in_memory(a, operand);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    if (!goes_round(t, place, address_of(a))) expect_write(a, cell);
+    bool const again = goes_round(t, place, address_of(a));
+    if (!again) expect_write(a, cell);
+    let_others_go_first(t, cell, place, again);
     races::Called called(place);
     begin_access(t, order, place);
     std::uint32_t const stack = keep_stack(t, frame);
@@ -207,6 +220,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, place, address_of(a));
     if (!again) expect_write(a, cell);
+    let_others_go_first(t, cell, place, again);
     races::Called called(place);
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);
