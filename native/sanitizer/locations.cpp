@@ -148,6 +148,7 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
         cell->object->width = lanes;
     } else {
         cell->others = nullptr;
+        cell->begin(0);
     }
     cell->key = key;
     cell->next = chain;
