@@ -45,6 +45,25 @@ Cell* in_chain(Cell* chain, std::uintptr_t key) {
     return chain;
 }
 
+// Takes the cell out of use; it is locked, and so is the table.
+void retire(Cell& cell) {
+    if (cell.kind() == CellKind::synchronisation) {
+        cell.object->end();
+        memory::release(cell.object, sizeof(Object));
+    } else {
+        cell.end();
+        if (cell.others != nullptr) {
+            cell.others->messages.release();
+            cell.others->readers.release();
+            memory::release(cell.others, sizeof(Others));
+        }
+    }
+    races::forget(cell.told);
+    __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
+    cell.next = free_cells;
+    free_cells = &cell;
+}
+
 void forget_granules(Region& region, std::uintptr_t begin, std::uintptr_t end) {
     constexpr std::uintptr_t granule = std::uintptr_t{1} << shadow::granule_bits;
     for (std::uintptr_t address = begin & ~(granule - 1); address < end; address += granule) {
@@ -86,25 +105,6 @@ Others& Cell::make_others() {
         *others = {};
     }
     return *others;
-}
-
-// Takes the cell out of use; it is locked, and so is the table.
-void retire(Cell& cell) {
-    if (cell.kind() == CellKind::synchronisation) {
-        cell.object->end();
-        memory::release(cell.object, sizeof(Object));
-    } else {
-        cell.end();
-        if (cell.others != nullptr) {
-            cell.others->messages.release();
-            cell.others->readers.release();
-            memory::release(cell.others, sizeof(Others));
-        }
-    }
-    races::forget(cell.told);
-    __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
-    cell.next = free_cells;
-    free_cells = &cell;
 }
 
 void Cell::begin_again(std::uint64_t initial) {

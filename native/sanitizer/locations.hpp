@@ -115,9 +115,6 @@ struct alignas(128) Cell : CellHead, History {
 
     // The location begins anew, because its memory was written by code that is not instrumented.
     void begin_again(std::uint64_t initial);
-
-  private:
-    friend void retire(Cell&);
 };
 
 static_assert(sizeof(Cell) == 2 * 64);
