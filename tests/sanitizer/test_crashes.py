@@ -55,7 +55,7 @@ static void end(char const* how) {
     if (!strcmp(how, "divide")) turn /= zero;
     if (!strcmp(how, "trap")) __builtin_trap();
     if (!strcmp(how, "terminate")) kill(getpid(), SIGTERM);
-    if (!strcmp(how, "interrupt")) signal(SIGINT, SIG_DFL), raise(SIGINT);  // jobs in the background ignore it
+    if (!strcmp(how, "interrupt")) signal(SIGINT, SIG_DFL), raise(SIGINT);  // background jobs ignore it
     if (!strcmp(how, "pipe")) { int ends[2]; if (pipe(ends) == 0) close(ends[0]), write(ends[1], "", 1); }
     if (!strcmp(how, "handler")) signal(SIGSEGV, own), *nowhere = 1;
     if (!strcmp(how, "group")) syscall(SYS_exit_group, 5);
