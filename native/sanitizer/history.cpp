@@ -4,7 +4,6 @@
 
 #include "memory.hpp"
 #include "options.hpp"
-#include "threads.hpp"
 
 namespace holdfast {
 

@@ -20,10 +20,9 @@
 #include "knowledge.hpp"
 #include "links.hpp"
 #include "orders.hpp"
+#include "threads.hpp"
 
 namespace holdfast {
-
-extern Time* known_to_all;  // threads.hpp
 
 class Gap {
   public:

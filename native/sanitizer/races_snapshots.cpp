@@ -5,7 +5,6 @@
 #include "memory.hpp"
 #include "options.hpp"
 #include "races_tsan.hpp"
-#include "threads.hpp"
 
 namespace holdfast::races {
 
