@@ -64,7 +64,7 @@ def test_the_watcher_can_stop_the_search():
         seen.append(progress)
         return len(seen) == 3
 
-    answer = robust(COUNTERS, watcher=stop_at_third)
+    answer = robust(COUNTERS, order="breadth-first", watcher=stop_at_third)  # others begin anew
     assert isinstance(answer, Unknown)
     assert answer.interrupted
     assert [p.states for p in seen] == sorted(p.states for p in seen)
