@@ -45,11 +45,11 @@ void put_stack(Text& out, Stack const& stack) {
 
 // The line of a place, or its function, or its module.
 void put_line(Text& out, std::uintptr_t place) {
-    Symbol const* s = symbol_at(place);
-    if (s->line != nullptr)
-        out << s->line;
-    else if (s->function != nullptr)
-        out << s->function;
+    Symbol const& s = of_the_program(*symbol_at(place));
+    if (s.line != nullptr)
+        out << s.line;
+    else if (s.function != nullptr)
+        out << s.function;
     else
         put_module(out, place);
 }
@@ -225,8 +225,8 @@ void text_finding(Finding const& f) {
     put_repairs(out, f);
     out << "SUMMARY: Holdfast: robustness violation ";
     put_line(out, f.by.place());
-    if (char const* const function = symbol_at(f.by.place())->function; function != nullptr)
-        out << " in " << function;
+    char const* const function = of_the_program(*symbol_at(f.by.place())).function;
+    if (function != nullptr) out << " in " << function;
     out << "\n" << rule;
     out.write_to(file);
 }

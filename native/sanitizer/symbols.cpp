@@ -194,6 +194,12 @@ bool comes_with_the_compiler(std::string_view line) {
 
 }  // namespace
 
+Symbol const& of_the_program(Symbol const& innermost) {
+    Symbol const* s = &innermost;
+    while (s != nullptr && s->line != nullptr && comes_with_the_compiler(s->line)) s = s->next;
+    return s != nullptr ? *s : innermost;
+}
+
 bool same_source(Symbol const& first, Symbol const& second) {
     Symbol const *a = &first, *b = &second;
     for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {

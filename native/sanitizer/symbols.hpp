@@ -22,6 +22,10 @@ void look_up_symbols(std::uintptr_t const* places, std::size_t count, std::uintp
 // What is known of a place. Never null; lives for ever.
 Symbol const* symbol_at(std::uintptr_t place);
 
+// Of those at a place, the one that a reader looks for: the innermost that does not come from a header of the
+// compiler, such as <atomic>; the innermost if all do.
+Symbol const& of_the_program(Symbol const&);
+
 // Are both from the same source, although at different places: copies that inlining has made? What the
 // headers of the compiler have inlined is not enough, because all atomics come from the same lines there.
 bool same_source(Symbol const&, Symbol const&);

@@ -185,6 +185,19 @@ class TestStoreBuffering:
         assert "WARNING: Holdfast: robustness violation" in done.stderr
         assert "sb.cpp:9" in done.stderr
 
+    def test_the_programs_own_report_names_lines_of_the_program(self, shell: Shell) -> None:
+        """And not those of <atomic>, where it is inlined, except in stacks."""
+        shell.write("sb.cpp", STORE_BUFFERING)
+        shell.ok("holdfast-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
+        report = shell.run("./sb", HOLDFAST_OPTIONS="schedule=random").stderr
+        told = [line for line in report.splitlines() if not line.strip().startswith("#")]
+        assert any("between" in line and "sb.cpp:5 and" in line and "sb.cpp:6 (" in line for line in told)
+        assert any(
+            line.startswith("SUMMARY") and line.endswith("in enter(std::atomic<int>&, std::atomic<int>&)")
+            for line in told
+        )
+        assert not any("atomic_base.h" in line for line in told)
+
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)
         shell.ok("holdfast-c++", "sb.cpp", "-o", "sb")
