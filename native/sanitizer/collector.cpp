@@ -10,15 +10,12 @@
 namespace holdfast {
 namespace {
 
-// To stop the world costs much, however little there is to do then.
-constexpr std::int64_t least_room = 1 << 14;  // for so many steps, at least
-constexpr std::int64_t least_records = 1 << 14;
 constexpr std::uint32_t free_per_slot = 256;  // records
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
 
-std::int64_t room_due = least_room;
-std::int64_t records_due = least_records;
+std::int64_t room_due = 1 << 12;
+std::int64_t records_due = 1 << 12;
 Time time_due = least_time;
 std::uint32_t asked;  // somebody is about to collect
 std::uint32_t steps_since_look;
@@ -65,10 +62,17 @@ struct Values {
     }
 };
 
+// How many steps or records are worth a collection at all, however little there is to do then: to stop the
+// world takes the longer, the more threads there are, up to some that wait for a processor.
+std::int64_t worth_a_stop() {
+    std::int64_t const few = std::int64_t{slot_count} * slot_count << 9, most = 1 << 14;
+    return few < most ? few : most;
+}
+
 // Room for enough steps to be worth the work, but not so many that their memory matters.
 std::int64_t room_between(std::int64_t work) {
     std::int64_t const worthwhile = 4 * work, bearable = (1 << 17) + work;
-    return least_room + (worthwhile < bearable ? worthwhile : bearable);
+    return worth_a_stop() + (worthwhile < bearable ? worthwhile : bearable);
 }
 
 template <class Action>
@@ -125,7 +129,7 @@ class Collection {
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
         room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);
-        records_due = 2 * record_count + least_records + cells_;
+        records_due = 2 * record_count + worth_a_stop() + cells_;
     }
 
   private:
