@@ -86,18 +86,20 @@ void nap() {
 
 }  // namespace
 
-void Lock::sleep_if_useful(void const* operation) const {
-    Experience& mine = experience_with(this, operation);
-    if (!mine.advises_sleep(changes())) return;
+bool Lock::advises_sleep(void const* operation) const {
+    return experience_with(this, operation).advises_sleep(changes());
+}
+void Lock::sleep(void const* operation) const {
     nap();
-    mine.add_sleep(changes());
+    experience_with(this, operation).add_sleep(changes());
 }
 
 // Who meets others again and again may sleep first. Then it looks for some time, as long
 // as several holders need; then it lets others run, because the holder may have lost the processor; if that
 // does not help, it sleeps, because others than the holder may run first.
 [[gnu::noinline]] void Lock::wait() {
-    sleep_if_useful(__builtin_return_address(0));
+    void const* const operation = __builtin_return_address(0);
+    if (advises_sleep(operation)) sleep(operation);
     for (int round = 0; is_locked() || !take(); ++round) {
         if (round < rounds_of_looking)
             pause_processor();

@@ -49,9 +49,10 @@ class Lock {
     void unlock() { __atomic_store_n(&word_, (word_ | taken) + 1, __ATOMIC_RELEASE); }
     bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
 
-    // For who meets others here, before this operation: sleeps for a moment if that has proved useful to what
-    // they do (lock.cpp). The lock need not be held.
-    void sleep_if_useful(void const* operation) const;
+    // For who meets others here, before this operation: has it proved useful to what they do if this thread
+    // sleeps for a moment (lock.cpp)? Then it should. The lock need not be held.
+    bool advises_sleep(void const* operation) const;
+    void sleep(void const* operation) const;
 
     // For those who count changes themselves.
     void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }

@@ -77,10 +77,15 @@ template <class T>
 
 // Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
 // better to let them go on alone for a moment, before this thread has a turn that they wait for.
-inline void let_others_go_first(Thread const& t, Cell const* cell, std::uintptr_t place, bool waits) {
+inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t place, bool waits) {
+    Thread const& t = hook.thread();
     if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
     if ((waits && t.await.rounds == 0) || scheduler::active()) return;
-    cell->lock.sleep_if_useful(reinterpret_cast<void const*>(place));
+    auto const* const operation = reinterpret_cast<void const*>(place);
+    if (!cell->lock.advises_sleep(operation)) return;
+    hook.leave();  // nobody is to wait for it meanwhile
+    cell->lock.sleep(operation);
+    hook.enter();
 }
 
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
@@ -103,7 +108,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, place, address_of(a));
     if (again)
-        let_others_go_first(t, cell, place, true);
+        let_others_go_first(hook, cell, place, true);
     else
         expect_read(a, cell);
     races::Called called(place);
@@ -175,7 +180,7 @@ template <class Update, class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, place, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(t, cell, place, again);
+    let_others_go_first(hook, cell, place, again);
     races::Called called(place);
     begin_access(t, order, place);
     std::uint32_t const stack = keep_stack(t, frame);
@@ -220,7 +225,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, place, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(t, cell, place, again);
+    let_others_go_first(hook, cell, place, again);
     races::Called called(place);
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);

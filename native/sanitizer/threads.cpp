@@ -5,6 +5,7 @@
 
 #include "memory.hpp"
 #include "options.hpp"
+#include "processor.hpp"
 #include "scheduler_kernel.hpp"
 #include "text.hpp"
 
@@ -41,9 +42,11 @@ void register_barriers() {
     if (answer != 0) __atomic_fetch_or(&gate, needs_barrier, __ATOMIC_SEQ_CST);
 }
 
-// For a thread that has lost the processor inside a hook.
+// For a thread to leave its hook. That is soon, unless it has lost the processor there.
 void wait_a_little(int round) {
-    if (round < 8) return let_others_run();
+    constexpr int looking = 100, letting_run = 8;
+    if (round < looking) return pause_processor();
+    if (round < looking + letting_run) return let_others_run();
     timespec const time{0, 20'000};
     call(SYS_nanosleep, &time, nullptr);
 }
@@ -263,10 +266,13 @@ void in_child_of_fork() {
 }
 
 void enter_slowly(Thread& t) {
+    constexpr int rounds_of_looking = 1000;
     auto const stopped = [] { return (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) & world_stops) != 0; };
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     while (stopped()) {
         __atomic_store_n(&t.in_hook, 0, __ATOMIC_RELEASE);
+        // Mostly not for as long as it takes to sleep and be woken.
+        for (int round = 0; round < rounds_of_looking && stopped(); ++round) pause_processor();
         while (stopped())
             call(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, __atomic_load_n(&gate, __ATOMIC_RELAXED) | world_stops,
                  nullptr, nullptr, 0);

@@ -159,7 +159,7 @@ class Hook {
     [[gnu::always_inline]] ~Hook() {
         if (!entered_) return;
         bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
-        __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE);
+        leave();
         if (due) [[unlikely]]
             collect();
     }
@@ -170,7 +170,8 @@ class Hook {
     explicit operator bool() const { return entered_; }
     Thread& thread() const { return thread_; }
 
-  private:
+    // In between the world may be stopped, and go on.
+    void leave() { __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE); }
     void enter() {
         __atomic_store_n(&thread_.in_hook, 1, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -178,6 +179,7 @@ class Hook {
             enter_slowly(thread_);
     }
 
+  private:
     Thread& thread_;
     bool entered_;
 };
