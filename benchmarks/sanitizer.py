@@ -255,12 +255,16 @@ class Results(NamedTuple):
 
 
 def measure_all(builder: Builder, repeat: int) -> Results:
+    programs = (*examples(), *stress_suite())
+    for program in programs:  # so that no compiler has just had the caches and the memory
+        for variant in builder.variants:
+            builder.build(program, variant)
     version = subprocess.run([builder.cxx, "--version"], capture_output=True, text=True, check=True).stdout
     return Results(
         repeat=repeat,
         compiler=version.splitlines()[0],
         variants=[variant for variant in builder.variants if variant != BASELINE],
-        rows=[measure(builder, program, repeat) for program in (*examples(), *stress_suite())],
+        rows=[measure(builder, program, repeat) for program in programs],
         many=measure(builder, stress("fences", 25, 60_000), repeat),
         peaks={
             variant: [peak_kb(builder, stress("messages", 2, 2, writes), variant) for writes in WRITES]
