@@ -52,9 +52,10 @@ def _build(shell: Shell, text: str, *options: str, plus_plus: bool = False, name
     return shell.directory / name
 
 
-def _survives(shell: Shell, program: Path, says: str = "", schedule: str = "os", code: int = 0) -> None:
-    # Some go on until so much time has passed, with as many steps as the machine does in it.
-    done = shell.run(program, HOLDFAST_OPTIONS=f"schedule={schedule}:steps=1000000000")
+def _survives(
+    shell: Shell, program: Path, says: str = "", schedule: str = "os", code: int = 0, *, options: str = ""
+) -> None:
+    done = shell.run(program, HOLDFAST_OPTIONS=f"schedule={schedule}{options}")
     assert (done.returncode, done.stdout, done.stderr) == (code, says, "")
 
 
@@ -158,7 +159,8 @@ int main(void) {
 }
 """,
     )
-    _survives(shell, program, schedule=schedule)
+    # It goes on until so much time has passed, with as many steps as the machine does in it.
+    _survives(shell, program, schedule=schedule, options=":steps=1000000000")
 
 
 @with_each_compiler
