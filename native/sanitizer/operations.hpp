@@ -91,9 +91,10 @@ inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t pla
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
 // by it.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, T& value) {
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t place,
+              T& value) {
     return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
-        value = raw_load(a);
+        value = raw_load(a, place);
         return to_bits(value) == newest && size == sizeof(T);
     });
 }
@@ -111,16 +112,15 @@ template <class T>
         let_others_go_first(hook, cell, place, true);
     else
         expect_read(a, cell);
-    races::Called called(place);
     begin_access(t, order, place);
     Violation v;
     bool violated = false;
     T value;
-    if (!again || !waits_on(t, a, cell, acquires(order), value)) {
+    if (!again || !waits_on(t, a, cell, acquires(order), place, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::hear(t, x->told, a, acquires(order));
-        value = raw_load(a);
+        value = raw_load(a, place);
         Here const here{place, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
             keep_in_step(x, to_bits(value), sizeof(T));
@@ -143,7 +143,6 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     expect_write(a, cell);
     std::uintptr_t const place = place_of(frame);
-    races::Called called(place);
     begin_access(t, order, place);
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
@@ -155,7 +154,7 @@ template <class T>
         if (!x) return raw_store(a, value);
         old = peek(a);
         bool const in_place = races::tells_in_place(t, x->told, releases(order));
-        raw_store_locked(a, value, in_place);
+        raw_store_locked(a, value, place, in_place);
         races::tell(t, x->told, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
@@ -181,7 +180,6 @@ template <class Update, class T>
     bool const again = goes_round(t, place, address_of(a));
     if (!again) expect_write(a, cell);
     let_others_go_first(hook, cell, place, again);
-    races::Called called(place);
     begin_access(t, order, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
@@ -192,7 +190,7 @@ template <class Update, class T>
         if (!x) return Update::in_memory(a, operand);
         races::hear(t, x->told, a, acquires(order));
         bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
-        old = Update::in_memory(a, operand, in_place);
+        old = Update::in_memory(a, operand, place, in_place);
         races::pass_on(t, x->told, releases(order), in_place);
         next = Update::of(old, operand);
         Here const here{place, stack, Access::rmw, order};
@@ -226,19 +224,18 @@ template <class T>
     bool const again = goes_round(t, place, address_of(a));
     if (!again) expect_write(a, cell);
     let_others_go_first(hook, cell, place, again);
-    races::Called called(place);
     begin_access(t, failure == Order::seq_cst ? failure : success, place);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, acquires(failure), old) || old == expected) {
+    if (!again || !waits_on(t, a, cell, acquires(failure), place, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
         races::hear(t, x->told, a, acquires(succeeds ? success : failure));
         bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
-        old = raw_compare_exchange(a, expected, desired, in_place);
+        old = raw_compare_exchange(a, expected, desired, place, in_place);
         succeeded = old == expected;
         if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};

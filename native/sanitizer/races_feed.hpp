@@ -112,15 +112,6 @@ void release_fence(Thread&);
 // The location is gone.
 void forget(Message&);
 
-// While this lives, ThreadSanitizer's stack has the place that called us on top.
-class Called {
-  public:
-    explicit Called(std::uintptr_t place) { __tsan_func_entry(reinterpret_cast<void*>(place)); }
-    ~Called() { __tsan_func_exit(); }
-    Called(Called const&) = delete;
-    Called& operator=(Called const&) = delete;
-};
-
 #else
 
 struct Message {};
@@ -137,9 +128,6 @@ inline void pass_on(Thread&, Message&, bool, bool = false) {}
 inline void acquire_fence(Thread&) {}
 inline void release_fence(Thread&) {}
 inline void forget(Message&) {}
-struct Called {
-    explicit Called(std::uintptr_t) {}
-};
 
 #endif
 

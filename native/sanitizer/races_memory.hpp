@@ -1,74 +1,146 @@
-// The bare memory in mode races: ThreadSanitizer does the operations, so that it sees them. It is given them
-// as relaxed, and told apart from that what synchronises, but for writes that release in place
-// (races_feed.hpp). It would order the memory by the order it is given, but here the lock of the location
-// orders it.
+// The bare memory in mode races. ThreadSanitizer must see the operations: it does them itself, or is told of
+// them. It is given them as relaxed, and told apart from that what synchronises, but for writes that release
+// in place (races_feed.hpp). It would order the memory by the order it is given, but here the lock of the
+// location orders it.
 //
-// The same functions as in raw_memory.hpp, which includes this one.
+// The same functions as in raw_memory.hpp, which includes this one. `place` is what its reports are to name;
+// 0 if it is not known.
 #pragma once
 
 #include <cstdint>
 
-// What the linker makes of calls of ThreadSanitizer's own functions where all others lead to ours (--wrap).
-#define DECLARE_RMW(bits, T, name) T __real___tsan_atomic##bits##_##name(T volatile*, T, int);
-#define DECLARE(bits, T)                                          \
-    T __real___tsan_atomic##bits##_load(T const volatile*, int);  \
-    void __real___tsan_atomic##bits##_store(T volatile*, T, int); \
-    DECLARE_RMW(bits, T, exchange)                                \
-    DECLARE_RMW(bits, T, fetch_add)                               \
-    DECLARE_RMW(bits, T, fetch_sub)                               \
-    DECLARE_RMW(bits, T, fetch_and)                               \
-    DECLARE_RMW(bits, T, fetch_or)                                \
-    DECLARE_RMW(bits, T, fetch_xor)                               \
-    DECLARE_RMW(bits, T, fetch_nand)                              \
-    T __real___tsan_atomic##bits##_compare_exchange_val(T volatile*, T, T, int, int);
-extern "C" {
+#include "races_tsan.hpp"
+
+// ThreadSanitizer's own functions, as the linker names them where all other calls lead to ours (--wrap).
+#define DECLARE_RMW(bits, T, name)                                         \
+    extern "C" T __real___tsan_atomic##bits##_##name(T volatile*, T, int); \
+    inline T tsan_##name(T volatile* a, T operand, int order) {            \
+        return __real___tsan_atomic##bits##_##name(a, operand, order);     \
+    }
+#define DECLARE(bits, T)                                                                         \
+    extern "C" T __real___tsan_atomic##bits##_load(T const volatile*, int);                      \
+    extern "C" void __real___tsan_atomic##bits##_store(T volatile*, T, int);                     \
+    extern "C" T __real___tsan_atomic##bits##_compare_exchange_val(T volatile*, T, T, int, int); \
+    inline T tsan_load(T const volatile* a, int order) {                                         \
+        return __real___tsan_atomic##bits##_load(a, order);                                      \
+    }                                                                                            \
+    inline void tsan_store(T volatile* a, T value, int order) {                                  \
+        __real___tsan_atomic##bits##_store(a, value, order);                                     \
+    }                                                                                            \
+    inline T tsan_compare_exchange(T volatile* a, T expected, T desired, int order) {            \
+        return __real___tsan_atomic##bits##_compare_exchange_val(a, expected, desired, order,    \
+                                                                 __ATOMIC_RELAXED);              \
+    }                                                                                            \
+    DECLARE_RMW(bits, T, exchange)                                                               \
+    DECLARE_RMW(bits, T, fetch_add)                                                              \
+    DECLARE_RMW(bits, T, fetch_sub)                                                              \
+    DECLARE_RMW(bits, T, fetch_and)                                                              \
+    DECLARE_RMW(bits, T, fetch_or)                                                               \
+    DECLARE_RMW(bits, T, fetch_xor)                                                              \
+    DECLARE_RMW(bits, T, fetch_nand)
+
+namespace holdfast::races {
+
 DECLARE(8, std::uint8_t)
 DECLARE(16, std::uint16_t)
 DECLARE(32, std::uint32_t)
 DECLARE(64, std::uint64_t)
-DECLARE(128, holdfast::Bits128)
-}
+DECLARE(128, Bits128)
 #undef DECLARE
 #undef DECLARE_RMW
 
+// In its stack the place is on top while this lives.
+class Called {
+  public:
+    explicit Called(std::uintptr_t place) : known_(place != 0) {
+        if (known_) __tsan_func_entry(reinterpret_cast<void*>(place));
+    }
+    ~Called() {
+        if (known_) __tsan_func_exit();
+    }
+    Called(Called const&) = delete;
+    Called& operator=(Called const&) = delete;
+
+  private:
+    bool known_;
+};
+
+enum class Seen : std::uintptr_t { write = 2, read = 3 };  // atomic ones, in its numbers
+
+}  // namespace holdfast::races
+
+namespace __tsan {
+struct ThreadState;
+// What its functions for atomics begin with; of what it has not made public, all that is used here. clang's
+// is a part of the program; gcc's keeps it to itself, then it is null.
+[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t place,
+                                                           std::uintptr_t address, std::uintptr_t size,
+                                                           std::uintptr_t kind);
+}  // namespace __tsan
+
 namespace holdfast {
+
+// Shows ThreadSanitizer a relaxed access, which the caller then does. False if ThreadSanitizer has to do it:
+// now and then it has, because only then it looks for signals that it has kept back.
+template <class T>
+[[gnu::always_inline]] inline bool shown(races::Seen kind, T const volatile* a, std::uintptr_t place) {
+    static constinit thread_local std::uint8_t accesses [[gnu::tls_model("initial-exec")]] = 0;
+    if (__tsan::MemoryAccess == nullptr || place == 0 || ++accesses % 64 == 0) return false;
+    __tsan::MemoryAccess(static_cast<__tsan::ThreadState*>(__tsan_get_current_fiber()), place,
+                         reinterpret_cast<std::uintptr_t>(a), sizeof(T), static_cast<std::uintptr_t>(kind));
+    return true;
+}
 
 inline int given_order(bool release) {
     return release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
 }
 
-#define RMW(bits, T, name)                                                            \
-    template <class Function>                                                         \
-    T raw_##name(T volatile* a, T operand, Function, bool release) {                  \
-        return __real___tsan_atomic##bits##_##name(a, operand, given_order(release)); \
+template <class T>
+T raw_load(T const volatile* a, std::uintptr_t place = 0) {
+    if constexpr (sizeof(T) <= 8)
+        if (shown(races::Seen::read, a, place)) return __atomic_load_n(a, __ATOMIC_RELAXED);
+    races::Called called(place);
+    return races::tsan_load(a, __ATOMIC_RELAXED);
+}
+
+template <class T>
+void raw_store(T volatile* a, T value, std::uintptr_t place = 0, bool release = false) {
+    if constexpr (sizeof(T) <= 8)
+        if (!release && shown(races::Seen::write, a, place))
+            return __atomic_store_n(a, value, __ATOMIC_RELAXED);
+    races::Called called(place);
+    races::tsan_store(a, value, given_order(release));
+}
+
+template <class T>
+void raw_store_locked(T volatile* a, T value, std::uintptr_t place, bool release) {
+    raw_store(a, value, place, release);
+}
+
+template <class T>
+T raw_compare_exchange(T volatile* a, T expected, T desired, std::uintptr_t place = 0, bool release = false) {
+    if constexpr (sizeof(T) <= 8)
+        if (!release && shown(races::Seen::write, a, place))
+            return __sync_val_compare_and_swap(a, expected, desired);
+    races::Called called(place);
+    return races::tsan_compare_exchange(a, expected, desired, given_order(release));
+}
+
+#define READ_MODIFY_WRITE(name, bare)                                                                       \
+    template <class T, class Function>                                                                      \
+    T raw_##name(T volatile* a, T operand, Function, std::uintptr_t place = 0, bool release = false) {      \
+        if constexpr (sizeof(T) <= 8)                                                                       \
+            if (!release && shown(races::Seen::write, a, place)) return bare(a, operand, __ATOMIC_RELAXED); \
+        races::Called called(place);                                                                        \
+        return races::tsan_##name(a, operand, given_order(release));                                        \
     }
-#define OPERATIONS(bits, T)                                                                                  \
-    inline T raw_load(T const volatile* a) {                                                                 \
-        return __real___tsan_atomic##bits##_load(a, __ATOMIC_RELAXED);                                       \
-    }                                                                                                        \
-    inline void raw_store(T volatile* a, T value) {                                                          \
-        __real___tsan_atomic##bits##_store(a, value, __ATOMIC_RELAXED);                                      \
-    }                                                                                                        \
-    inline void raw_store_locked(T volatile* a, T value, bool release) {                                     \
-        __real___tsan_atomic##bits##_store(a, value, given_order(release));                                  \
-    }                                                                                                        \
-    inline T raw_compare_exchange(T volatile* a, T expected, T desired, bool release = false) {              \
-        return __real___tsan_atomic##bits##_compare_exchange_val(a, expected, desired, given_order(release), \
-                                                                 __ATOMIC_RELAXED);                          \
-    }                                                                                                        \
-    RMW(bits, T, exchange)                                                                                   \
-    RMW(bits, T, fetch_add)                                                                                  \
-    RMW(bits, T, fetch_sub)                                                                                  \
-    RMW(bits, T, fetch_and)                                                                                  \
-    RMW(bits, T, fetch_or)                                                                                   \
-    RMW(bits, T, fetch_xor)                                                                                  \
-    RMW(bits, T, fetch_nand)
-OPERATIONS(8, std::uint8_t)
-OPERATIONS(16, std::uint16_t)
-OPERATIONS(32, std::uint32_t)
-OPERATIONS(64, std::uint64_t)
-OPERATIONS(128, Bits128)
-#undef OPERATIONS
-#undef RMW
+READ_MODIFY_WRITE(exchange, __atomic_exchange_n)
+READ_MODIFY_WRITE(fetch_add, __atomic_fetch_add)
+READ_MODIFY_WRITE(fetch_sub, __atomic_fetch_sub)
+READ_MODIFY_WRITE(fetch_and, __atomic_fetch_and)
+READ_MODIFY_WRITE(fetch_or, __atomic_fetch_or)
+READ_MODIFY_WRITE(fetch_xor, __atomic_fetch_xor)
+READ_MODIFY_WRITE(fetch_nand, __atomic_fetch_nand)
+#undef READ_MODIFY_WRITE
 
 }  // namespace holdfast

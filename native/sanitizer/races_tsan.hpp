@@ -10,6 +10,7 @@ void __tsan_acquire(void* address);
 void __tsan_release(void* address);
 void __tsan_func_entry(void* return_address);
 void __tsan_func_exit();
+void* __tsan_get_current_fiber();
 
 // What lies at an address: "heap", "stack", …
 char const* __tsan_locate_address(void* address, char* name, std::size_t name_size, void** begin,

@@ -1,6 +1,7 @@
 // The bare memory: operations of all sizes without any rule. Orders are at least those asked for: where a
 // lock of the library is held it orders, elsewhere everything is seq_cst. Mode races has the same functions
-// over ThreadSanitizer's, and there `release` says that it is to keep what the thread knows (races_feed.hpp).
+// over ThreadSanitizer's, which also needs the place in the program; and there `release` says that it is to
+// keep what the thread knows (races_feed.hpp).
 #pragma once
 
 #include <cstdint>
@@ -37,12 +38,12 @@ T peek(T const volatile* a) {
 namespace holdfast {
 
 template <class T>
-T raw_load(T const volatile* a) {
+T raw_load(T const volatile* a, std::uintptr_t = 0) {
     return peek(a);
 }
 
 template <class T>
-T raw_compare_exchange(T volatile* a, T expected, T desired, bool = false) {
+T raw_compare_exchange(T volatile* a, T expected, T desired, std::uintptr_t = 0, bool = false) {
     return __sync_val_compare_and_swap(a, expected, desired);
 }
 
@@ -65,13 +66,13 @@ void raw_store(T volatile* a, T value) {
 }
 
 // raw_fetch_add and its like: the operation with this operand, which is function(old). Gives the old value.
-#define READ_MODIFY_WRITE(name)                                               \
-    template <class T, class Function>                                        \
-    T raw_##name(T volatile* a, T operand, Function function, bool = false) { \
-        if constexpr (sizeof(T) == 16)                                        \
-            return raw_update(a, function);                                   \
-        else                                                                  \
-            return __atomic_##name(a, operand, __ATOMIC_SEQ_CST);             \
+#define READ_MODIFY_WRITE(name)                                                                   \
+    template <class T, class Function>                                                            \
+    T raw_##name(T volatile* a, T operand, Function function, std::uintptr_t = 0, bool = false) { \
+        if constexpr (sizeof(T) == 16)                                                            \
+            return raw_update(a, function);                                                       \
+        else                                                                                      \
+            return __atomic_##name(a, operand, __ATOMIC_SEQ_CST);                                 \
     }
 READ_MODIFY_WRITE(fetch_add)
 READ_MODIFY_WRITE(fetch_sub)
@@ -82,7 +83,7 @@ READ_MODIFY_WRITE(fetch_nand)
 #undef READ_MODIFY_WRITE
 
 template <class T, class Function>
-T raw_exchange(T volatile* a, T value, Function function, bool = false) {
+T raw_exchange(T volatile* a, T value, Function function, std::uintptr_t = 0, bool = false) {
     if constexpr (sizeof(T) == 16)
         return raw_update(a, function);
     else
@@ -91,7 +92,7 @@ T raw_exchange(T volatile* a, T value, Function function, bool = false) {
 
 // For operations under the location's lock.
 template <class T>
-void raw_store_locked(T volatile* a, T value, bool = false) {
+void raw_store_locked(T volatile* a, T value, std::uintptr_t = 0, bool = false) {
     if constexpr (sizeof(T) == 16)
         raw_store(a, value);
     else

@@ -5,17 +5,17 @@
 
 namespace holdfast {
 
-#define UPDATE(Name, expression, operation)                                                       \
-    struct Name {                                                                                 \
-        template <class T>                                                                        \
-        static T of(T old, T operand) {                                                           \
-            (void)old;                                                                            \
-            return static_cast<T>(expression);                                                    \
-        }                                                                                         \
-        template <class T>                                                                        \
-        static T in_memory(T volatile* a, T operand, bool release = false) {                      \
-            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, release); \
-        }                                                                                         \
+#define UPDATE(Name, expression, operation)                                                              \
+    struct Name {                                                                                        \
+        template <class T>                                                                               \
+        static T of(T old, T operand) {                                                                  \
+            (void)old;                                                                                   \
+            return static_cast<T>(expression);                                                           \
+        }                                                                                                \
+        template <class T>                                                                               \
+        static T in_memory(T volatile* a, T operand, std::uintptr_t place = 0, bool release = false) {   \
+            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, place, release); \
+        }                                                                                                \
     };
 UPDATE(Exchange, operand, exchange)
 UPDATE(Add, old + operand, fetch_add)

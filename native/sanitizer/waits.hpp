@@ -70,9 +70,8 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
         }
         LockedCell x(hook.thread(), address_of(a), CellKind::atomic);
         if (!one_of(to_bits(peek(a)), values, count)) continue;
-        races::Called called(place_of(frame));
         if (x) races::hear(hook.thread(), x->told, a, acquires(order));
-        T const value = raw_load(a);
+        T const value = raw_load(a, place_of(frame));
         if (x) {
             keep_in_step(x, to_bits(value), sizeof(T));
             read_part(hook.thread(), *x, acquires(order), {place_of(frame), 0, Access::wait, order});
@@ -97,10 +96,9 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
         std::uint32_t const stack = keep_stack(t, frame);
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (peek(a) != expected) continue;
-        races::Called called(place_of(frame));
         if (x) races::hear(t, x->told, a, acquires(order));
         bool const in_place = x && races::passes_on_in_place(t, x->told, releases(order));
-        if (raw_compare_exchange(a, expected, desired, in_place) != expected) continue;
+        if (raw_compare_exchange(a, expected, desired, place_of(frame), in_place) != expected) continue;
         if (x) {
             races::pass_on(t, x->told, releases(order), in_place);
             keep_in_step(x, wanted, sizeof(T));

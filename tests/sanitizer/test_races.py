@@ -531,6 +531,22 @@ int main(void) {
     return WEXITSTATUS(status) == 1 ? 0 : 2;
 }
 """
+SIGNAL = """#include <signal.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+static atomic_int came, other;
+static void note(int signal) { (void)signal; came = 1; }
+int main(void) {
+    signal(SIGALRM, note);
+    struct itimerval const soon = {{0, 0}, {0, 10000}};
+    setitimer(ITIMER_REAL, &soon, 0);
+    while (!atomic_load_explicit(&came, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&other, 1, memory_order_relaxed);
+        atomic_store_explicit(&other, 0, memory_order_relaxed);
+    }
+    return 7;
+}
+"""
 
 
 def test_a_plug_in_is_watched(shell: Shell) -> None:
@@ -547,3 +563,9 @@ def test_the_child_of_a_fork_goes_on(shell: Shell) -> None:
     built(shell, FORK)
     done = shell.run("./program")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_signals_that_are_kept_back_come_while_the_program_only_uses_atomics(shell: Shell) -> None:
+    built(shell, SIGNAL)
+    done = shell.run("./program")
+    assert (done.returncode, done.stderr) == (7, "")
