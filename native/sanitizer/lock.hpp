@@ -50,7 +50,7 @@ class Lock {
     bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
 
     // For who meets others here, before this operation: has it proved useful to what they do if this thread
-    // sleeps for a moment (lock.cpp)? Then it should. The lock need not be held.
+    // sleeps for a moment (experience.hpp)? Then it should. The lock need not be held.
     bool advises_sleep(void const* operation) const;
     void sleep(void const* operation) const;
 

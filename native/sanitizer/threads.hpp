@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "experience.hpp"
 #include "knowledge.hpp"
 #include "links.hpp"
 #include "lock.hpp"
@@ -82,6 +83,7 @@ struct Thread {
     std::uint32_t parent;
     std::uint32_t made_by;  // stack of its creation
     Thread* next;
+    Experiences experiences;
 };
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
