@@ -84,4 +84,7 @@ class Experiences {
     Experience all_[std::size_t{1} << bits];
 };
 
+// Null as long as the thread has none.
+extern constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]];
+
 }  // namespace holdfast

@@ -2,9 +2,11 @@
 
 #include "experience.hpp"
 #include "processor.hpp"
-#include "threads.hpp"
 
 namespace holdfast {
+
+constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]] = nullptr;
+
 namespace {
 
 constexpr int rounds_of_looking = 300, rounds_of_letting_run = 4;
@@ -18,11 +20,11 @@ void nap() {
 }  // namespace
 
 bool Lock::advises_sleep(void const* operation) const {
-    return this_thread != nullptr && this_thread->experiences.with(this, operation).advises_sleep(changes());
+    return own_experiences != nullptr && own_experiences->with(this, operation).advises_sleep(changes());
 }
 void Lock::sleep(void const* operation) const {
     nap();
-    this_thread->experiences.with(this, operation).add_sleep(changes());
+    own_experiences->with(this, operation).add_sleep(changes());
 }
 
 // Who meets others again and again may sleep first. Then it looks for some time, as long as several holders

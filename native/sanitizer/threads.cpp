@@ -203,6 +203,7 @@ void thread_runs(Thread* t) {
     t->tid = static_cast<std::int32_t>(call(SYS_gettid));
     t->handle = pthread_self();
     this_thread = t;
+    own_experiences = &t->experiences;
     find_own_stack(*t);
     t->state = Thread::State::running;
 }
