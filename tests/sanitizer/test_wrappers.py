@@ -397,7 +397,7 @@ class TestRefusals:
         ("name", "package"), [("clang-17", "clang-17"), ("clang++-17", "clang-17"), ("gcc-9", "gcc-9")]
     )
     def test_a_compiler_that_is_not_there(self, name: str, package: str) -> None:
-        message = self.refusal("a.c", HOLDFAST_CC=name)
+        message = self.refusal("a.c", HOLDFAST_CC=name, PATH="/nowhere")
         assert f"`{name}`" in message
         assert f"apt install {package})" in message
 
