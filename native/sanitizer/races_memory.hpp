@@ -49,7 +49,7 @@ DECLARE(128, Bits128)
 #undef DECLARE
 #undef DECLARE_RMW
 
-// In its stack the place is on top while this lives.
+// While this lives, ThreadSanitizer's stack has the place on top.
 class Called {
   public:
     explicit Called(std::uintptr_t place) : known_(place != 0) {
