@@ -5,7 +5,6 @@
 #include "memory.hpp"
 #include "races_allocations.hpp"
 #include "races_snapshots.hpp"
-#include "races_tsan.hpp"
 #include "threads.hpp"
 
 namespace holdfast::races {

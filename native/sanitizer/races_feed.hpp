@@ -29,10 +29,6 @@
 
 #include "threads.hpp"
 
-#if defined(HOLDFAST_RACES)
-#include "races_tsan.hpp"
-#endif
-
 namespace holdfast::races {
 
 #if defined(HOLDFAST_RACES)

@@ -67,23 +67,10 @@ class Called {
 
 enum class Seen : std::uintptr_t { write = 2, read = 3 };  // atomic ones, in its numbers
 
-}  // namespace holdfast::races
-
-namespace __tsan {
-struct ThreadState;
-// What its functions for atomics begin with; of what it has not made public, all that is used here. clang's
-// is a part of the program; gcc's keeps it to itself, then it is null.
-[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t place,
-                                                           std::uintptr_t address, std::uintptr_t size,
-                                                           std::uintptr_t kind);
-}  // namespace __tsan
-
-namespace holdfast {
-
 // Shows ThreadSanitizer a relaxed access, which the caller then does. False if ThreadSanitizer has to do it:
 // now and then it has, because only then it looks for signals that it has kept back.
 template <class T>
-[[gnu::always_inline]] inline bool shown(races::Seen kind, T const volatile* a, std::uintptr_t place) {
+[[gnu::always_inline]] inline bool shown(Seen kind, T const volatile* a, std::uintptr_t place) {
     static constinit thread_local std::uint8_t accesses [[gnu::tls_model("initial-exec")]] = 0;
     if (__tsan::MemoryAccess == nullptr || place == 0 || ++accesses % 64 == 0) return false;
     __tsan::MemoryAccess(static_cast<__tsan::ThreadState*>(__tsan_get_current_fiber()), place,
@@ -95,10 +82,14 @@ inline int given_order(bool release) {
     return release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
 }
 
+}  // namespace holdfast::races
+
+namespace holdfast {
+
 template <class T>
 T raw_load(T const volatile* a, std::uintptr_t place = 0) {
     if constexpr (sizeof(T) <= 8)
-        if (shown(races::Seen::read, a, place)) return __atomic_load_n(a, __ATOMIC_RELAXED);
+        if (races::shown(races::Seen::read, a, place)) return __atomic_load_n(a, __ATOMIC_RELAXED);
     races::Called called(place);
     return races::tsan_load(a, __ATOMIC_RELAXED);
 }
@@ -106,10 +97,10 @@ T raw_load(T const volatile* a, std::uintptr_t place = 0) {
 template <class T>
 void raw_store(T volatile* a, T value, std::uintptr_t place = 0, bool release = false) {
     if constexpr (sizeof(T) <= 8)
-        if (!release && shown(races::Seen::write, a, place))
+        if (!release && races::shown(races::Seen::write, a, place))
             return __atomic_store_n(a, value, __ATOMIC_RELAXED);
     races::Called called(place);
-    races::tsan_store(a, value, given_order(release));
+    races::tsan_store(a, value, races::given_order(release));
 }
 
 template <class T>
@@ -120,19 +111,20 @@ void raw_store_locked(T volatile* a, T value, std::uintptr_t place, bool release
 template <class T>
 T raw_compare_exchange(T volatile* a, T expected, T desired, std::uintptr_t place = 0, bool release = false) {
     if constexpr (sizeof(T) <= 8)
-        if (!release && shown(races::Seen::write, a, place))
+        if (!release && races::shown(races::Seen::write, a, place))
             return __sync_val_compare_and_swap(a, expected, desired);
     races::Called called(place);
-    return races::tsan_compare_exchange(a, expected, desired, given_order(release));
+    return races::tsan_compare_exchange(a, expected, desired, races::given_order(release));
 }
 
-#define READ_MODIFY_WRITE(name, bare)                                                                       \
-    template <class T, class Function>                                                                      \
-    T raw_##name(T volatile* a, T operand, Function, std::uintptr_t place = 0, bool release = false) {      \
-        if constexpr (sizeof(T) <= 8)                                                                       \
-            if (!release && shown(races::Seen::write, a, place)) return bare(a, operand, __ATOMIC_RELAXED); \
-        races::Called called(place);                                                                        \
-        return races::tsan_##name(a, operand, given_order(release));                                        \
+#define READ_MODIFY_WRITE(name, bare)                                                                  \
+    template <class T, class Function>                                                                 \
+    T raw_##name(T volatile* a, T operand, Function, std::uintptr_t place = 0, bool release = false) { \
+        if constexpr (sizeof(T) <= 8)                                                                  \
+            if (!release && races::shown(races::Seen::write, a, place))                                \
+                return bare(a, operand, __ATOMIC_RELAXED);                                             \
+        races::Called called(place);                                                                   \
+        return races::tsan_##name(a, operand, races::given_order(release));                            \
     }
 READ_MODIFY_WRITE(exchange, __atomic_exchange_n)
 READ_MODIFY_WRITE(fetch_add, __atomic_fetch_add)

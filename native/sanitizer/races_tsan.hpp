@@ -1,4 +1,5 @@
-// ThreadSanitizer's own interface, as far as it is used here. gcc 12 and clang 14 to 19 have all of it.
+// ThreadSanitizer's own interface, as far as it is used here. gcc 12 and clang 14 to 19 have all of it but
+// the last, which only clang's has.
 #pragma once
 
 #include <cstddef>
@@ -38,3 +39,15 @@ int __tsan_get_report_thread(void* report, std::size_t index, int* thread, std::
                              int* running, char const** name, int* parent, void** trace,
                              std::size_t trace_size);
 }
+
+namespace __tsan {
+
+struct ThreadState;
+
+// What its functions for atomics begin with; of what it has not made public, all that is used here. clang's
+// is a part of the program; gcc's keeps it to itself, then it is null.
+[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t place,
+                                                           std::uintptr_t address, std::uintptr_t size,
+                                                           std::uintptr_t kind);
+
+}  // namespace __tsan
