@@ -8,8 +8,8 @@ CXX_SOURCES := $(shell find native -name '*.cpp' -o -name '*.hpp')
 .PHONY: demo test test-all test-sanitized bench lint format clean
 
 demo: $(VENV)/installed
-	@echo '$$ holdfast robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
-	@$(BIN)/holdfast robust examples/rocker/peterson-sc.tpl --svg peterson.svg; test $$? -eq 1
+	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
+	@$(BIN)/fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg; test $$? -eq 1
 	@echo 'The picture of this run is in peterson.svg.'
 
 test: $(VENV)/installed
@@ -46,7 +46,7 @@ test-sanitized: $(VENV)/installed
 	$(PYTHON) -m venv .venv-sanitized
 	.venv-sanitized/bin/pip install --quiet --upgrade pip
 	.venv-sanitized/bin/pip install --quiet --group dev
-	.venv-sanitized/bin/pip install --quiet . --config-settings=cmake.define.HOLDFAST_SANITIZE=ON
+	.venv-sanitized/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=ON
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
 

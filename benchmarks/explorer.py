@@ -14,11 +14,11 @@ import platform
 import time
 from pathlib import Path
 
-from holdfast import corpus
-from holdfast.analyses.robustness import robust
-from holdfast.batch import Where, files_in
-from holdfast.engine.explore import EVERY_STATE, Limits
-from holdfast.formats.tpl import read
+from fencepost import corpus
+from fencepost.analyses.robustness import robust
+from fencepost.batch import Where, files_in
+from fencepost.engine.explore import EVERY_STATE, Limits
+from fencepost.formats.tpl import read
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "explorer.json"

@@ -1,4 +1,4 @@
-"""How far Spin and holdfast come with growing numbers of threads: ticket lock, spin lock, Peterson's filter.
+"""How far Spin and fencepost come with growing numbers of threads: ticket lock, spin lock, Peterson's filter.
 
 Each family is robust against release/acquire, so that all states have to be seen. The first two are those of
 `examples/rocker`. The filter lock (Peterson 1981) has n - 1 levels for n threads; its writes on the way in
@@ -117,13 +117,13 @@ def by_spin(file: Path, limits: Limits) -> Decided:
     return Decided(found.states, before + found.seconds, found.peak_mb)
 
 
-def by_holdfast(file: Path, limits: Limits) -> Decided:
+def by_fencepost(file: Path, limits: Limits) -> Decided:
     found = peers.ask(file, "--max-memory", str(limits.memory_mb), seconds=limits.seconds)
-    assert found.verdict == "robust", f"holdfast finds {file.stem} {found.verdict}"
+    assert found.verdict == "robust", f"fencepost finds {file.stem} {found.verdict}"
     return Decided(found.states, found.seconds, found.peak_mb)
 
 
-CHECKERS = {"Spin": by_spin, "holdfast": by_holdfast}
+CHECKERS = {"Spin": by_spin, "fencepost": by_fencepost}
 
 # By checker, then by n; None is the first that was not decided.
 Measured = dict[str, dict[int, Decided | None]]

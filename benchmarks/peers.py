@@ -1,9 +1,9 @@
-"""The two checkers that are compared, Spin and holdfast: how each is asked, and what it uses of the machine.
+"""The two checkers that are compared, Spin and fencepost: how each is asked, and what it uses of the machine.
 
-Spin is given what `holdfast show --to promela --monitor ra` writes and searches exactly. The phases are those
-of a user's shell: `spin -a`, `gcc`, `./pan`; writing the file is not counted. What is measured is the
+Spin is given what `fencepost show --to promela --monitor ra` writes and searches exactly. The phases are
+those of a user's shell: `spin -a`, `gcc`, `./pan`; writing the file is not counted. What is measured is the
 processor time of a process with its children, user and system, and its largest resident memory. A process
-starts with the memory of the one it was forked from, so this module imports nothing of holdfast and searches
+starts with the memory of the one it was forked from, so this module imports nothing of fencepost and searches
 nothing itself.
 """
 
@@ -24,20 +24,20 @@ from typing import NamedTuple
 # Where Spin's search starts to look for a depth that suffices.
 _DEPTH = 1_000_000
 
-_HOLDFAST = (
+_FENCEPOST = (
     sys.executable,
     "-c",
-    "import sys; sys.argv[0] = 'holdfast'; from holdfast.start import main; main()",
+    "import sys; sys.argv[0] = 'fencepost'; from fencepost.start import main; main()",
 )
 
-# Python may keep its modules compiled, as it does for whoever installs holdfast.
+# Python may keep its modules compiled, as it does for whoever installs fencepost.
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 # The search alone, after the file was read.
 _SEARCH = """
 import json, sys, time
-from holdfast import load, robust
-from holdfast.engine.explore import EVERY_STATE
+from fencepost import load, robust
+from fencepost.engine.explore import EVERY_STATE
 program, every_state = load(sys.argv[1]), sys.argv[2] == "every state"
 started = time.process_time()
 answer = robust(program, order="breadth-first", tactics=EVERY_STATE) if every_state else robust(program)
@@ -76,7 +76,7 @@ class Searched(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """An answer of `holdfast robust`, from the shell."""
+    """An answer of `fencepost robust`, from the shell."""
 
     verdict: str
     states: int
@@ -85,7 +85,7 @@ class Answered(NamedTuple):
 
 
 class Explored(NamedTuple):
-    """A search by `holdfast.robust`, without start-up and reading, and the memory for its states."""
+    """A search by `fencepost.robust`, without start-up and reading, and the memory for its states."""
 
     states: int
     transitions: int
@@ -123,7 +123,7 @@ def succeeding(command: Sequence[str], directory: Path | None = None) -> Ended:
 
 def promela(file: Path) -> str:
     """The program and the monitor for release/acquire, for Spin."""
-    return succeeding([*_HOLDFAST, "show", str(file), "--to", "promela", "--monitor", "ra"]).output
+    return succeeding([*_FENCEPOST, "show", str(file), "--to", "promela", "--monitor", "ra"]).output
 
 
 def build(text: str, directory: Path, flags: Sequence[str]) -> Built:
@@ -149,21 +149,21 @@ def search(built: Built, *options: str, depth: int = _DEPTH, seconds: float | No
 
 
 def _verdict(output: str) -> str:
-    """What the first error says, in the words of holdfast."""
+    """What the first error says, in the words of fencepost."""
     error = re.search(r"^pan:1: (?:assertion violated )?(.*) \(at depth", output, re.MULTILINE)
     if error is None:
         return "robust"
     return {"robust": "not-robust", "race_free": "race"}.get(error[1], "assertion")
 
 
-# holdfast.
+# fencepost.
 
 
 def ask(file: Path, *options: str, seconds: float | None = None) -> Answered:
-    """`holdfast robust`, from the shell."""
-    ended = run([*_HOLDFAST, "robust", str(file), "--json", *options], None, seconds)
+    """`fencepost robust`, from the shell."""
+    ended = run([*_FENCEPOST, "robust", str(file), "--json", *options], None, seconds)
     if not ended.output.startswith("{"):
-        sys.exit(f"holdfast robust {file}: exit code {ended.code}\n{ended.output}")
+        sys.exit(f"fencepost robust {file}: exit code {ended.code}\n{ended.output}")
     answer = json.loads(ended.output)
     if answer["verdict"] == "unknown":
         raise LimitReachedError(answer["why"])
@@ -173,7 +173,7 @@ def ask(file: Path, *options: str, seconds: float | None = None) -> Answered:
 
 
 def search_alone(file: Path, *, every_state: bool = False) -> Explored:
-    """`holdfast.robust`; for every state, breadth first and without anything that leaves states out."""
+    """`fencepost.robust`; for every state, breadth first and without anything that leaves states out."""
     extent = "every state" if every_state else "reduced"
     ended = succeeding([sys.executable, "-c", _SEARCH, str(file), extent])
     return Explored(*json.loads(ended.output))

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from holdfast.engine._native import Outcome
-from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
-from holdfast.formats import load
+from fencepost.engine._native import Outcome
+from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
+from fencepost.formats import load
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "reductions.md"

@@ -1,7 +1,7 @@
 """What the sanitizer costs: time against ThreadSanitizer's, memory, and scheduled steps.
 
 Builds the programs of `examples/c` and `sanitizer_stress.cpp` with one compiler as they are, with
-ThreadSanitizer, and with holdfast in each mode, and runs the builds in turn, so that what else the machine
+ThreadSanitizer, and with fencepost in each mode, and runs the builds in turn, so that what else the machine
 does meets all alike. Time is measured by the clock, and as the processor time of the process, user and
 system: a thread that sleeps takes none of that, but may be waited for. Each is the least of several runs.
 Leaves its tables in `benchmarks/results/sanitizer.md`, and all but the longest in `docs/sanitizer.md`.
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import page_block
 
-from holdfast.sanitizer.instrumentation import INCLUDE, LIBRARIES
+from fencepost.sanitizer.instrumentation import INCLUDE, LIBRARIES
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "c"
@@ -46,7 +46,7 @@ LOCATIONS = (10, 1_000, 100_000)
 WRITES = (10_000, 100_000, 1_000_000, 10_000_000)
 
 BASELINE = "tsan"
-ENVIRONMENT = {**os.environ, "HOLDFAST_OPTIONS": "quiet=1:exitcode=0"}
+ENVIRONMENT = {**os.environ, "FENCEPOST_OPTIONS": "quiet=1:exitcode=0"}
 TIME_LIMIT = 300
 
 
@@ -122,7 +122,7 @@ class Builder:
             language = ("-std=gnu11",) if program.source.suffix == ".c" else ("-std=c++20",)
             command = [*self._compiler(program, variant), *language, "-O2", "-g", "-pthread"]
             command += [*program.options, str(program.source), "-o", str(path)]
-            environment = {**os.environ, "HOLDFAST_CC": self.cc, "HOLDFAST_CXX": self.cxx}
+            environment = {**os.environ, "FENCEPOST_CC": self.cc, "FENCEPOST_CXX": self.cxx}
             subprocess.run(command, env=environment, check=True)
         return path
 
@@ -130,7 +130,7 @@ class Builder:
         is_c = program.source.suffix == ".c"
         if variant in LIBRARIES:
             entry = "cc" if is_c else "cxx"
-            call = f"from holdfast.sanitizer.compiler import {entry}; {entry}()"
+            call = f"from fencepost.sanitizer.compiler import {entry}; {entry}()"
             return [sys.executable, "-c", call, f"--mode={variant}"]
         words = [self.cc if is_c else self.cxx, "-isystem", INCLUDE]
         return [*words, "-fsanitize=thread", "-w"] if variant == BASELINE else words
@@ -138,7 +138,7 @@ class Builder:
 
 def run(command: Sequence[str], options: str = "") -> Cost:
     """Runs a program, which may say that weak memory has broken it."""
-    environment = {**ENVIRONMENT, "HOLDFAST_OPTIONS": ENVIRONMENT["HOLDFAST_OPTIONS"] + options}
+    environment = {**ENVIRONMENT, "FENCEPOST_OPTIONS": ENVIRONMENT["FENCEPOST_OPTIONS"] + options}
     quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     limited = ["timeout", str(TIME_LIMIT), *command]
     start = time.perf_counter()

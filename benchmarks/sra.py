@@ -1,6 +1,6 @@
 """The corpus of `examples/sra`: what is decided under SRA, by whom, at what cost; what prunings are worth.
 
-Asks `holdfast verify --model sra` about every program, then the backward search alone, then again without
+Asks `fencepost verify --model sra` about every program, then the backward search alone, then again without
 each of its prunings. Seconds are of the processor; a search that comes to the limit of time or memory is
 shown as such. Leaves both tables in `benchmarks/results/sra.md` and the first in `docs/sra.md`. Ends with 1
 if an answer is not the one that the file expects.
@@ -18,11 +18,11 @@ from typing import NamedTuple
 import page_block
 from msgspec.structs import replace
 
-import holdfast
-from holdfast.analyses.safety import Engine
-from holdfast.formats.expectations import expectations
-from holdfast.formats.properties import stated_property
-from holdfast.memory_models import PRUNINGS
+import fencepost
+from fencepost.analyses.safety import Engine
+from fencepost.formats.expectations import expectations
+from fencepost.formats.properties import stated_property
+from fencepost.memory_models import PRUNINGS
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "examples" / "sra"
@@ -50,12 +50,12 @@ class Measured(NamedTuple):
     without: tuple[Cost, ...]  # per pruning; empty where that would take too long
 
 
-def asked(program: holdfast.Program, limits: holdfast.Limits, engine: Engine, *without: str) -> Cost:
+def asked(program: fencepost.Program, limits: fencepost.Limits, engine: Engine, *without: str) -> Cost:
     started = time.process_time()
     wanted = stated_property(program)
-    answer = holdfast.verify(program, "sra", wanted=wanted, engine=engine, limits=limits, without=without)
+    answer = fencepost.verify(program, "sra", wanted=wanted, engine=engine, limits=limits, without=without)
     seconds = time.process_time() - started
-    decided = not isinstance(answer, holdfast.Unknown)
+    decided = not isinstance(answer, fencepost.Unknown)
     return Cost(
         answer.holds if decided else None,
         getattr(answer, "engine", ""),
@@ -66,8 +66,8 @@ def asked(program: holdfast.Program, limits: holdfast.Limits, engine: Engine, *w
     )
 
 
-def measure(file: Path, limits: holdfast.Limits, seconds_without: float) -> Measured:
-    program = holdfast.load(file)
+def measure(file: Path, limits: fencepost.Limits, seconds_without: float) -> Measured:
+    program = fencepost.load(file)
     portfolio, backward = asked(program, limits, "portfolio"), asked(program, limits, "backward")
     # What is too much with all prunings is so without one.
     easy = backward.holds is not None and backward.seconds < seconds_without
@@ -126,7 +126,7 @@ def _sum_seconds(costs: Sequence[Cost]) -> str:
 
 def main() -> int:
     arguments = _arguments()
-    limits = holdfast.Limits(seconds=arguments.seconds, memory_mb=arguments.megabytes)
+    limits = fencepost.Limits(seconds=arguments.seconds, memory_mb=arguments.megabytes)
     rows = []
     for name in arguments.programs or sorted(file.stem for file in CORPUS.glob("*.tpl")):
         rows.append(measure(CORPUS / f"{name}.tpl", limits, arguments.seconds_without))

@@ -1,4 +1,4 @@
-"""Figure 16 of persist-2015 with holdfast: how the time to prove persistence grows with the threads.
+"""Figure 16 of persist-2015 with fencepost: how the time to prove persistence grows with the threads.
 
 Takes the eight families of the figure, each with the fences that it needs (a fragile program is found out at
 once, whatever its size), and proves its members persistent: once by a search through all states, once with
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from log_plot import Point, svg
 
-import holdfast
-from holdfast.formats.automata import read
+import fencepost
+from fencepost.formats.automata import read
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -41,7 +41,7 @@ WAYS = {"all states": None, "flattening": 2}
 Measured = dict[str, list[Point]]
 
 
-def member(name: str, threads: int) -> holdfast.Program:
+def member(name: str, threads: int) -> fencepost.Program:
     script = ROOT / "examples" / "tso" / "generate.py"
     command = [sys.executable, str(script), name, str(threads), "--fenced"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -60,13 +60,13 @@ def measure(name: str, most: int, limit: float) -> Measured:
     return lines
 
 
-def seconds(program: holdfast.Program, k: int | None, limit: float) -> float | None:
+def seconds(program: fencepost.Program, k: int | None, limit: float) -> float | None:
     """How long a proof takes, at best of three where it is short; None if it takes longer than the limit."""
-    limits = holdfast.Limits(seconds=limit, memory_mb=MEMORY_MB)
+    limits = fencepost.Limits(seconds=limit, memory_mb=MEMORY_MB)
     best = limit
     for _ in range(3):
         started = time.perf_counter()
-        answer = holdfast.persist(program, flatten=k, limits=limits)
+        answer = fencepost.persist(program, flatten=k, limits=limits)
         taken = time.perf_counter() - started
         assert answer.holds is not False, f"{program.file} is fragile"
         if answer.holds is None or taken > limit:

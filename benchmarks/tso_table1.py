@@ -1,4 +1,4 @@
-"""Table 1 of persist-2015 with holdfast: how many fences, and how long to find them.
+"""Table 1 of persist-2015 with fencepost: how many fences, and how long to find them.
 
 Asks for the fewest fences that make each program of `examples/tso` persistent, then for the fewest that make
 it robust, and proves that the repaired program is; reading the file is counted as well. The programs are our
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import holdfast
+import fencepost
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "tso_table1.md"
@@ -83,8 +83,8 @@ class Measured(NamedTuple):
 
 def repair(name: str, criterion: str) -> tuple[int, Repair]:
     started = time.perf_counter()
-    program = holdfast.load(ROOT / "examples" / "tso" / f"{name}.aut")
-    answer = holdfast.fix(program, model="tso", criterion=criterion)
+    program = fencepost.load(ROOT / "examples" / "tso" / f"{name}.aut")
+    answer = fencepost.fix(program, model="tso", criterion=criterion)
     seconds = time.perf_counter() - started
     fences = len(answer.edits) if answer.holds and answer.edits is not None else None
     return len(program.threads), Repair(fences, (answer.proof or answer.stats).states, seconds)

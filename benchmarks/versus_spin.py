@@ -1,9 +1,9 @@
-"""holdfast against Spin on the programs of Figure 7 of rocker-2019: verdicts, states, seconds, memory.
+"""fencepost against Spin on the programs of Figure 7 of rocker-2019: verdicts, states, seconds, memory.
 
-Every program of `examples/rocker` is given to both in turn: to Spin as `holdfast show --to promela --monitor
-ra` writes it, with `spin -a`, `gcc -O2` and an exact search to the first error, and to `holdfast robust` from
-the shell. Spin is tuned first, with runs that are not counted: with or without its partial-order reduction,
-whichever takes less, and with a hash table and a stack of the size that this search turned out to need. Then
+Every program of `examples/rocker` is given to both in turn: to Spin as `fencepost show --to promela --monitor
+ra` writes it, with `spin -a`, `gcc -O2` and an exact search to the first error, and to `fencepost robust`
+from the shell. Spin is tuned first, with runs that are not counted: with or without its partial-order
+reduction, whichever takes less, and with a hash table and a stack of the size that this search turned out to need. Then
 both take turns in several rounds, of which the least of each number counts. A search that comes to the limit
 of processor time counts with that limit. Leaves the tables in `benchmarks/results/versus_spin.md` and in
 `docs/performance.md`; exits with 1 if the two give different answers.
@@ -155,8 +155,8 @@ def report(measured: Sequence[Measured], rounds: int) -> Iterator[str]:
 
 
 def _from_the_shell(measured: Sequence[Measured]) -> Iterator[str]:
-    headings = ["program", "verdict", "states of Spin", "states of holdfast"]
-    headings += ["`spin -a`", "`gcc`", "`pan`", "Spin, all", "holdfast, all", "ratio"]
+    headings = ["program", "verdict", "states of Spin", "states of fencepost"]
+    headings += ["`spin -a`", "`gcc`", "`pan`", "Spin, all", "fencepost, all", "ratio"]
     rows = []
     for m in measured:
         row = m.row
@@ -176,7 +176,7 @@ def _from_the_shell(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def _searches(measured: Sequence[Measured]) -> Iterator[str]:
-    headings = ("program", "`pan`, s", "holdfast, s", "ratio", "`pan`, MB", "holdfast, MB", "ratio")
+    headings = ("program", "`pan`, s", "fencepost, s", "ratio", "`pan`, MB", "fencepost, MB", "ratio")
     rows = []
     for m in measured:
         row = m.row
@@ -193,7 +193,7 @@ def _searches(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def _rates(measured: Sequence[Measured]) -> Iterator[str]:
-    headings = ("program", "states", "`pan`, states per s", "holdfast, states per s", "ratio")
+    headings = ("program", "states", "`pan`, states per s", "fencepost, states per s", "ratio")
     rows, ratios = [], []
     for m in measured:
         theirs, ours = m.spin_states / m.row.pan, m.exact_states / m.row.exact
@@ -204,7 +204,7 @@ def _rates(measured: Sequence[Measured]) -> Iterator[str]:
     yield f"Without reductions, on robust programs of at least {LARGE:,} states:"
     yield ""
     yield from table(headings, rows)
-    yield f"Geometric mean: holdfast visits **{times(mean(ratios))}** times as many states per second."
+    yield f"Geometric mean: fencepost visits **{times(mean(ratios))}** times as many states per second."
 
 
 def agree(measured: Measured) -> bool:
@@ -224,7 +224,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as directory:
                 measured.append(measure(file, Path(directory), options.rounds, options.limit))
             row = measured[-1].row
-            print(f"{file.stem}: Spin {row.spin_shell:.2f} s, holdfast {row.shell:.2f} s", file=sys.stderr)
+            print(f"{file.stem}: Spin {row.spin_shell:.2f} s, fencepost {row.shell:.2f} s", file=sys.stderr)
     text = "\n".join(report(measured, options.rounds)) + "\n"
     print(text, end="")
     if not options.names:

@@ -20,9 +20,9 @@ import families
 import page_block
 from msgspec.structs import replace
 
-from holdfast.engine.explore import REDUCED, Limits, explore
-from holdfast.formats import load
-from holdfast.program import Program
+from fencepost.engine.explore import REDUCED, Limits, explore
+from fencepost.formats import load
+from fencepost.program import Program
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"

@@ -6,7 +6,7 @@ module is written with imports that name the files beside it. That is all the bu
 neither Node.js nor npm has to be there. Nothing of the packages is run. CMake calls this when the package is
 built; in the repository itself it is
 
-    python editor/bundle.py src/holdfast/playground/vendor
+    python editor/bundle.py src/fencepost/playground/vendor
 
 Exits with 2 if the registry cannot be reached.
 """

@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.program import (
+from fencepost.program import (
     Assert,
     Assign,
     Assume,

@@ -5,7 +5,7 @@ import os
 import signal
 from threading import Timer
 
-from holdfast.batch import Job, Question, Where, run_jobs
+from fencepost.batch import Job, Question, Where, run_jobs
 from interrupting import ENDLESS
 
 

@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
-from holdfast import cluster as on_cluster
-from holdfast.batch import Job, Question, Where, run_jobs
-from holdfast.cli import main
-from holdfast.engine.explore import EVERY_STATE, Limits
-from holdfast.verdicts import Unknown
+from fencepost import cluster as on_cluster
+from fencepost.batch import Job, Question, Where, run_jobs
+from fencepost.cli import main
+from fencepost.engine.explore import EVERY_STATE, Limits
+from fencepost.verdicts import Unknown
 from interrupting import ENDLESS, HEED_CONTROL_C, answer_within
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -49,7 +49,7 @@ def own_cluster():
         yield started
 
 
-def holdfast(*arguments):
+def fencepost(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
@@ -108,8 +108,8 @@ def test_the_answers_are_those_of_this_machine(cluster, tmp_path, monkeypatch):
     for name in ("peterson-ra", "peterson-sc", "dekker-tso"):
         Path(f"{name}.tpl").write_bytes((EXAMPLES / "rocker" / f"{name}.tpl").read_bytes())
     files = sorted(str(path) for path in Path().glob("*.tpl"))
-    here = holdfast("robust", "--json", "-j", 1, *files)
-    there = holdfast("robust", "--json", "--cluster", cluster.scheduler_address, *files)
+    here = fencepost("robust", "--json", "-j", 1, *files)
+    there = fencepost("robust", "--json", "--cluster", cluster.scheduler_address, *files)
     assert there.exit_code == here.exit_code == 1
     assert without_times(there.stdout) == without_times(here.stdout)
 
@@ -118,14 +118,14 @@ def test_mistakes_are_those_of_this_machine(cluster, tmp_path):
     wrong = tmp_path / "typo.tpl"
     wrong.write_text(TYPO)
     files = [wrong, tmp_path / "missing.tpl", tmp_path / "strange.xyz", EXAMPLES / "tutorial" / "sb.tpl"]
-    here = holdfast("robust", "-q", "-j", 1, *files)
-    there = holdfast("robust", "-q", "--cluster", cluster.scheduler_address, *files)
+    here = fencepost("robust", "-q", "-j", 1, *files)
+    there = fencepost("robust", "-q", "--cluster", cluster.scheduler_address, *files)
     assert there.exit_code == here.exit_code == 2
     assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
 
 
 def test_bench_asks_the_cluster(cluster):
-    done = holdfast(
+    done = fencepost(
         "bench", "--check-expected", "--cluster", cluster.scheduler_address, EXAMPLES / "tutorial" / "sb.tpl"
     )
     assert done.exit_code == 0
@@ -175,7 +175,7 @@ def test_nobody_works_for_one_who_is_gone(own_cluster, tmp_path, how):
     endless = tmp_path / "endless.tpl"
     endless.write_text(ENDLESS)
     arguments = ["robust", "--json", "--cluster", own_cluster.scheduler_address, str(endless), str(endless)]
-    start = f"{HEED_CONTROL_C}; from holdfast.cli import main; main({arguments!r})"
+    start = f"{HEED_CONTROL_C}; from fencepost.cli import main; main({arguments!r})"
     asking = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, encoding="utf-8")
     try:
         with Client(own_cluster, set_as_default=False) as client:
@@ -216,7 +216,9 @@ def test_when_the_scheduler_is_lost_what_is_left_is_undecided(tmp_path):
     try:
         until(found.exists)
         address = until(lambda: found.read_text() and json.loads(found.read_text()))["address"]
-        start = f"from holdfast.cli import main; main(['robust', '--cluster', {address!r}, {str(endless)!r}])"
+        start = (
+            f"from fencepost.cli import main; main(['robust', '--cluster', {address!r}, {str(endless)!r}])"
+        )
         asking = subprocess.Popen(
             [sys.executable, "-c", start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
         )
@@ -237,7 +239,7 @@ class TestWrongUsage:
     @pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", "what://is.this:1"])
     def test_no_cluster_there(self, monkeypatch, address):
         monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 0.5)
-        done = holdfast("robust", "--cluster", address, EXAMPLES / "tutorial" / "sb.tpl")
+        done = fencepost("robust", "--cluster", address, EXAMPLES / "tutorial" / "sb.tpl")
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr.startswith(f"there is no Dask cluster at {address}: ")
         assert done.stderr.count("\n") == 1
@@ -245,32 +247,32 @@ class TestWrongUsage:
     def test_no_worker_there(self, monkeypatch):
         monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 2)
         with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
-            done = holdfast("robust", "--cluster", empty.scheduler_address, EXAMPLES / "tutorial" / "sb.tpl")
+            done = fencepost("robust", "--cluster", empty.scheduler_address, EXAMPLES / "tutorial" / "sb.tpl")
             assert done.exit_code == 2
             assert f"has no worker; start some: dask worker {empty.scheduler_address}" in done.stderr
 
     def test_dask_is_missing(self):
         start = (
-            "import sys; sys.modules['distributed'] = None; from holdfast.cli import main; "
+            "import sys; sys.modules['distributed'] = None; from fencepost.cli import main; "
             f"main(['robust', '--cluster', 'x:1', {str(EXAMPLES / 'tutorial' / 'sb.tpl')!r}])"
         )
         done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert done.stderr == "a cluster needs Dask: pip install 'holdfast[cluster]'\n"
+        assert done.stderr == "a cluster needs Dask: pip install 'fencepost[cluster]'\n"
 
     def test_workers_have_another_version(self, cluster, monkeypatch):
-        monkeypatch.setattr(on_cluster, "_OURS", (("holdfast", "99.1"), *on_cluster._OURS[1:]))
-        done = holdfast("robust", "--cluster", cluster.scheduler_address, EXAMPLES / "tutorial" / "sb.tpl")
+        monkeypatch.setattr(on_cluster, "_OURS", (("fencepost", "99.1"), *on_cluster._OURS[1:]))
+        done = fencepost("robust", "--cluster", cluster.scheduler_address, EXAMPLES / "tutorial" / "sb.tpl")
         assert done.exit_code == 2
         assert "and this machine has 99.1; install the same version on both" in done.stderr
 
     def test_processes_are_those_of_this_machine(self):
-        done = holdfast("robust", "-j", 2, "--cluster", "x:1", EXAMPLES / "tutorial" / "sb.tpl")
+        done = fencepost("robust", "-j", 2, "--cluster", "x:1", EXAMPLES / "tutorial" / "sb.tpl")
         assert done.exit_code == 2
         assert "leave it out with --cluster" in done.stderr
 
     def test_certificates_are_written_here(self, tmp_path):
-        done = holdfast(
+        done = fencepost(
             "verify", "--certificate", tmp_path / "c", "--cluster", "x:1", EXAMPLES / "tutorial" / "sb.tpl"
         )
         assert done.exit_code == 2

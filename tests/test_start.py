@@ -7,8 +7,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from holdfast import cli, start
-from holdfast.commands import answers, robust
+from fencepost import cli, start
+from fencepost.commands import answers, robust
 
 SB = """
 global x, y;
@@ -23,13 +23,13 @@ HEAVY = {
     "concurrent.futures",
     "dataclasses",
     "hashlib",
-    "holdfast.analyses.safety",
-    "holdfast.analyses.tso",
-    "holdfast.certificates",
-    "holdfast.cli",
-    "holdfast.formats.tpl_writer",
-    "holdfast.models",
-    "holdfast.program.conditions",
+    "fencepost.analyses.safety",
+    "fencepost.analyses.tso",
+    "fencepost.certificates",
+    "fencepost.cli",
+    "fencepost.formats.tpl_writer",
+    "fencepost.models",
+    "fencepost.program.conditions",
     "lark",
     "logging",
     "multiprocessing",
@@ -49,7 +49,7 @@ def store_buffering(tmp_path):
     return str(file)
 
 
-def run(*words, script="from holdfast.start import main; main()"):
+def run(*words, script="from fencepost.start import main; main()"):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", script, *words]
     return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
@@ -59,11 +59,11 @@ def run(*words, script="from holdfast.start import main; main()"):
 def test_a_plain_question_imports_nothing_that_it_does_not_need(store_buffering, flags):
     assert run("robust", store_buffering).returncode == 1  # now the tables of the parser are there
     script = (
-        "import sys; before = set(sys.modules); from holdfast.start import answered;"
+        "import sys; before = set(sys.modules); from fencepost.start import answered;"
         "assert answered(sys.argv[1:]) == 1; print(*set(sys.modules) - before, file=sys.stderr)"
     )
     imported = set(run("robust", store_buffering, *flags, script=script).stderr.split())
-    assert "holdfast.analyses.robustness" in imported
+    assert "fencepost.analyses.robustness" in imported
     assert imported & HEAVY == set()
 
 
@@ -106,7 +106,7 @@ def test_who_stops_reading_gets_no_complaints(store_buffering):
     reader, writer = os.pipe()
     os.close(reader)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    script = "from holdfast.start import main; main()"
+    script = "from fencepost.start import main; main()"
     command = [sys.executable, "-c", script, "robust", store_buffering]
     done = subprocess.run(command, env=environment, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)

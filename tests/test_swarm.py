@@ -12,14 +12,14 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.swarm import summed, variation
-from holdfast.cli import main
-from holdfast.engine.explore import Limits
-from holdfast.formats import load
-from holdfast.models.witnesses import replay
-from holdfast.report.as_json import any_answer
-from holdfast.verdicts import NotRobust, Stats, Unknown
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.swarm import summed, variation
+from fencepost.cli import main
+from fencepost.engine.explore import Limits
+from fencepost.formats import load
+from fencepost.models.witnesses import replay
+from fencepost.report.as_json import any_answer
+from fencepost.verdicts import NotRobust, Stats, Unknown
 from interrupting import HEED_CONTROL_C, answer_within
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -129,7 +129,7 @@ fn p[3] { local r; while (1) { oneof({ r = FADD(x, 1); } { r = FADD(y, 1); } { r
 def test_ctrl_c_ends_a_swarm_and_what_was_seen_is_told(tmp_path):
     large = tmp_path / "counters.tpl"
     large.write_text(COUNTERS)
-    script = f"{HEED_CONTROL_C}; from holdfast.cli import main; main()"
+    script = f"{HEED_CONTROL_C}; from fencepost.cli import main; main()"
     limits = ["--max-states", "1000000000", "-j", "2"]
     command = [sys.executable, "-c", script, "swarm", "--json", *limits, str(large)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -2,7 +2,7 @@
 // draw a number above all others, and wait for those with a smaller one.
 // expect: robust rc20=yes
 // Why: bakery.tpl, by the static engine.
-#include <holdfast.h>
+#include <fencepost.h>
 #include <sched.h>
 
 #include "guarded.h"
@@ -21,7 +21,7 @@ static void lock(int me) {
     atomic_store_explicit(&number[me], mine, memory_order_relaxed);
     atomic_store_explicit(&choosing[me], 0, memory_order_release);
     DRAW_FENCE();
-    hf_wait(&choosing[other], 0, memory_order_acquire);
+    fp_wait(&choosing[other], 0, memory_order_acquire);
     for (;;) {
         int others = atomic_load_explicit(&number[other], memory_order_acquire);
         if (others == 0 || mine < others || (mine == others && me == 0)) return;

@@ -3,7 +3,7 @@
 // raising a flag and looking at the other one are what C11 needs for this; the rest is release and acquire.
 // expect: robust rc20=yes
 // Why: dekker.tpl, by the static engine.
-#include <holdfast.h>
+#include <fencepost.h>
 
 #include "guarded.h"
 
@@ -20,12 +20,12 @@ static void lock(int me) {
     if (atomic_load_explicit(&flag[other], memory_order_acquire)) {
         if (atomic_load_explicit(&turn, memory_order_relaxed) != me) {
             atomic_store_explicit(&flag[me], 0, memory_order_relaxed);
-            hf_wait(&turn, me, memory_order_acquire);
+            fp_wait(&turn, me, memory_order_acquire);
             atomic_store_explicit(&flag[me], 1, memory_order_relaxed);
             FLAG_FENCE();
         }
         // The turn is ours: the other one steps back, if it is not inside.
-        hf_wait(&flag[other], 0, memory_order_acquire);
+        fp_wait(&flag[other], 0, memory_order_acquire);
     }
 }
 

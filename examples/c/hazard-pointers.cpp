@@ -4,7 +4,7 @@
 // early shows.
 // expect: robust rc20=yes
 // Why: hazard-pointers.tpl, by the static engine, with one reader and with two.
-#include <holdfast.h>
+#include <fencepost.h>
 
 #include <atomic>
 
@@ -41,7 +41,7 @@ void write(int round) {
     current.store(fresh, std::memory_order_release);
     ANNOUNCE_FENCE();
     for (std::atomic<int>& hazard : hazards)
-        hf_wait_any(&hazard, std::memory_order_acquire, fresh, (round + 2) % nodes, none);
+        fp_wait_any(&hazard, std::memory_order_acquire, fresh, (round + 2) % nodes, none);
     alive[old].store(0, std::memory_order_relaxed);
 }
 

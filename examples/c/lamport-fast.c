@@ -2,7 +2,7 @@
 // enters after a few steps.
 // expect: robust rc20=yes
 // Why: lamport-fast.tpl, by the static engine, for two threads.
-#include <holdfast.h>
+#include <fencepost.h>
 
 #include "guarded.h"
 
@@ -26,7 +26,7 @@ static void lock(int me) {
         if (atomic_load_explicit(&y, memory_order_acquire) != 0) {
             // Somebody is past the gate y: step back until it is open.
             atomic_store_explicit(&busy[me], 0, memory_order_release);
-            hf_wait(&y, 0, memory_order_acquire);
+            fp_wait(&y, 0, memory_order_acquire);
             continue;
         }
         atomic_store_explicit(&y, me, memory_order_release);
@@ -35,10 +35,10 @@ static void lock(int me) {
         // Let all others who may still write y do so; the last one to write it goes on.
         atomic_store_explicit(&busy[me], 0, memory_order_release);
         for (int other = 1; other <= THREADS; other++) {
-            if (other != me) hf_wait(&busy[other], 0, memory_order_acquire);
+            if (other != me) fp_wait(&busy[other], 0, memory_order_acquire);
         }
         if (atomic_load_explicit(&y, memory_order_acquire) == me) return;
-        hf_wait(&y, 0, memory_order_acquire);
+        fp_wait(&y, 0, memory_order_acquire);
     }
 }
 

@@ -4,7 +4,7 @@
 // early shows.
 // expect: robust rc20=yes
 // Why: rcu.tpl, by the static engine.
-#include <holdfast.h>
+#include <fencepost.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -26,7 +26,7 @@ static void writer(void) {
         atomic_store_explicit(&current, 1 - old, PUBLISH);
         // A grace period: until every reader has been in a quiescent state since.
         atomic_store_explicit(&period, i, PUBLISH);
-        for (int reader = 0; reader < READERS; reader++) hf_wait(&seen[reader], i, memory_order_acquire);
+        for (int reader = 0; reader < READERS; reader++) fp_wait(&seen[reader], i, memory_order_acquire);
         atomic_store_explicit(&versions[old], 0, memory_order_relaxed);
         old = 1 - old;
     }

@@ -1,9 +1,9 @@
 // A ticket lock with a relaxed draw, as it is usually written. A thread that has just drawn may look at an
 // old `serving`, though another thread's draw would tell it better. That does no harm, since it only waits a
-// little longer: no old value is the awaited one. hf_wait says so.
+// little longer: no old value is the awaited one. fp_wait says so.
 // expect: robust rc20=yes
 // Why: ticket-lock-wait.tpl, by the static engine.
-#include <holdfast.h>
+#include <fencepost.h>
 
 #include "guarded.h"
 
@@ -11,7 +11,7 @@ static atomic_uint next, serving;
 
 static unsigned lock(void) {
     unsigned ticket = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
-    return hf_wait(&serving, ticket, memory_order_acquire);
+    return fp_wait(&serving, ticket, memory_order_acquire);
 }
 
 static void unlock(unsigned ticket) {

@@ -1,4 +1,4 @@
-// Client of mimalloc (Debian: the source package mimalloc; build its src/static.c with holdfast-cc): threads
+// Client of mimalloc (Debian: the source package mimalloc; build its src/static.c with fencepost-cc): threads
 // allocate blocks and exchange them, so that most are freed by another thread than the one that allocated
 // them. The threads of the second half find what those of the first half have left behind.
 #include <mimalloc.h>

@@ -16,7 +16,7 @@ A thread is a list of accesses, separated by `;`:
     P d        plain load
     when 1     the rest happens only if the register filled last is 1
 
-The verdicts in the headers come from the definitions in `holdfast.models`, by enumeration of all graphs.
+The verdicts in the headers come from the definitions in `fencepost.models`, by enumeration of all graphs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.formats.litmus import read
-from holdfast.models import rc20, sc
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.robustness import MODELS, non_robustness_witness, not_robust_graph
-from holdfast.program import Program
-from holdfast.program.conditions import holds
+from fencepost.formats.litmus import read
+from fencepost.models import rc20, sc
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.robustness import MODELS, non_robustness_witness, not_robust_graph
+from fencepost.program import Program
+from fencepost.program.conditions import holds
 
 HERE = Path(__file__).parent
 

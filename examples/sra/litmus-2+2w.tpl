@@ -1,6 +1,6 @@
 // Two threads write two locations in opposite orders, and each finds its own write overwritten by the first
 // write of the other. RA allows that, SRA does not: there would be a cycle of hb and mo. SRA 2020, Examples
-// 3.11 and 5.9. (The write/write race keeps holdfast from answering for RA.)
+// 3.11 and 5.9. (The write/write race keeps fencepost from answering for RA.)
 // bad: t1@end && t2@end && t1.a == 1 && t2.b == 1
 // expect: verify sc=yes sra=yes
 // expect: robust ra=no

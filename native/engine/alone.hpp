@@ -12,7 +12,7 @@
 #include "engine/control_flow.hpp"
 #include "engine/search.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // A set of places for a fence in one thread.
 class FencePlaces {
@@ -184,4 +184,4 @@ class AloneRun {
     std::vector<Word> now_, earlier_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,6 +1,6 @@
 #include "engine/attack.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 bool Attacks::work() {
     auto const n = open_.back();
@@ -47,4 +47,4 @@ std::vector<Event> Attacks::others(std::span<Word const> state) const {
     return events;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -10,7 +10,7 @@
 #include "engine/layout.hpp"
 #include "engine/search.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class AfterRead {
   public:
@@ -129,4 +129,4 @@ class Attacks {
     std::vector<Origin> path_;  // of the attack that succeeded
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,7 +4,7 @@
 
 #include "engine/possible.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 constexpr std::uint32_t no_option = UINT32_MAX;
@@ -180,4 +180,4 @@ std::size_t Basis::bytes() const {
            items_.size() * sizeof(Entry) + groups_.size() * sizeof(Group) + tuples_.bytes();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

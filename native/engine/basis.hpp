@@ -12,7 +12,7 @@
 #include "engine/causal_state.hpp"
 #include "engine/tuples.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using ItemNumber = std::uint32_t;
 constexpr ItemNumber no_item = UINT32_MAX;
@@ -97,4 +97,4 @@ class Basis {
     std::size_t kept_ = 0, waiting_ = 0, longest_ = 0;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,7 +4,7 @@
 #include "engine/search.hpp"
 #include "engine/topic_search.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::optional<Result> explore_by_location(Program const& program, Model model, S
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

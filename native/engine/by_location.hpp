@@ -5,11 +5,11 @@
 
 #include "engine/explorer.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // For RA and RC20. Nothing if the program is too wide for this search: too many threads, locations, or
 // different operands.
 std::optional<Result> explore_by_location(Program const& program, Model model, SearchOptions const& options,
                                           Watcher const& watcher);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -247,4 +247,4 @@ void Program::finish() {
     for (auto const& e : exchanges) check_exchange(*this, e);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

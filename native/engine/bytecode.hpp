@@ -1,5 +1,5 @@
 // What the explorer runs: the instructions of every thread, lowered from the Python representation
-// (src/holdfast/engine/lower.py), and the evaluation of their expressions over a packed state.
+// (src/fencepost/engine/lower.py), and the evaluation of their expressions over a packed state.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using Value = std::uint64_t;
 __extension__ using Wide = __int128;
@@ -138,7 +138,7 @@ struct Cell {
 };
 
 // What changes places when two threads do, so that the program stays the same: cells, and values in some
-// cells and registers (src/holdfast/engine/symmetry.py).
+// cells and registers (src/fencepost/engine/symmetry.py).
 struct Exchange {
     struct RegisterAt {
         std::uint32_t thread, pc, reg;
@@ -196,4 +196,4 @@ inline std::optional<Wide> evaluate(Expression const& e, Word const* state, Fiel
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 
 #include "engine/option_lists.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct CausalState {
     std::vector<std::uint32_t> nodes;   // per thread, then the phase
@@ -19,4 +19,4 @@ struct CausalState {
     Potential& fences() { return potentials[threads() + 1]; }
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,6 +1,6 @@
 #include "engine/control_flow.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 std::vector<std::uint32_t> followers(Thread const& thread, std::uint32_t pc) {
     auto const& i = thread.code[pc];
@@ -46,4 +46,4 @@ std::vector<CellSet> reads_ahead(Thread const& thread, bool through_writes) {
     return after;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

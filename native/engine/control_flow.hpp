@@ -6,7 +6,7 @@
 
 #include "engine/bytecode.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 constexpr std::size_t most_cells = 257;  // with the one that is reserved for SC fences
 using CellSet = std::bitset<most_cells>;
@@ -20,4 +20,4 @@ std::vector<std::uint32_t> followers(Thread const& thread, std::uint32_t pc);
 // The cells that a thread may read after each of its instructions, before anything drains its buffer.
 std::vector<CellSet> reads_ahead(Thread const& thread, bool through_writes);
 
-}  // namespace holdfast
+}  // namespace fencepost

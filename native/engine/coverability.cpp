@@ -2,7 +2,7 @@
 
 #include "engine/basis.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class Coverability::Search {
   public:
@@ -339,4 +339,4 @@ std::vector<BasisState> Coverability::basis() const {
     return search_->basis();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -20,7 +20,7 @@
 #include "engine/sources.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct BackwardStats {
     std::uint64_t transitions = 0;  // predecessors looked at
@@ -58,4 +58,4 @@ class Coverability {
     std::unique_ptr<Search> search_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 
 #include "engine/bytecode.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 enum class EventKind : std::uint8_t { read, write, read_modify_write, fence };
 
@@ -23,4 +23,4 @@ struct Event {
 
 using Events = std::vector<Event>;
 
-}  // namespace holdfast
+}  // namespace fencepost

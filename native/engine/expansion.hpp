@@ -14,7 +14,7 @@
 #include "engine/store.hpp"
 #include "engine/symmetry.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // The next access of each thread, or nothing.
 using Accesses = std::span<Access const* const>;
@@ -202,4 +202,4 @@ class Expansion {
     Findings findings_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,7 +9,7 @@
 #include "engine/store_bitstate.hpp"
 #include "engine/store_compressed.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<PlainState> reachable(Program const& program, std::uint64_t most_sta
     return explorer.plain_states();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

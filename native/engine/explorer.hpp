@@ -11,7 +11,7 @@
 #include "engine/bytecode.hpp"
 #include "engine/machine.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 enum class Model : std::uint8_t { sc, ra, rc20 };
 // `at_random` is depth first, with the successors of each state in random order.
@@ -108,4 +108,4 @@ Result explore(Program const& program, Model model, SearchOptions const& options
 using PlainState = std::vector<Value>;
 std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states);
 
-}  // namespace holdfast
+}  // namespace fencepost

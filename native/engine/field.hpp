@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 using Word = std::uint64_t;
 
@@ -47,4 +47,4 @@ struct Field {
     WordMask bits(Word some) const { return {word, some << shift}; }
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

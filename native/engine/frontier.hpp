@@ -8,7 +8,7 @@
 #include "engine/random_stack.hpp"
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Breadth first they are simply those from a number on. Largest first takes a state whose monitor has most
 // elements, since it makes most others superfluous.
@@ -62,4 +62,4 @@ class Frontier {
     RandomStack at_random_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,6 +1,6 @@
 #include "engine/hbsc.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 CellUse::CellUse(Program const& program) : read(program.cells.size()), written(program.cells.size()) {
     for (auto const& thread : program.threads) {
@@ -84,4 +84,4 @@ void Hbsc::add_exchange(Exchange const& e, BitSwaps& swaps) const {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -17,7 +17,7 @@
 #include "engine/bytecode.hpp"
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Which cells the program reads and writes, as far as monitors care: atomic cells and SC fences.
 struct CellUse {
@@ -84,4 +84,4 @@ class Hbsc {
     std::size_t threads_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

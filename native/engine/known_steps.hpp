@@ -19,7 +19,7 @@
 #include "engine/watch.hpp"
 #include "engine/word_map.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // What the access of a thread leads to.
 struct KnownStep {
@@ -200,4 +200,4 @@ class KnownSteps {
     std::vector<Events> traces_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

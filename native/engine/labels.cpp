@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast {
+namespace fencepost {
 
 // With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar.
 Told::Fences then(Told::Fences first, Told::Fences second) {
@@ -39,4 +39,4 @@ std::vector<Told> Labels::told(LabelNumber label) const {
     return all;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

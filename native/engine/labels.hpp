@@ -15,7 +15,7 @@
 #include "engine/layout.hpp"
 #include "engine/update.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using LabelNumber = std::uint32_t;
 
@@ -168,4 +168,4 @@ class LabelMonitor {
     mutable Labels labels_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -99,4 +99,4 @@ SetArray::SetArray(Layout& layout, std::size_t count, std::span<unsigned const> 
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

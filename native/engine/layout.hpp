@@ -10,7 +10,7 @@
 #include "engine/field.hpp"
 #include "engine/update.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Bits anywhere in a state, one entry per word.
 class BitSelection {
@@ -130,4 +130,4 @@ class SetArray {
     std::vector<Field> fields_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

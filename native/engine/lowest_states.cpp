@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
@@ -83,4 +83,4 @@ std::uint8_t const* LowestStates::save(Bytes key, Bytes numbers) {
     return to;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -11,7 +11,7 @@
 
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using Bytes = std::span<std::uint8_t const>;
 
@@ -66,4 +66,4 @@ class LowestStates {
     std::size_t block_used_ = 0;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -15,7 +15,7 @@
 #include "engine/event.hpp"
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // A list of states, reused so that stepping does not allocate.
 class StateList {
@@ -532,4 +532,4 @@ class Machine {
     std::size_t words_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

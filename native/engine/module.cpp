@@ -1,4 +1,4 @@
-// The engine's face to Python (src/holdfast/engine/_native.pyi has the types).
+// The engine's face to Python (src/fencepost/engine/_native.pyi has the types).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
@@ -15,7 +15,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Builds a Program piece by piece.
@@ -288,10 +288,10 @@ void bind_result(nb::module_& m) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace fencepost
 
 NB_MODULE(_native, m) {
-    using namespace holdfast;
+    using namespace fencepost;
     nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra).value("RC20", Model::rc20);
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)

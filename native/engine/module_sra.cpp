@@ -1,4 +1,4 @@
-// Safety under SRA, for Python (src/holdfast/engine/_native.pyi has the types).
+// Safety under SRA, for Python (src/fencepost/engine/_native.pyi has the types).
 #include "engine/module_sra.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -14,7 +14,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 ThreadGraphs graphs_of(Program const& program, std::size_t most_nodes) {
@@ -194,4 +194,4 @@ void bind_sra(nb::module_& m) {
     bind_forward(m);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -2,8 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
-namespace holdfast {
+namespace fencepost {
 
 void bind_sra(nanobind::module_& m);
 
-}  // namespace holdfast
+}  // namespace fencepost

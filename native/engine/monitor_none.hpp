@@ -4,7 +4,7 @@
 #include "engine/bytecode.hpp"
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct NoMonitor {
     static constexpr bool watches = false;
@@ -24,4 +24,4 @@ struct NoMonitor {
     std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -14,7 +14,7 @@
 #include "engine/hbsc.hpp"
 #include "engine/views.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class RaMonitor {
   public:
@@ -97,4 +97,4 @@ class RaMonitor {
     Views views_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

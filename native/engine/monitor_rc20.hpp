@@ -22,7 +22,7 @@
 #include "engine/hbsc.hpp"
 #include "engine/views.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class Rc20Monitor {
   public:
@@ -151,4 +151,4 @@ class Rc20Monitor {
     Views views_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

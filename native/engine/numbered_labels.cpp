@@ -1,6 +1,6 @@
 #include "engine/numbered_labels.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 NumberedLabels::NumberedLabels(ThreadGraphs const& graphs, std::vector<BadStates> const& bad)
     : cells_(graphs.initial.size()), labels_(graphs.threads.size()) {
@@ -46,4 +46,4 @@ std::optional<std::uint32_t> NumberedLabels::value(std::uint32_t cell, Value v) 
     return known->second;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -11,7 +11,7 @@
 #include "engine/safety.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct NumberedLabel {
     LabelKind kind = LabelKind::silent;
@@ -50,4 +50,4 @@ class NumberedLabels {
     std::vector<std::vector<NumberedLabel>> labels_;  // per thread and edge
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

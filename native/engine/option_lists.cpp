@@ -1,6 +1,6 @@
 #include "engine/option_lists.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 std::uint32_t hash_of(OptionList list) {
@@ -121,4 +121,4 @@ void keep_longest(Potential& potential, OptionLists const& lists) {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

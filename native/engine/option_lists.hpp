@@ -8,7 +8,7 @@
 
 #include "engine/sources.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // What an option demands of its write beside being readable: nothing (R), to be the last one of its cell in
 // modification order (U, the RMW of the paper), or not to be (S, for write/write races: design.md, section
@@ -95,4 +95,4 @@ using Potential = std::vector<ListNumber>;
 // Drops lists that are subsequences of others, and the empty one.
 void keep_longest(Potential& potential, OptionLists const& lists);
 
-}  // namespace holdfast
+}  // namespace fencepost

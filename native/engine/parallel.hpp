@@ -20,7 +20,7 @@
 
 #include "engine/search.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // States on their way to a worker, with their hashes and origins.
 struct Parcel {
@@ -278,4 +278,4 @@ class ParallelExplorer {
     std::exception_ptr failed_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace holdfast {
+namespace fencepost {
 
 PersistentSets::PersistentSets(Program const& program, std::uint32_t pivot)
     : now_(program.threads.size()),
@@ -66,4 +66,4 @@ PersistentSets::Threads PersistentSets::closure(std::uint32_t first) const {
     return set;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

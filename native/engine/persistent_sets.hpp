@@ -38,7 +38,7 @@
 #include "engine/control_flow.hpp"
 #include "engine/machine.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class PersistentSets {
   public:
@@ -90,4 +90,4 @@ class PersistentSets {
     std::uint32_t pivot_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -5,7 +5,7 @@
 #include "engine/machine.hpp"
 #include "engine/monitor_none.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -119,4 +119,4 @@ bool is_safe_pivot(Program const& program, std::uint32_t pivot, std::vector<Open
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -8,7 +8,7 @@
 
 #include "engine/explorer.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // What may happen to a cell: the values that threads other than the pivot write, and where there are such,
 // all values that it can hold.
@@ -20,4 +20,4 @@ struct OpenCell {
 bool is_safe_pivot(Program const& program, std::uint32_t pivot, std::vector<OpenCell> const& cells,
                    std::uint64_t most_states);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 constexpr std::size_t most_joint_tuples = std::size_t{1} << 20;
@@ -103,4 +103,4 @@ std::vector<std::uint32_t> widened(ThreadGraphs const& graphs, Nodes nodes, std:
     return result;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -8,7 +8,7 @@
 #include "engine/causal_state.hpp"
 #include "engine/tuples.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // What keeps the search small.
 struct Prunings {
@@ -45,4 +45,4 @@ class Possible {
 std::uint64_t anywhere_mask(ThreadGraphs const& graphs, Nodes nodes);
 std::vector<std::uint32_t> widened(ThreadGraphs const& graphs, Nodes nodes, std::uint64_t mask);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,6 +1,6 @@
 #include "engine/program_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 Stands::Stands(Program const& program) {
     auto const varies = [&](std::uint32_t e) {
@@ -20,4 +20,4 @@ Stands::Stands(Program const& program) {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -14,7 +14,7 @@
 #include "engine/store.hpp"
 #include "engine/team.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // A step: where it leads, and what a monitor would be told about it.
 struct GraphEdge {
@@ -339,4 +339,4 @@ class ProgramGraph {
     std::size_t sent_ = 0;                 // nodes in chunks made so far
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

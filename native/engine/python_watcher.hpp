@@ -7,7 +7,7 @@
 
 #include "engine/explorer.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 inline Watcher watcher_for(nanobind::object report) {
     namespace nb = nanobind;
@@ -28,4 +28,4 @@ inline Watcher watcher_for(nanobind::object report) {
     };
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -7,7 +7,7 @@
 #include "engine/explorer.hpp"
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class RandomStack {
   public:
@@ -50,4 +50,4 @@ class RandomStack {
     std::uint32_t deepest_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 
 #include "engine/expansion.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Local accesses are shown only where a later access of the same thread is, so that threads which take no
 // part in what was found do not fill the run.
@@ -193,4 +193,4 @@ void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetr
     if (findings.failure) result.failure = description.failure(*findings.failure);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

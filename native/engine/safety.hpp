@@ -12,7 +12,7 @@
 #include "engine/store.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Bad states: thread t stands at one of `nodes[t]`, or at any if there are none. With `memory`, these cells
 // end with these values. With `race`, that thread is about to write that cell although it can still read a
@@ -75,4 +75,4 @@ Outcome go_on(Search& search, Limits const& limits, Watcher const& watcher) {
     return Outcome::violation;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

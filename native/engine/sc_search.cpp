@@ -8,7 +8,7 @@
 #include "engine/sources.hpp"
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Where each component of a state stands.
@@ -186,4 +186,4 @@ std::vector<std::uint32_t> ScSearch::start_nodes() const {
     return search_->start_nodes();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -10,7 +10,7 @@
 #include "engine/safety.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class ScSearch {
   public:
@@ -31,4 +31,4 @@ class ScSearch {
     std::unique_ptr<Search> search_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

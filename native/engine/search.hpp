@@ -11,7 +11,7 @@
 #include "engine/replay.hpp"
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Ends a search at its limits, and tells whoever watches it how far it is.
 class Overseer {
@@ -221,4 +221,4 @@ class Explorer {
     Result result_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -2,7 +2,7 @@
 
 #include <deque>
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Above this, `after` would take more memory than it is worth: then every pair counts as possible.
@@ -108,4 +108,4 @@ bool Sources::flow(std::uint32_t thread, LocalEdge const& edge) {
     return unite(facts_[thread][edge.to], now);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -21,7 +21,7 @@
 #include "engine/layout.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using SourceNumber = std::uint32_t;
 
@@ -110,4 +110,4 @@ class Sources {
     std::vector<SourceNumber> none_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 #include "engine/lowest_states.hpp"
 #include "engine/sra_messages.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Where a thread can come from a state by reads and silent steps alone, and with which views: the lowest ones
@@ -325,4 +325,4 @@ std::vector<std::uint32_t> ForwardSearch::start_nodes() const {
     return search_->start_nodes();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

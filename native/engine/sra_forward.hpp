@@ -17,7 +17,7 @@
 #include "engine/safety.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class ForwardSearch {
   public:
@@ -39,4 +39,4 @@ class ForwardSearch {
     std::unique_ptr<Search> search_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

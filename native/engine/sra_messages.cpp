@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 unsigned bytes_for(std::uint32_t count) {
@@ -275,4 +275,4 @@ void SraMessages::each_packed_view(State& state, Each each) {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -24,7 +24,7 @@
 #include "engine/numbered_labels.hpp"
 #include "engine/sra_needs.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using Seen = std::uint8_t;
 constexpr std::uint32_t most_messages_of_a_cell = 127;
@@ -109,4 +109,4 @@ class SraMessages {
     std::vector<std::uint32_t> viewed_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,6 +1,6 @@
 #include "engine/sra_needs.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Gives each node what those after it have, over the edges that are `followed`.
@@ -88,4 +88,4 @@ void SraNeeds::find_accesses(ThreadGraphs const& graphs, NumberedLabels const& l
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -12,7 +12,7 @@
 #include "engine/thread_graph.hpp"
 #include "engine/tuples.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class SraNeeds {
   public:
@@ -84,4 +84,4 @@ class SraNeeds {
     std::vector<Rows> near_, can_come_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -230,4 +230,4 @@ Origin AntichainStore::origin(StateNumber n) const {
     return as_origin(static_cast<Word>(record.thread_and_choice) << 32 | record.parent);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

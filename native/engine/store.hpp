@@ -19,7 +19,7 @@
 
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using StateNumber = std::uint32_t;
 constexpr StateNumber no_state = UINT32_MAX;
@@ -314,4 +314,4 @@ class AntichainStore {
     std::vector<std::vector<Word*>> unused_;  // given back, by class of capacity
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

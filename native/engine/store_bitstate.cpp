@@ -1,6 +1,6 @@
 #include "engine/store_bitstate.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -56,4 +56,4 @@ bool BitstateStore::load(StateNumber n, Word* state) {
     return true;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

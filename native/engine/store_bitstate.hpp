@@ -9,7 +9,7 @@
 #include "engine/explorer.hpp"
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class BitstateStore {
   public:
@@ -50,4 +50,4 @@ class BitstateStore {
     std::vector<std::size_t> unused_;                          // places there that are free again
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

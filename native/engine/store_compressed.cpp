@@ -1,6 +1,6 @@
 #include "engine/store_compressed.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 CompressedStore::CompressedStore(std::size_t words, std::size_t, std::size_t most_bytes)
     : memory_(most_bytes), words_(words), origins_(memory_, 1), numbers_(2 * words), unpacked_(2 * words) {
@@ -48,4 +48,4 @@ Origin CompressedStore::origin(StateNumber n) const {
     return as_origin(*origins_[n]);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,7 +9,7 @@
 
 #include "engine/store.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class CompressedStore {
   public:
@@ -48,4 +48,4 @@ class CompressedStore {
     mutable std::vector<std::uint32_t> unpacked_;  // … being loaded
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

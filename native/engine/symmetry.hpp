@@ -1,7 +1,7 @@
 // Symmetry: of all states that differ in an exchange of equal threads alone, one is enough.
 //
 // An exchange of two threads, with the cells and values that are their own, maps the program to itself
-// (src/holdfast/engine/symmetry.py). So it maps runs to runs of the same length, and what is found after one
+// (src/fencepost/engine/symmetry.py). So it maps runs to runs of the same length, and what is found after one
 // to what is found after the other, monitors included: every part of a monitor belongs to a thread, a cell or
 // a value, and goes where that goes. A state is replaced by one in which the threads of each group are
 // sorted. Where two threads look alike the order is left open, and more states than necessary are kept.
@@ -12,7 +12,7 @@
 
 #include "engine/machine.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 template <class Monitor>
 class Symmetry {
@@ -158,4 +158,4 @@ class Symmetry {
     std::vector<std::vector<Swap>> groups_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

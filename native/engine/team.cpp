@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -73,4 +73,4 @@ bool Team::do_one(std::size_t worker) {
     return true;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

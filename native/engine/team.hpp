@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace holdfast {
+namespace fencepost {
 
 class Team {
   public:
@@ -46,4 +46,4 @@ class Team {
     std::vector<std::jthread> helpers_;  // last: they use all the others
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -7,7 +7,7 @@
 #include "engine/machine.hpp"
 #include "engine/monitor_none.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // Finds nodes, edges and the values that cells can hold together: each can bring more of the others.
@@ -196,4 +196,4 @@ ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes) {
     return Builder(program, most_nodes).run();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

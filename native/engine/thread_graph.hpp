@@ -13,7 +13,7 @@
 
 #include "engine/bytecode.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 enum class LabelKind : std::uint8_t { silent, read, write, read_modify_write };
 
@@ -70,4 +70,4 @@ struct ThreadGraphs {
 // Reads of cells that nobody writes become silent.
 ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes);
 
-}  // namespace holdfast
+}  // namespace fencepost

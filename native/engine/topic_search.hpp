@@ -12,7 +12,7 @@
 #include "engine/team.hpp"
 #include "engine/topics.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 inline constexpr std::uint32_t nobody = UINT32_MAX;
 
@@ -552,4 +552,4 @@ class TopicSearch {
     std::optional<Found> found_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -311,4 +311,4 @@ bool Knowledge::may_ask(Topic const& topic, Instruction const& i) const {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

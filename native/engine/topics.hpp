@@ -23,7 +23,7 @@
 #include "engine/labels.hpp"
 #include "engine/machine.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Topic {
     enum class Kind : std::uint8_t { stale_value, last_write, last_read };
@@ -127,4 +127,4 @@ class Knowledge {
     std::vector<Exchanged> exchanges_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

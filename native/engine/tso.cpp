@@ -6,7 +6,7 @@
 #include "engine/persistent_sets.hpp"
 #include "engine/search.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 namespace {
 
@@ -219,4 +219,4 @@ TsoResult explore_tso(Program const& program, TsoQuestion const& question, Limit
     return explore_patterns(program, question, limits, watcher);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -13,7 +13,7 @@
 
 #include "engine/explorer.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 enum class Criterion : std::uint8_t { persistent, trf, robust };
 
@@ -41,4 +41,4 @@ struct TsoQuestion {
 TsoResult explore_tso(Program const& program, TsoQuestion const& question, Limits const& limits,
                       Watcher const& watcher);
 
-}  // namespace holdfast
+}  // namespace fencepost

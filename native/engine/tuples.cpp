@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 class Joint {
@@ -124,4 +124,4 @@ std::optional<TuplePool> joint_tuples(ThreadGraphs const& graphs, Sources const&
     return Joint(graphs, sources, most).run();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

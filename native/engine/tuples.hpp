@@ -8,7 +8,7 @@
 #include "engine/sources.hpp"
 #include "engine/thread_graph.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 using TupleNumber = std::uint32_t;
 using Nodes = std::span<std::uint32_t const>;
@@ -39,4 +39,4 @@ class TuplePool {
 // Nothing if there are more than `most`.
 std::optional<TuplePool> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most);
 
-}  // namespace holdfast
+}  // namespace fencepost

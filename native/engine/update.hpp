@@ -13,7 +13,7 @@
 
 #include "engine/field.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // word `to` = (to & (keep | (s & allow))) | (s & add) | set, where s is word `from`, rotated. All that
 // monitors do to sets has this form, so that no case has to be told from another.
@@ -76,4 +76,4 @@ inline void clear_bits(Update& update, WordMask const& m) {
     update.clear_and_set(m.word, m.bits, 0);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

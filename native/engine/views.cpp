@@ -1,6 +1,6 @@
 #include "engine/views.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 Views::Views(Program const& program, Layout& layout, std::size_t views, bool with_races)
     : cells_(program.cells), bits_(program.cells.size()) {
@@ -90,4 +90,4 @@ std::optional<Views::UnknownAccess> Views::unknown(Word const* state, std::size_
     return std::nullopt;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -17,7 +17,7 @@
 #include "engine/bytecode.hpp"
 #include "engine/layout.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class Views {
   public:
@@ -130,4 +130,4 @@ class Views {
     SetArray sets_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -8,7 +8,7 @@
 
 #include "engine/machine.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Some bits of the monitor, one of which must be set, and one more.
 struct Watch {
@@ -52,4 +52,4 @@ Watch watch(Machine<Monitor> const& machine, Word const* state, std::uint32_t t,
     return watch;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

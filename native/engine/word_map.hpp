@@ -6,7 +6,7 @@
 
 #include "engine/field.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 template <class T>
 class WordMap {
@@ -64,4 +64,4 @@ class WordMap {
     std::vector<Slot> slots_;    // a power of two
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,4 +1,4 @@
-// The functions that instrumented code calls: the interface of ThreadSanitizer, and that of <holdfast.h>.
+// The functions that instrumented code calls: the interface of ThreadSanitizer, and that of <fencepost.h>.
 //
 // gcc and clang both emit __tsan_atomicN_load, _store, _exchange and _fetch_… and fences. gcc calls
 // _compare_exchange_strong and _weak, clang _compare_exchange_val. The order is an int; gcc may set bits for
@@ -11,49 +11,49 @@
 #include "updates.hpp"
 #include "waits.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 #define FRAME __builtin_frame_address(0)
-#define HOLDFAST_API extern "C" [[gnu::visibility("default"), gnu::noinline]]
+#define FENCEPOST_API extern "C" [[gnu::visibility("default"), gnu::noinline]]
 
 // In mode races ThreadSanitizer's own functions have these names, and the linker leads calls of them to ours.
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 #define TSAN(name) __wrap___tsan_##name
 #else
 #define TSAN(name) __tsan_##name
 #endif
 
-#define READ_MODIFY_WRITE(bits, type, name, Update)                                             \
-    HOLDFAST_API type TSAN(atomic##bits##_##name)(type volatile * a, type operand, int order) { \
-        return do_rmw<Update>(a, operand, order_of(order), FRAME);                              \
+#define READ_MODIFY_WRITE(bits, type, name, Update)                                              \
+    FENCEPOST_API type TSAN(atomic##bits##_##name)(type volatile * a, type operand, int order) { \
+        return do_rmw<Update>(a, operand, order_of(order), FRAME);                               \
     }
-#define COMPARE_EXCHANGE(bits, type, name)                                                                \
-    HOLDFAST_API int TSAN(atomic##bits##_compare_exchange_##name)(type volatile * a, type * expected,     \
-                                                                  type desired, int order, int failure) { \
-        type const wanted = *expected;                                                                    \
-        type const old = do_cas(a, wanted, desired, order_of(order), order_of(failure), FRAME);           \
-        if (old != wanted) *expected = old;                                                               \
-        return old == wanted;                                                                             \
+#define COMPARE_EXCHANGE(bits, type, name)                                                                 \
+    FENCEPOST_API int TSAN(atomic##bits##_compare_exchange_##name)(type volatile * a, type * expected,     \
+                                                                   type desired, int order, int failure) { \
+        type const wanted = *expected;                                                                     \
+        type const old = do_cas(a, wanted, desired, order_of(order), order_of(failure), FRAME);            \
+        if (old != wanted) *expected = old;                                                                \
+        return old == wanted;                                                                              \
     }
-#define ATOMIC(bits, type)                                                                              \
-    HOLDFAST_API type TSAN(atomic##bits##_load)(type const volatile* a, int order) {                    \
-        return do_load(a, order_of(order), FRAME);                                                      \
-    }                                                                                                   \
-    HOLDFAST_API void TSAN(atomic##bits##_store)(type volatile * a, type value, int order) {            \
-        do_store(a, value, order_of(order), FRAME);                                                     \
-    }                                                                                                   \
-    READ_MODIFY_WRITE(bits, type, exchange, Exchange)                                                   \
-    READ_MODIFY_WRITE(bits, type, fetch_add, Add)                                                       \
-    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract)                                                  \
-    READ_MODIFY_WRITE(bits, type, fetch_and, And)                                                       \
-    READ_MODIFY_WRITE(bits, type, fetch_or, Or)                                                         \
-    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor)                                                       \
-    READ_MODIFY_WRITE(bits, type, fetch_nand, Nand)                                                     \
-    COMPARE_EXCHANGE(bits, type, strong)                                                                \
-    COMPARE_EXCHANGE(bits, type, weak)                                                                  \
-    HOLDFAST_API type TSAN(atomic##bits##_compare_exchange_val)(type volatile * a, type expected,       \
-                                                                type desired, int order, int failure) { \
-        return do_cas(a, expected, desired, order_of(order), order_of(failure), FRAME);                 \
+#define ATOMIC(bits, type)                                                                               \
+    FENCEPOST_API type TSAN(atomic##bits##_load)(type const volatile* a, int order) {                    \
+        return do_load(a, order_of(order), FRAME);                                                       \
+    }                                                                                                    \
+    FENCEPOST_API void TSAN(atomic##bits##_store)(type volatile * a, type value, int order) {            \
+        do_store(a, value, order_of(order), FRAME);                                                      \
+    }                                                                                                    \
+    READ_MODIFY_WRITE(bits, type, exchange, Exchange)                                                    \
+    READ_MODIFY_WRITE(bits, type, fetch_add, Add)                                                        \
+    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract)                                                   \
+    READ_MODIFY_WRITE(bits, type, fetch_and, And)                                                        \
+    READ_MODIFY_WRITE(bits, type, fetch_or, Or)                                                          \
+    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor)                                                        \
+    READ_MODIFY_WRITE(bits, type, fetch_nand, Nand)                                                      \
+    COMPARE_EXCHANGE(bits, type, strong)                                                                 \
+    COMPARE_EXCHANGE(bits, type, weak)                                                                   \
+    FENCEPOST_API type TSAN(atomic##bits##_compare_exchange_val)(type volatile * a, type expected,       \
+                                                                 type desired, int order, int failure) { \
+        return do_cas(a, expected, desired, order_of(order), order_of(failure), FRAME);                  \
     }
 
 ATOMIC(8, std::uint8_t)
@@ -62,14 +62,14 @@ ATOMIC(32, std::uint32_t)
 ATOMIC(64, std::uint64_t)
 ATOMIC(128, Bits128)
 
-HOLDFAST_API void TSAN(atomic_thread_fence)(int order) {
+FENCEPOST_API void TSAN(atomic_thread_fence)(int order) {
     do_fence(order_of(order), FRAME);
 }
-HOLDFAST_API void TSAN(atomic_signal_fence)(int) {
+FENCEPOST_API void TSAN(atomic_signal_fence)(int) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-// <holdfast.h>
+// <fencepost.h>
 #define BY_SIZE(size, call)          \
     switch (size) {                  \
         case 1: {                    \
@@ -90,19 +90,19 @@ HOLDFAST_API void TSAN(atomic_signal_fence)(int) {
         }                            \
     }
 
-HOLDFAST_API std::uint64_t __holdfast_wait(void volatile* a, std::size_t size, int order, std::size_t count,
-                                           std::uint64_t const* values){
+FENCEPOST_API std::uint64_t __fencepost_wait(void volatile* a, std::size_t size, int order, std::size_t count,
+                                             std::uint64_t const* values){
     BY_SIZE(size,
-            return do_wait(static_cast<T volatile*>(a), order_of(order), values, count, FRAME))} HOLDFAST_API
-    void __holdfast_bcas(void volatile* a, std::size_t size, std::uint64_t expected, std::uint64_t desired,
-                         int order){
+            return do_wait(static_cast<T volatile*>(a), order_of(order), values, count, FRAME))} FENCEPOST_API
+    void __fencepost_bcas(void volatile* a, std::size_t size, std::uint64_t expected, std::uint64_t desired,
+                          int order){
         BY_SIZE(size,
                 return do_bcas(static_cast<T volatile*>(a), static_cast<T>(expected), static_cast<T>(desired),
-                               order_of(order), FRAME))} HOLDFAST_API std::uint64_t
-    __holdfast_cas(void volatile* a, std::size_t size, std::uint64_t expected, std::uint64_t desired,
-                   int success, int failure){
+                               order_of(order), FRAME))} FENCEPOST_API std::uint64_t
+    __fencepost_cas(void volatile* a, std::size_t size, std::uint64_t expected, std::uint64_t desired,
+                    int success, int failure){
         BY_SIZE(size, return do_cas(static_cast<T volatile*>(a), static_cast<T>(expected),
                                     static_cast<T>(desired), order_of(success), order_of(failure),
-                                    FRAME))} HOLDFAST_API std::uint32_t __holdfast_choose(std::uint32_t n) {
+                                    FRAME))} FENCEPOST_API std::uint32_t __fencepost_choose(std::uint32_t n) {
     return choose(n);
 }

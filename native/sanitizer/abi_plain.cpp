@@ -4,15 +4,15 @@
 
 #include "runtime.hpp"
 
-#define HOLDFAST_API extern "C" [[gnu::visibility("default"), gnu::noinline]]
+#define FENCEPOST_API extern "C" [[gnu::visibility("default"), gnu::noinline]]
 
-HOLDFAST_API void __tsan_init() {
-    holdfast::start_runtime();
+FENCEPOST_API void __tsan_init() {
+    fencepost::start_runtime();
 }
 
 // Plain accesses.
 #define NOTHING(name, ...) \
-    HOLDFAST_API void __tsan_##name(__VA_ARGS__) {}
+    FENCEPOST_API void __tsan_##name(__VA_ARGS__) {}
 #define NOTHING_OF_SIZE(size)                     \
     NOTHING(read##size, void*)                    \
     NOTHING(write##size, void*)                   \
@@ -38,12 +38,12 @@ NOTHING(func_exit)
 NOTHING(ignore_thread_begin)
 NOTHING(ignore_thread_end)
 
-HOLDFAST_API void* __tsan_memcpy(void* to, void const* from, std::size_t bytes) {
+FENCEPOST_API void* __tsan_memcpy(void* to, void const* from, std::size_t bytes) {
     return __builtin_memcpy(to, from, bytes);
 }
-HOLDFAST_API void* __tsan_memmove(void* to, void const* from, std::size_t bytes) {
+FENCEPOST_API void* __tsan_memmove(void* to, void const* from, std::size_t bytes) {
     return __builtin_memmove(to, from, bytes);
 }
-HOLDFAST_API void* __tsan_memset(void* to, int value, std::size_t bytes) {
+FENCEPOST_API void* __tsan_memset(void* to, int value, std::size_t bytes) {
     return __builtin_memset(to, value, bytes);
 }

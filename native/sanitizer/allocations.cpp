@@ -5,7 +5,7 @@
 #include "shadow.hpp"
 #include "stacks.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 void note_block(Thread& t, void const* block, void const* frame) {
     auto const address = reinterpret_cast<std::uintptr_t>(block);
@@ -37,4 +37,4 @@ Block find_block(std::uintptr_t address) {
     return {};
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

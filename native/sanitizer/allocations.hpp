@@ -6,7 +6,7 @@
 
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Block {
     std::uintptr_t begin = 0;
@@ -21,4 +21,4 @@ void forget_block(void const* block);
 // The block that the address lies in; begin is 0 if there is none.
 Block find_block(std::uintptr_t address);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -11,7 +11,7 @@
 #include "modules.hpp"
 #include "scheduler_kernel.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 AtomicMethods atomic_methods;
 
@@ -142,4 +142,4 @@ void find_atomic_methods() {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

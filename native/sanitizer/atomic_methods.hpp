@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 struct AtomicMethods {
     struct Code {
@@ -32,4 +32,4 @@ inline std::uintptr_t place_of(void const* frame) {
     return saved[1];
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

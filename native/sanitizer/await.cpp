@@ -5,7 +5,7 @@
 #include "modules.hpp"
 #include "symbols.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 // A few values; of more it is only known that there are many. Who looks needs no lock, who adds does.
@@ -114,4 +114,4 @@ void json_awaits(Text& out) {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

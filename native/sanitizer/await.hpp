@@ -14,7 +14,7 @@
 // are looked up, at another copy of the same line and column (inlining makes copies). An old value that would
 // end the loop, but has never been seen to do so, is overlooked. A loop that repeats a load for another
 // reason (it counts what it sees) is taken for one that waits. Loops over several loads are not found.
-// <holdfast.h> says what is meant, without these limits.
+// <fencepost.h> says what is meant, without these limits.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 #include "text.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // Is the thread about to do again what it did last?
 inline bool goes_round(Thread const& t, std::uintptr_t place, std::uintptr_t address) {
@@ -62,4 +62,4 @@ std::uintptr_t await_of_same_source(std::uintptr_t place);
 // symbols, and leaves out findings at other copies of the place.
 void json_awaits(Text&);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 using Time = std::int32_t;  // signed: the processor compares such vectors at once
 using Slot = std::uint32_t;
@@ -79,4 +79,4 @@ inline void copy(Time* into, Time const* from, std::uint32_t width) {
         detail::store(into + i, detail::load(from + i));
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -7,7 +7,7 @@
 #include "options.hpp"
 #include "robustness.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 constexpr std::uint32_t free_per_slot = 256;  // records
@@ -262,4 +262,4 @@ bool note_steps(Thread& t) {
     return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

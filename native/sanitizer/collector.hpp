@@ -11,9 +11,9 @@
 // as much as the work, which is where some thread learns nothing for long; and when times grow large.
 #pragma once
 
-namespace holdfast {
+namespace fencepost {
 
 // Not inside a hook.
 void collect();
 
-}  // namespace holdfast
+}  // namespace fencepost

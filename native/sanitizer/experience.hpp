@@ -7,7 +7,7 @@
 #include "lock.hpp"
 #include "processor.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // At a location: it finds the lock taken, or comes to change what others have changed, or waits for them in a
 // loop. Threads that want the same locations all the time take the lines from each other: all together may do
@@ -87,4 +87,4 @@ class Experiences {
 // Null as long as the thread has none.
 extern constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]];
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,7 +9,7 @@
 #include "scheduler.hpp"
 #include "suppressions.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 using scheduler::kernel::call;
@@ -149,9 +149,9 @@ void findings_in_child_of_fork() {
     open_text();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 void report_deadlock(Blocked const* threads, std::size_t count) {
     json_deadlock(threads, count);
@@ -166,4 +166,4 @@ void report_step_limit(std::uint64_t count) {
     for (;;) kernel::call(SYS_exit_group, finish_findings(1));
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

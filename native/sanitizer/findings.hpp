@@ -11,7 +11,7 @@
 #include "stacks.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct AccessNote {
     Access access;
@@ -48,4 +48,4 @@ int finish_findings(int exit_code);
 
 void findings_in_child_of_fork();
 
-}  // namespace holdfast
+}  // namespace fencepost

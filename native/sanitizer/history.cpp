@@ -5,7 +5,7 @@
 #include "memory.hpp"
 #include "options.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 std::int64_t room_elsewhere;
 
@@ -279,4 +279,4 @@ void History::drop_superseded() {
     count_ = kept;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -22,7 +22,7 @@
 #include "orders.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 class Gap {
   public:
@@ -218,4 +218,4 @@ std::uint32_t History::compact(Rename rename) {
     return count_;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -5,7 +5,7 @@
 #include "robustness.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 void acquire_object(void const volatile* object, std::uintptr_t channel) {
     Hook hook;
@@ -30,4 +30,4 @@ void forget_memory(void const volatile* begin, std::size_t bytes) {
     if (hook) forget_range(reinterpret_cast<std::uintptr_t>(begin), bytes);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

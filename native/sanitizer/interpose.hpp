@@ -16,13 +16,13 @@
 #include "real.hpp"
 #include "scheduler.hpp"
 
-#if defined(HOLDFAST_RACES)
-#define HOLDFAST_INTERPOSE extern "C" [[gnu::visibility("default")]]
+#if defined(FENCEPOST_RACES)
+#define FENCEPOST_INTERPOSE extern "C" [[gnu::visibility("default")]]
 #else
-#define HOLDFAST_INTERPOSE extern "C" [[gnu::weak, gnu::visibility("default")]]
+#define FENCEPOST_INTERPOSE extern "C" [[gnu::weak, gnu::visibility("default")]]
 #endif
 
-namespace holdfast {
+namespace fencepost {
 
 void start_interposing();
 void start_process_interposing();
@@ -57,4 +57,4 @@ int releasing(void const volatile* object, Scheduled scheduled, Real real) {
     return result;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -8,7 +8,7 @@
 #include "interpose.hpp"
 #include "memory.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 namespace {
 
@@ -52,7 +52,7 @@ void* run(void* data) {
 
 }  // namespace
 
-HOLDFAST_INTERPOSE int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+FENCEPOST_INTERPOSE int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
     auto* const start = static_cast<Start*>(memory::allocate(sizeof(Start)));
     *start = {routine, argument};
     int const error = pthread_create(thread, nullptr, run, start);
@@ -60,58 +60,58 @@ HOLDFAST_INTERPOSE int thrd_create(thrd_t* thread, thrd_start_t routine, void* a
     return c11_result(error);
 }
 
-HOLDFAST_INTERPOSE int thrd_join(thrd_t thread, int* result) {
+FENCEPOST_INTERPOSE int thrd_join(thrd_t thread, int* result) {
     void* value = nullptr;
     int const error = pthread_join(thread, &value);
     if (error == 0 && result != nullptr) *result = static_cast<int>(reinterpret_cast<std::intptr_t>(value));
     return c11_result(error);
 }
 
-HOLDFAST_INTERPOSE int thrd_detach(thrd_t thread) {
+FENCEPOST_INTERPOSE int thrd_detach(thrd_t thread) {
     return c11_result(pthread_detach(thread));
 }
 
-HOLDFAST_INTERPOSE void thrd_exit(int result) {
+FENCEPOST_INTERPOSE void thrd_exit(int result) {
     pthread_exit(as_result(result));
 }
 
-HOLDFAST_INTERPOSE int mtx_lock(mtx_t* mutex) {
+FENCEPOST_INTERPOSE int mtx_lock(mtx_t* mutex) {
     return c11_result(pthread_mutex_lock(as_pthread(mutex)));
 }
 
-HOLDFAST_INTERPOSE int mtx_trylock(mtx_t* mutex) {
+FENCEPOST_INTERPOSE int mtx_trylock(mtx_t* mutex) {
     return c11_result(pthread_mutex_trylock(as_pthread(mutex)));
 }
 
-HOLDFAST_INTERPOSE int mtx_timedlock(mtx_t* __restrict mutex, timespec const* __restrict until) {
+FENCEPOST_INTERPOSE int mtx_timedlock(mtx_t* __restrict mutex, timespec const* __restrict until) {
     return c11_result(pthread_mutex_timedlock(as_pthread(mutex), until));
 }
 
-HOLDFAST_INTERPOSE int mtx_unlock(mtx_t* mutex) {
+FENCEPOST_INTERPOSE int mtx_unlock(mtx_t* mutex) {
     return c11_result(pthread_mutex_unlock(as_pthread(mutex)));
 }
 
-HOLDFAST_INTERPOSE void mtx_destroy(mtx_t* mutex) {
+FENCEPOST_INTERPOSE void mtx_destroy(mtx_t* mutex) {
     pthread_mutex_destroy(as_pthread(mutex));
 }
 
-HOLDFAST_INTERPOSE int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+FENCEPOST_INTERPOSE int cnd_wait(cnd_t* condition, mtx_t* mutex) {
     return c11_result(pthread_cond_wait(as_pthread(condition), as_pthread(mutex)));
 }
 
-HOLDFAST_INTERPOSE int cnd_timedwait(cnd_t* __restrict condition, mtx_t* __restrict mutex,
-                                     timespec const* __restrict until) {
+FENCEPOST_INTERPOSE int cnd_timedwait(cnd_t* __restrict condition, mtx_t* __restrict mutex,
+                                      timespec const* __restrict until) {
     return c11_result(pthread_cond_timedwait(as_pthread(condition), as_pthread(mutex), until));
 }
 
-HOLDFAST_INTERPOSE int cnd_signal(cnd_t* condition) {
+FENCEPOST_INTERPOSE int cnd_signal(cnd_t* condition) {
     return c11_result(pthread_cond_signal(as_pthread(condition)));
 }
 
-HOLDFAST_INTERPOSE int cnd_broadcast(cnd_t* condition) {
+FENCEPOST_INTERPOSE int cnd_broadcast(cnd_t* condition) {
     return c11_result(pthread_cond_broadcast(as_pthread(condition)));
 }
 
-HOLDFAST_INTERPOSE void call_once(once_flag* flag, void (*initialise)()) {
+FENCEPOST_INTERPOSE void call_once(once_flag* flag, void (*initialise)()) {
     pthread_once(reinterpret_cast<pthread_once_t*>(flag), initialise);
 }

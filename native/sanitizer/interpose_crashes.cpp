@@ -14,12 +14,12 @@
 #include "lock.hpp"
 #include "scheduler_kernel.hpp"
 
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*)());
 #endif
 
 // Not without a name: real.hpp declares functions in the namespace around their use.
-namespace holdfast::crashes {
+namespace fencepost::crashes {
 
 using scheduler::kernel::call;
 
@@ -101,14 +101,14 @@ sighandler_t set_handler(int number, sighandler_t handler, Real real) {
     return was_ours && before != SIG_ERR ? SIG_DFL : before;
 }
 
-}  // namespace holdfast::crashes
+}  // namespace fencepost::crashes
 
-using namespace holdfast::crashes;
+using namespace fencepost::crashes;
 
-namespace holdfast {
+namespace fencepost {
 
 void start_watching_crashes() {
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback([] { finish_findings(1); });
 #endif
     for (int const number : deadly) {
@@ -117,18 +117,18 @@ void start_watching_crashes() {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-HOLDFAST_INTERPOSE int sigaction(int number, struct sigaction const* __restrict action,
-                                 struct sigaction* __restrict old) noexcept {
+FENCEPOST_INTERPOSE int sigaction(int number, struct sigaction const* __restrict action,
+                                  struct sigaction* __restrict old) noexcept {
     return set_action(number, action, old);
 }
 
-HOLDFAST_INTERPOSE sighandler_t signal(int number, sighandler_t handler) noexcept {
+FENCEPOST_INTERPOSE sighandler_t signal(int number, sighandler_t handler) noexcept {
     return set_handler(number, handler, REAL(signal));
 }
 
 // What `signal` is in strictly conforming programs.
-HOLDFAST_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+FENCEPOST_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
     return set_handler(number, handler, REAL(__sysv_signal));
 }

@@ -5,11 +5,11 @@
 #include "locations.hpp"
 #include "operations.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 // In mode races ThreadSanitizer has functions of these names that nobody can stand in front of, so the linker
 // leads calls of them to ours.
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 #define GUARD(name) __wrap___cxa_guard_##name
 #define REAL_GUARD(name) __real___cxa_guard_##name
 extern "C" int __real___cxa_guard_acquire(std::uint64_t*);
@@ -21,13 +21,13 @@ extern "C" void __real___cxa_guard_release(std::uint64_t*);
 extern "C" int GUARD(acquire)(std::uint64_t*);
 extern "C" void GUARD(release)(std::uint64_t*);
 
-HOLDFAST_INTERPOSE int GUARD(acquire)(std::uint64_t* guard) {
+FENCEPOST_INTERPOSE int GUARD(acquire)(std::uint64_t* guard) {
     int const must_initialise = REAL_GUARD(acquire)(guard);
     acquire_object(guard);
     return must_initialise;
 }
 
-HOLDFAST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
+FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
     release_object(guard);
     {
         Hook hook;

@@ -12,7 +12,7 @@
 #include "interpose.hpp"
 #include "threads.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 extern "C" {
 void* __libc_malloc(std::size_t) noexcept;
@@ -66,21 +66,21 @@ void forgotten(void* block) {
 
 #define FRAME __builtin_frame_address(0)
 
-HOLDFAST_INTERPOSE void* malloc(std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* malloc(std::size_t bytes) noexcept {
     return noted(real_allocator().allocate(bytes), FRAME);
 }
 
-HOLDFAST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept {
     return noted(real_allocator().allocate_zeroed(count, bytes), FRAME);
 }
 
 // A block that cannot be moved stays as it is; one that is moved is a new one, whatever it holds.
-HOLDFAST_INTERPOSE void* realloc(void* block, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* realloc(void* block, std::size_t bytes) noexcept {
     forgotten(block);
     return noted(real_allocator().reallocate(block, bytes), FRAME);
 }
 
-HOLDFAST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
     std::size_t total;
     if (__builtin_mul_overflow(count, bytes, &total)) {
         errno = ENOMEM;
@@ -90,15 +90,15 @@ HOLDFAST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size_
     return noted(real_allocator().reallocate(block, total), FRAME);
 }
 
-HOLDFAST_INTERPOSE void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
     return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
 }
 
-HOLDFAST_INTERPOSE void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
 }
 
-HOLDFAST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
     if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
     int const saved = errno;
     void* const block = noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
@@ -108,12 +108,12 @@ HOLDFAST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std:
     return 0;
 }
 
-HOLDFAST_INTERPOSE void free(void* block) noexcept {
+FENCEPOST_INTERPOSE void free(void* block) noexcept {
     forgotten(block);
     real_allocator().release(block);
 }
 
-HOLDFAST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
     forget_memory(begin, bytes);
     return REAL(munmap)(begin, bytes);
 }
@@ -121,7 +121,7 @@ HOLDFAST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
 // The C++ library's functions have no frame pointers, so the caller of `new` would be missing in the stack.
 #define OPERATOR_NEW(symbol, parameters, arguments)              \
     extern "C" void* symbol parameters;                          \
-    HOLDFAST_INTERPOSE void* symbol parameters {                 \
+    FENCEPOST_INTERPOSE void* symbol parameters {                \
         auto const real = REAL(symbol);                          \
         if (real == nullptr) return noted(malloc(bytes), FRAME); \
         return noted(real arguments, FRAME);                     \

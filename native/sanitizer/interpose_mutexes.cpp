@@ -6,28 +6,28 @@
 #include "races_locks.hpp"
 #include "scheduler_sync.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 using scheduler::TimeLimit;
 
-HOLDFAST_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* mutex) {
+FENCEPOST_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* mutex) {
     return acquiring(
         mutex, [&] { return scheduler::mutex_lock(mutex); }, [&] { return REAL(pthread_mutex_lock)(mutex); });
 }
 
-HOLDFAST_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* mutex) {
+FENCEPOST_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* mutex) {
     return acquiring(
         mutex, [&] { return scheduler::mutex_trylock(mutex); },
         [&] { return REAL(pthread_mutex_trylock)(mutex); });
 }
 
-HOLDFAST_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* mutex, timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* mutex, timespec const* until) {
     return acquiring(
         mutex, [&] { return scheduler::mutex_lock(mutex, TimeLimit{until, CLOCK_REALTIME}); },
         [&] { return REAL(pthread_mutex_timedlock)(mutex, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
-                                               timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                                timespec const* until) {
     return acquiring(
         mutex, [&] { return scheduler::mutex_lock(mutex, TimeLimit{until, clock}); },
         [&] {
@@ -36,34 +36,34 @@ HOLDFAST_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t
         });
 }
 
-HOLDFAST_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+FENCEPOST_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) {
     return releasing(
         mutex, [&] { return scheduler::mutex_unlock(mutex); },
         [&] { return REAL(pthread_mutex_unlock)(mutex); });
 }
 
-HOLDFAST_INTERPOSE int pthread_mutex_destroy(pthread_mutex_t* mutex) {
+FENCEPOST_INTERPOSE int pthread_mutex_destroy(pthread_mutex_t* mutex) {
     forget_memory(mutex, sizeof *mutex);
     return REAL(pthread_mutex_destroy)(mutex);
 }
 
-HOLDFAST_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* lock) {
     return acquiring(
         lock, [&] { return scheduler::spin_lock(lock); }, [&] { return REAL(pthread_spin_lock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_spin_trylock(pthread_spinlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_spin_trylock(pthread_spinlock_t* lock) {
     return acquiring(
         lock, [&] { return scheduler::spin_trylock(lock); },
         [&] { return REAL(pthread_spin_trylock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) {
     return releasing(
         lock, [&] { return scheduler::spin_unlock(lock); }, [&] { return REAL(pthread_spin_unlock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) {
     forget_memory(lock, sizeof *lock);
     return REAL(pthread_spin_destroy)(lock);
 }
@@ -84,14 +84,14 @@ int waiting(pthread_mutex_t* mutex, Scheduled scheduled, Real real) {
 
 }  // namespace
 
-HOLDFAST_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+FENCEPOST_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
     return waiting(
         mutex, [&] { return scheduler::cond_wait(condition, mutex); },
         [&] { return REAL_COND(pthread_cond_wait)(condition, mutex); });
 }
 
-HOLDFAST_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                              timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                               timespec const* until) {
     return waiting(
         mutex,
         [&] {
@@ -100,21 +100,21 @@ HOLDFAST_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread
         [&] { return REAL_COND(pthread_cond_timedwait)(condition, mutex, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                              clockid_t clock, timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                               clockid_t clock, timespec const* until) {
     return waiting(
         mutex, [&] { return scheduler::cond_wait(condition, mutex, TimeLimit{until, clock}); },
         [&] { return REAL(pthread_cond_clockwait)(condition, mutex, clock, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) {
+FENCEPOST_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) {
     if (scheduler::active()) return scheduler::cond_signal(condition);
     int const result = REAL_COND(pthread_cond_signal)(condition);
     wake_scheduled(condition);
     return result;
 }
 
-HOLDFAST_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) {
+FENCEPOST_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) {
     if (scheduler::active()) return scheduler::cond_broadcast(condition);
     int const result = REAL_COND(pthread_cond_broadcast)(condition);
     wake_scheduled(condition);

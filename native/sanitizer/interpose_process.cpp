@@ -13,7 +13,7 @@
 #include "scheduler_system_calls.hpp"
 #include "threads.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 namespace {
 
@@ -49,16 +49,16 @@ long in_the_c_librarys_way(long result) {
 
 }  // namespace
 
-namespace holdfast {
+namespace fencepost {
 
 void start_process_interposing() {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     at_quick_exit(at_quick_end);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-HOLDFAST_INTERPOSE long syscall(long number, ...) noexcept {
+FENCEPOST_INTERPOSE long syscall(long number, ...) noexcept {
     va_list list;
     va_start(list, number);
     long a[6];
@@ -74,17 +74,17 @@ HOLDFAST_INTERPOSE long syscall(long number, ...) noexcept {
 }
 
 // An end without the handlers of `exit`.
-HOLDFAST_INTERPOSE void _exit(int code) {
+FENCEPOST_INTERPOSE void _exit(int code) {
     int const wanted = finish_findings(code);
     if (auto* const interceptor = INTERCEPTOR(_exit); interceptor != nullptr) interceptor(wanted);
     for (;;) scheduler::kernel::call(SYS_exit_group, wanted);
 }
 
-HOLDFAST_INTERPOSE void _Exit(int code) noexcept {
+FENCEPOST_INTERPOSE void _Exit(int code) noexcept {
     _exit(code);
 }
 
-HOLDFAST_INTERPOSE void quick_exit(int code) noexcept {
+FENCEPOST_INTERPOSE void quick_exit(int code) noexcept {
     quick_exit_code = code;
     REAL(quick_exit)(code);
     __builtin_unreachable();

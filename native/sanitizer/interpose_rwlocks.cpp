@@ -6,7 +6,7 @@
 #include "races_locks.hpp"
 #include "scheduler_sync.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 using scheduler::TimeLimit;
 
 namespace {
@@ -22,26 +22,26 @@ int acquiring_to_write(pthread_rwlock_t* lock, Scheduled scheduled, Real real) {
 
 }  // namespace
 
-HOLDFAST_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
     return acquiring(
         lock, [&] { return scheduler::rwlock_rdlock(lock); },
         [&] { return REAL(pthread_rwlock_rdlock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
     return acquiring(
         lock, [&] { return scheduler::rwlock_tryrdlock(lock); },
         [&] { return REAL(pthread_rwlock_tryrdlock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, timespec const* until) {
     return acquiring(
         lock, [&] { return scheduler::rwlock_rdlock(lock, TimeLimit{until, CLOCK_REALTIME}); },
         [&] { return REAL(pthread_rwlock_timedrdlock)(lock, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
-                                                  timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
+                                                   timespec const* until) {
     return acquiring(
         lock, [&] { return scheduler::rwlock_rdlock(lock, TimeLimit{until, clock}); },
         [&] {
@@ -50,26 +50,26 @@ HOLDFAST_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clocki
         });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_wrlock(lock); },
         [&] { return REAL(pthread_rwlock_wrlock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_trywrlock(lock); },
         [&] { return REAL(pthread_rwlock_trywrlock)(lock); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, timespec const* until) {
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_wrlock(lock, TimeLimit{until, CLOCK_REALTIME}); },
         [&] { return REAL(pthread_rwlock_timedwrlock)(lock, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
-                                                  timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
+                                                   timespec const* until) {
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_wrlock(lock, TimeLimit{until, clock}); },
         [&] {
@@ -79,7 +79,7 @@ HOLDFAST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clocki
 }
 
 // Whoever unlocks holds it, so if there is a writer it is this thread.
-HOLDFAST_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
     release_object(lock, lock->__data.__cur_writer != 0 ? by_writers : by_readers);
     if (scheduler::active()) return scheduler::rwlock_unlock(lock);
     int const result = REAL(pthread_rwlock_unlock)(lock);
@@ -87,7 +87,7 @@ HOLDFAST_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
     return result;
 }
 
-HOLDFAST_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
+FENCEPOST_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
     forget_memory(lock, sizeof *lock);
     return REAL(pthread_rwlock_destroy)(lock);
 }

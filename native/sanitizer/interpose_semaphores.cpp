@@ -10,27 +10,27 @@
 #include "scheduler_sync.hpp"
 #include "threads.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 using scheduler::TimeLimit;
 
-HOLDFAST_INTERPOSE int sem_wait(sem_t* semaphore) {
+FENCEPOST_INTERPOSE int sem_wait(sem_t* semaphore) {
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore); }, [&] { return REAL(sem_wait)(semaphore); });
 }
 
-HOLDFAST_INTERPOSE int sem_trywait(sem_t* semaphore) noexcept {
+FENCEPOST_INTERPOSE int sem_trywait(sem_t* semaphore) noexcept {
     return acquiring(
         semaphore, [&] { return scheduler::sem_trywait(semaphore); },
         [&] { return REAL(sem_trywait)(semaphore); });
 }
 
-HOLDFAST_INTERPOSE int sem_timedwait(sem_t* semaphore, timespec const* until) {
+FENCEPOST_INTERPOSE int sem_timedwait(sem_t* semaphore, timespec const* until) {
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore, TimeLimit{until, CLOCK_REALTIME}); },
         [&] { return REAL(sem_timedwait)(semaphore, until); });
 }
 
-HOLDFAST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespec const* until) {
+FENCEPOST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespec const* until) {
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore, TimeLimit{until, clock}); },
         [&] {
@@ -39,12 +39,12 @@ HOLDFAST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespec
         });
 }
 
-HOLDFAST_INTERPOSE int sem_post(sem_t* semaphore) noexcept {
+FENCEPOST_INTERPOSE int sem_post(sem_t* semaphore) noexcept {
     return releasing(
         semaphore, [&] { return scheduler::sem_post(semaphore); }, [&] { return REAL(sem_post)(semaphore); });
 }
 
-HOLDFAST_INTERPOSE int sem_destroy(sem_t* semaphore) noexcept {
+FENCEPOST_INTERPOSE int sem_destroy(sem_t* semaphore) noexcept {
     forget_memory(semaphore, sizeof *semaphore);
     return REAL(sem_destroy)(semaphore);
 }
@@ -82,9 +82,9 @@ std::uintptr_t come_to(pthread_barrier_t const* barrier) {
 
 }  // namespace
 
-HOLDFAST_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier,
-                                            pthread_barrierattr_t const* attributes,
-                                            unsigned count) noexcept {
+FENCEPOST_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier,
+                                             pthread_barrierattr_t const* attributes,
+                                             unsigned count) noexcept {
     int const error = scheduler::active() ? scheduler::barrier_init(barrier, attributes, count)
                                           : REAL(pthread_barrier_init)(barrier, attributes, count);
     Hook hook;
@@ -95,7 +95,7 @@ HOLDFAST_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier,
     return error;
 }
 
-HOLDFAST_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+FENCEPOST_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
     std::uintptr_t const channel = come_to(barrier);
     int const result =
         scheduler::active() ? scheduler::barrier_wait(barrier) : REAL(pthread_barrier_wait)(barrier);
@@ -103,7 +103,7 @@ HOLDFAST_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept
     return result;
 }
 
-HOLDFAST_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
+FENCEPOST_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
     forget_memory(barrier, sizeof *barrier);
     return scheduler::active() ? scheduler::barrier_destroy(barrier) : REAL(pthread_barrier_destroy)(barrier);
 }
@@ -125,7 +125,7 @@ void initialise_and_release() {
 
 }  // namespace
 
-HOLDFAST_INTERPOSE int pthread_once(pthread_once_t* control, void (*initialise)()) {
+FENCEPOST_INTERPOSE int pthread_once(pthread_once_t* control, void (*initialise)()) {
     Once const outer = asked;
     asked = {control, initialise};
     int const error = scheduler::active() ? scheduler::once(control, initialise_and_release)

@@ -10,7 +10,7 @@
 #include "stacks.hpp"
 #include "threads.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 namespace {
 
@@ -55,7 +55,7 @@ void note_attributes(Thread& t, pthread_attr_t const* attributes) {
 
 }  // namespace
 
-namespace holdfast {
+namespace fencepost {
 
 void start_interposing() {
     pthread_key_create(&end_key, at_thread_end);
@@ -63,10 +63,10 @@ void start_interposing() {
     start_watching_crashes();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-HOLDFAST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* attributes,
-                                      void* (*routine)(void*), void* argument) {
+FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* attributes,
+                                       void* (*routine)(void*), void* argument) {
     Thread* child = nullptr;
     scheduler::point();
     {
@@ -92,7 +92,7 @@ HOLDFAST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* a
 }
 
 // Not without a name: real.hpp declares functions in the namespace around their use.
-namespace holdfast::joins {
+namespace fencepost::joins {
 
 // Under a schedule the waiting happens there, until `deadline()`, and the real join is short.
 template <class Deadline, class Real>
@@ -116,7 +116,7 @@ void will_join(Thread* child) {
 
 // ThreadSanitizer knows limits on the system's clock only.
 int join_by_clock(pthread_t handle, void** result, clockid_t clock, timespec const* until) {
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
     if (until == nullptr) return REAL(pthread_join)(handle, result);
     constexpr std::int64_t second = 1'000'000'000;
     timespec here, there;
@@ -135,11 +135,11 @@ inline std::int64_t deadline(timespec const* until, clockid_t clock) {
     return until == nullptr ? scheduler::never : scheduler::schedule_time(*until, clock);
 }
 
-}  // namespace holdfast::joins
+}  // namespace fencepost::joins
 
-using namespace holdfast::joins;
+using namespace fencepost::joins;
 
-HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
+FENCEPOST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
     will_join(find_thread(handle));
     int const error = join_by(
         handle, result, 0, [] { return scheduler::never; },
@@ -148,33 +148,33 @@ HOLDFAST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
     return error;
 }
 
-HOLDFAST_INTERPOSE int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
+FENCEPOST_INTERPOSE int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
     return join_by(
         handle, result, EBUSY, [] { return scheduler::now(); },
         [&] { return REAL(pthread_tryjoin_np)(handle, result); });
 }
 
-HOLDFAST_INTERPOSE int pthread_timedjoin_np(pthread_t handle, void** result, timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_timedjoin_np(pthread_t handle, void** result, timespec const* until) {
     return join_by(
         handle, result, ETIMEDOUT, [&] { return deadline(until, CLOCK_REALTIME); },
         [&] { return REAL(pthread_timedjoin_np)(handle, result, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock,
-                                            timespec const* until) {
+FENCEPOST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock,
+                                             timespec const* until) {
     return join_by(
         handle, result, ETIMEDOUT, [&] { return deadline(until, clock); },
         [&] { return join_by_clock(handle, result, clock, until); });
 }
 
-HOLDFAST_INTERPOSE int pthread_detach(pthread_t handle) {
+FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
     Thread* const child = find_thread(handle);
     int const error = REAL(pthread_detach)(handle);
     if (error == 0 && child != nullptr) detach_thread(*child);
     return error;
 }
 
-HOLDFAST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
+FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
     if (Thread* const t = find_thread(handle); t != nullptr) {
         std::size_t length = 0;
         for (; length + 1 < sizeof t->name && name[length] != '\0'; ++length) t->name[length] = name[length];

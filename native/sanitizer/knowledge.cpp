@@ -4,7 +4,7 @@
 #include "memory.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 std::int64_t record_count;
 
@@ -91,4 +91,4 @@ void Stamps<Entry>::release() {
 template class Stamps<Stamp>;
 template class Stamps<Reader>;
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -19,7 +19,7 @@
 
 #include "clock.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Record {
     Record* next;  // of the same slot; a free one: in its list
@@ -103,4 +103,4 @@ void make_record(Thread&);
 // Back to the system's memory.
 void release_record(Record*);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,14 +9,14 @@
 #include "operations.hpp"
 #include "updates.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 // The compilers have these names built in, with types of their own: the definitions have other names, and the
 // assembler is told the real ones.
-#define LIBATOMIC(result, name, ...)                                                           \
-    extern "C" [[gnu::weak, gnu::visibility("default"), gnu::noinline]] result holdfast##name( \
-        __VA_ARGS__) __asm__(#name);                                                           \
-    result holdfast##name(__VA_ARGS__)
+#define LIBATOMIC(result, name, ...)                                                            \
+    extern "C" [[gnu::weak, gnu::visibility("default"), gnu::noinline]] result fencepost##name( \
+        __VA_ARGS__) __asm__(#name);                                                            \
+    result fencepost##name(__VA_ARGS__)
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 void learn_by(Links& links, Link const& link, Time* into, Time const* from, std::uint32_t width) {
     std::uint32_t const number = ++links.made;
@@ -52,4 +52,4 @@ Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t
     return chain;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

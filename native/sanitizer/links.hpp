@@ -13,7 +13,7 @@
 #include "orders.hpp"
 #include "processor.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Thread;
 
@@ -68,4 +68,4 @@ struct Chain {
 };
 Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t writer);
 
-}  // namespace holdfast
+}  // namespace fencepost

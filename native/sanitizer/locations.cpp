@@ -3,7 +3,7 @@
 #include "memory.hpp"
 #include "shadow.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 CellSlab* cell_slabs;
 
@@ -170,4 +170,4 @@ void forget_range(std::uintptr_t begin, std::size_t bytes) {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

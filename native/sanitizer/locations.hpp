@@ -21,7 +21,7 @@
 #include "shadow.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 enum class CellKind : std::uint8_t { atomic, synchronisation };
 
@@ -205,4 +205,4 @@ void for_all_cells(Action action) {
             if (slab->cells[i].key != 0) action(slab->cells[i]);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

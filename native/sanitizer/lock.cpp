@@ -3,7 +3,7 @@
 #include "experience.hpp"
 #include "processor.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]] = nullptr;
 
@@ -46,4 +46,4 @@ void Lock::sleep(void const* operation) const {
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -5,7 +5,7 @@
 
 #include "scheduler_kernel.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 inline void let_others_run() {
     scheduler::kernel::call(SYS_sched_yield);
@@ -79,4 +79,4 @@ class Locked {
     Lock& lock_;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 #include "scheduler_kernel.hpp"
 #include "text.hpp"
 
-namespace holdfast::memory {
+namespace fencepost::memory {
 namespace {
 
 constexpr std::size_t smallest = 32;
@@ -32,7 +32,7 @@ std::size_t size_number(std::size_t bytes) {
 }
 
 void* found(void* pages) {
-    if (pages == nullptr) stop_with("holdfast: the system has no memory left for the sanitizer\n");
+    if (pages == nullptr) stop_with("fencepost: the system has no memory left for the sanitizer\n");
     return pages;
 }
 
@@ -102,4 +102,4 @@ void release(void* block, std::size_t bytes) {
     free_blocks[number] = free;
 }
 
-}  // namespace holdfast::memory
+}  // namespace fencepost::memory

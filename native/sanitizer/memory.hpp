@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace holdfast::memory {
+namespace fencepost::memory {
 
 // Zeroed pages, which cost nothing before they are touched. Ends the process if there are none.
 void* pages(std::size_t bytes);
@@ -37,4 +37,4 @@ void release_array(T* array, std::size_t count) {
     if (array != nullptr) release(array, count * sizeof(T));
 }
 
-}  // namespace holdfast::memory
+}  // namespace fencepost::memory

@@ -5,7 +5,7 @@
 
 #include "scheduler_kernel.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 char program_path[4096];
@@ -47,4 +47,4 @@ ModulePlace find_module(std::uintptr_t address) {
     return search.found;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

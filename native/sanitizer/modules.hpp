@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 struct ModulePlace {
     char const* module = nullptr;  // absolute path; null if the address is in no file
@@ -13,4 +13,4 @@ struct ModulePlace {
 
 ModulePlace find_module(std::uintptr_t address);
 
-}  // namespace holdfast
+}  // namespace fencepost

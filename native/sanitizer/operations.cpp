@@ -1,6 +1,6 @@
 #include "operations.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 void do_fence(Order order, void const* frame) {
     point();
@@ -17,4 +17,4 @@ void do_fence(Order order, void const* frame) {
     if (releases(order)) release_fence(t);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -17,7 +17,7 @@
 #include "scheduler.hpp"
 #include "stacks.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 template <class T>
 std::uintptr_t address_of(T const volatile* a) {
@@ -261,4 +261,4 @@ template <class T>
 
 void do_fence(Order order, void const* frame);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,13 +4,13 @@
 #include "scheduler_kernel.hpp"
 #include "text.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 Options options;
 
 namespace {
 
-constexpr std::string_view variable = "HOLDFAST_OPTIONS=";
+constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
 
 char const* keep(std::string_view text) {
     char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
@@ -89,7 +89,7 @@ void read_setting(std::string_view setting) {
     Setting const outcome = set(name, value);
     if (outcome == Setting::done) return;
     Text warning;
-    warning << "holdfast: HOLDFAST_OPTIONS: "
+    warning << "fencepost: FENCEPOST_OPTIONS: "
             << (outcome == Setting::unknown ? "no option is called " : "bad value of ") << Quoted{name};
     if (outcome == Setting::bad_value) warning << ": " << Quoted{value};
     warning << "\n";
@@ -125,4 +125,4 @@ char const* with_process_number(char const* path) {
     return keep(text.view());
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,4 +1,4 @@
-// What the user may set: HOLDFAST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
+// What the user may set: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
 // that is not known gives one line of warning.
 //
 //   halt_on_error=0      end the process at the first finding
@@ -20,7 +20,7 @@
 
 #include "scheduler.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Options {
     bool halt_on_error = false;
@@ -45,4 +45,4 @@ void read_options(char** environment);
 // `path` with the process number for %p, ended by a zero; the result is never freed.
 char const* with_process_number(char const* path);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 enum class Access : std::uint8_t { load, store, rmw, cas, wait, fence, synchronisation };
 
@@ -29,4 +29,4 @@ constexpr Order order_of(int order) {
     return static_cast<Order>(plain <= 5 ? plain : 5);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

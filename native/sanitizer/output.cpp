@@ -7,7 +7,7 @@
 #include "text.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 int open_output(char const* path) {
     char const* const name = with_process_number(path);
@@ -15,7 +15,7 @@ int open_output(char const* path) {
         SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644));
     if (file >= 0) return file;
     Text warning;
-    warning << "holdfast: cannot write " << name << ", named in HOLDFAST_OPTIONS\n";
+    warning << "fencepost: cannot write " << name << ", named in FENCEPOST_OPTIONS\n";
     warning.write_to(2);
     return -1;
 }
@@ -31,4 +31,4 @@ Stack stack_of(scheduler::Blocked const& blocked) {
     return {};
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -7,7 +7,7 @@
 #include "scheduler.hpp"
 #include "stacks.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // A new file; -1 and one line of warning if it cannot be made. %p in the path is the process number.
 int open_output(char const* path);
@@ -17,4 +17,4 @@ std::uint64_t process_number();
 // Where a blocked thread is.
 Stack stack_of(scheduler::Blocked const&);
 
-}  // namespace holdfast
+}  // namespace fencepost

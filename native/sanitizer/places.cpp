@@ -9,7 +9,7 @@
 #include "allocations.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 void name_global(std::uintptr_t address, DataPlace& place) {
@@ -63,4 +63,4 @@ ThreadName name_of_thread(std::uint32_t id) {
     return name;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

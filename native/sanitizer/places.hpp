@@ -6,7 +6,7 @@
 
 #include "modules.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct DataPlace {
     enum class Kind : std::uint8_t { global, heap, stack, unknown } kind = Kind::unknown;
@@ -26,4 +26,4 @@ struct ThreadName {
 };
 ThreadName name_of_thread(std::uint32_t id);
 
-}  // namespace holdfast
+}  // namespace fencepost

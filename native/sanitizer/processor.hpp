@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 inline void pause_processor() {
 #if defined(__x86_64__)
@@ -32,4 +32,4 @@ inline void prefetch_to_write(void const* line) {
 #endif
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -11,7 +11,7 @@
 #include "races_tsan.hpp"
 #include "stacks.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 void allocated(void const volatile*, std::size_t) {}
@@ -47,9 +47,9 @@ void races::start_allocations() {
     __sanitizer_install_malloc_and_free_hooks(allocated, freed);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-HOLDFAST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
-    holdfast::forget_memory(begin, bytes);
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+    fencepost::forget_memory(begin, bytes);
     return REAL(munmap)(begin, bytes);
 }

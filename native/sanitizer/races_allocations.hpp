@@ -1,8 +1,8 @@
 #pragma once
 
-namespace holdfast::races {
+namespace fencepost::races {
 
 // ThreadSanitizer has begun; from now on it tells us of memory that is freed.
 void start_allocations();
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races

@@ -16,9 +16,9 @@ inline void as_written() {
 
 // The compilers have these names built in: the definitions have other names, and the assembler is told the
 // real ones.
-#define OURS(result, name, ...)                                                                  \
-    extern "C" [[gnu::visibility("hidden")]] result holdfast_##name(__VA_ARGS__) __asm__(#name); \
-    result holdfast_##name(__VA_ARGS__)
+#define OURS(result, name, ...)                                                                   \
+    extern "C" [[gnu::visibility("hidden")]] result fencepost_##name(__VA_ARGS__) __asm__(#name); \
+    result fencepost_##name(__VA_ARGS__)
 
 OURS(void*, memcpy, void* __restrict to, void const* __restrict from, std::size_t bytes) {
     auto* out = static_cast<char*>(to);
@@ -36,7 +36,7 @@ OURS(void*, memcpy, void* __restrict to, void const* __restrict from, std::size_
 
 OURS(void*, memmove, void* to, void const* from, std::size_t bytes) {
     if (reinterpret_cast<std::uintptr_t>(to) <= reinterpret_cast<std::uintptr_t>(from))
-        return holdfast_memcpy(to, from, bytes);
+        return fencepost_memcpy(to, from, bytes);
     auto* const out = static_cast<char*>(to);
     auto const* const in = static_cast<char const*>(from);
     for (; bytes > 0; --bytes) {

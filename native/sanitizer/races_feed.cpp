@@ -7,7 +7,7 @@
 #include "races_snapshots.hpp"
 #include "threads.hpp"
 
-namespace holdfast::races {
+namespace fencepost::races {
 
 constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]] = false;
 
@@ -207,4 +207,4 @@ void forget(Message& m) {
     m = {};
 }
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races

@@ -29,9 +29,9 @@
 
 #include "threads.hpp"
 
-namespace holdfast::races {
+namespace fencepost::races {
 
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 
 struct Carried;
 
@@ -127,4 +127,4 @@ inline void forget(Message&) {}
 
 #endif
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races

@@ -4,9 +4,9 @@
 // empty.
 #pragma once
 
-namespace holdfast::races {
+namespace fencepost::races {
 
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 
 extern "C" {
 void __tsan_mutex_pre_lock(void* lock, unsigned flags);
@@ -41,6 +41,6 @@ inline int tell_of_semaphore(bool, void*, int result) {
 
 #endif
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races
 
 #define KNOWN_TO_THREAD_SANITIZER(function) (INTERCEPTOR(function) != nullptr)

@@ -39,7 +39,7 @@
     DECLARE_RMW(bits, T, fetch_xor)                                                              \
     DECLARE_RMW(bits, T, fetch_nand)
 
-namespace holdfast::races {
+namespace fencepost::races {
 
 DECLARE(8, std::uint8_t)
 DECLARE(16, std::uint16_t)
@@ -82,9 +82,9 @@ inline int given_order(bool release) {
     return release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
 }
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races
 
-namespace holdfast {
+namespace fencepost {
 
 template <class T>
 T raw_load(T const volatile* a, std::uintptr_t place = 0) {
@@ -135,4 +135,4 @@ READ_MODIFY_WRITE(fetch_xor, __atomic_fetch_xor)
 READ_MODIFY_WRITE(fetch_nand, __atomic_fetch_nand)
 #undef READ_MODIFY_WRITE
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -1,4 +1,4 @@
-// ThreadSanitizer's reports as events, for `holdfast run`. It prints them itself; this is called afterwards,
+// ThreadSanitizer's reports as events, for `fencepost run`. It prints them itself; this is called afterwards,
 // with locks of ThreadSanitizer held: it must be asked about nothing but the report.
 #include <string_view>
 
@@ -9,7 +9,7 @@
 #include "stacks.hpp"
 #include "text.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 namespace {
 

@@ -3,12 +3,13 @@
 #include "scheduler.hpp"
 #include "text.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 void start(Settings const& settings) {
     if (settings.kind != Kind::os)
         stop_with(
-            "holdfast: mode races has no schedules; build the program in mode atomics, or use schedule=os\n");
+            "fencepost: mode races has no schedules; build the program in mode atomics, or use "
+            "schedule=os\n");
 }
 
 void thread_begins(ThreadId) {}
@@ -20,4 +21,4 @@ std::uint64_t steps() {
     return 0;
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

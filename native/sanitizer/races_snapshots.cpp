@@ -6,7 +6,7 @@
 #include "options.hpp"
 #include "races_tsan.hpp"
 
-namespace holdfast::races {
+namespace fencepost::races {
 
 Ear* ears;
 
@@ -137,4 +137,4 @@ void Ear::acquire_fence() {
     }
 }
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races

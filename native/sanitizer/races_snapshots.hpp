@@ -13,7 +13,7 @@
 
 #include "threads.hpp"
 
-namespace holdfast::races {
+namespace fencepost::races {
 
 struct alignas(64) Snapshot {
     void* address;
@@ -93,4 +93,4 @@ inline Ear* ear_of(Thread& t) {
     return &ears[t.slot];
 }
 
-}  // namespace holdfast::races
+}  // namespace fencepost::races

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 __extension__ typedef unsigned __int128 Bits128;
 
@@ -29,13 +29,13 @@ T peek(T const volatile* a) {
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 #include "races_memory.hpp"
 #else
 
-namespace holdfast {
+namespace fencepost {
 
 template <class T>
 T raw_load(T const volatile* a, std::uintptr_t = 0) {
@@ -99,6 +99,6 @@ void raw_store_locked(T volatile* a, T value, std::uintptr_t = 0, bool = false) 
         __atomic_store_n(a, value, __ATOMIC_RELEASE);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost
 
 #endif

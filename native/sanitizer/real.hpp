@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-namespace holdfast::real {
+namespace fencepost::real {
 
 template <typename Function>
 Function find(Function& known, char const* name, char const* version = nullptr) {
@@ -18,12 +18,12 @@ Function find(Function& known, char const* name, char const* version = nullptr) 
     return found;
 }
 
-}  // namespace holdfast::real
+}  // namespace fencepost::real
 
 // In mode races ThreadSanitizer stands in front of many functions too. It may be linked into the program,
 // where the next definition after ours is already the C library's; but its own have a second name. Null if
 // there is none.
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 #define INTERCEPTOR(function)                                                                     \
     ([] {                                                                                         \
         extern decltype(::function) interceptor_of_##function __asm__("__interceptor_" #function) \
@@ -37,7 +37,7 @@ Function find(Function& known, char const* name, char const* version = nullptr) 
 #define REAL_VERSION(function, version)                             \
     ([] {                                                           \
         static decltype(&::function) known = INTERCEPTOR(function); \
-        return ::holdfast::real::find(known, #function, version);   \
+        return ::fencepost::real::find(known, #function, version);  \
     }())
 
 #define REAL(function) REAL_VERSION(function, nullptr)

@@ -1,6 +1,6 @@
 #include "repairs.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 class Adding {
@@ -59,4 +59,4 @@ Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const&
     return repairs;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

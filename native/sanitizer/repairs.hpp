@@ -8,7 +8,7 @@
 
 #include "links.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Repair {
     bool fence;  // else a stronger order
@@ -27,4 +27,4 @@ struct Repairs {
 // From the write that is missed, along the chain, to the access that misses it.
 Repairs find_repairs(AccessAt const& missed, Chain const&, AccessAt const& by);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,7 +9,7 @@
 #include "text.hpp"
 #include "wording.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 int file = -1;
@@ -207,4 +207,4 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     out.write_to(file);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

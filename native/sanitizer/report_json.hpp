@@ -1,4 +1,4 @@
-// Events as lines of JSON, for `holdfast run`. Addresses are raw; symbols are the reader's business. An
+// Events as lines of JSON, for `fencepost run`. Addresses are raw; symbols are the reader's business. An
 // address of code is that of the call, not of its return.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "scheduler.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Finding;
 struct Stack;
@@ -24,4 +24,4 @@ void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -8,7 +8,7 @@
 #include "text.hpp"
 #include "wording.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 constexpr char const* rule = "==================\n";
@@ -218,12 +218,12 @@ void text_finding(Finding const& f) {
     if (options.quiet) return;
     symbolise(f);
     Text out;
-    out << rule << "WARNING: Holdfast: robustness violation (pid=" << process_number() << ")\n";
+    out << rule << "WARNING: Fencepost: robustness violation (pid=" << process_number() << ")\n";
     put_accesses(out, f);
     put_location(out, f.note.address);
     put_why(out, f);
     put_repairs(out, f);
-    out << "SUMMARY: Holdfast: robustness violation ";
+    out << "SUMMARY: Fencepost: robustness violation ";
     put_line(out, f.by.place());
     char const* const function = of_the_program(*symbol_at(f.by.place())).function;
     if (function != nullptr) out << " in " << function;
@@ -234,7 +234,7 @@ void text_finding(Finding const& f) {
 void text_deadlock(scheduler::Blocked const* threads, std::size_t count) {
     if (options.quiet) return;
     Text out;
-    out << rule << "WARNING: Holdfast: deadlock (pid=" << process_number() << "): no thread can go on\n";
+    out << rule << "WARNING: Fencepost: deadlock (pid=" << process_number() << "): no thread can go on\n";
     for (std::size_t i = 0; i < count; ++i) {
         out << "  ";
         put_thread(out, threads[i].thread);
@@ -249,22 +249,22 @@ void text_deadlock(scheduler::Blocked const* threads, std::size_t count) {
         put_stack(out, stack);
         out << "\n";
     }
-    out << "SUMMARY: Holdfast: deadlock of " << std::uint64_t{count} << " threads\n" << rule;
+    out << "SUMMARY: Fencepost: deadlock of " << std::uint64_t{count} << " threads\n" << rule;
     out.write_to(file);
 }
 
 void text_step_limit(std::uint64_t steps) {
     if (options.quiet) return;
     Text out;
-    out << "Holdfast: given up after " << steps << " steps (HOLDFAST_OPTIONS=steps=…)\n";
+    out << "Fencepost: given up after " << steps << " steps (FENCEPOST_OPTIONS=steps=…)\n";
     out.write_to(file);
 }
 
 void text_end(std::uint64_t findings) {
     if (options.quiet || findings == 0) return;
     Text out;
-    out << "Holdfast: reported " << findings << (findings == 1 ? " warning\n" : " warnings\n");
+    out << "Fencepost: reported " << findings << (findings == 1 ? " warning\n" : " warnings\n");
     out.write_to(file);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -5,7 +5,7 @@
 
 #include "scheduler.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Finding;
 
@@ -19,4 +19,4 @@ void text_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void text_step_limit(std::uint64_t steps);
 void text_end(std::uint64_t findings);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,7 +4,7 @@
 #include "options.hpp"
 #include "stacks.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 FenceLocation fence_location;
 
@@ -321,4 +321,4 @@ void release_to(Thread& t, Cell& x) {
     object.last_releaser = t.id;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

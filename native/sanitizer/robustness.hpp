@@ -30,7 +30,7 @@
 #include "orders.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 struct Violation {
     Step missed;               // s: the newest write that the access comes after under SC
@@ -214,4 +214,4 @@ struct alignas(128) FenceLocation {
 extern FenceLocation fence_location;
 void start_fences();
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -16,7 +16,7 @@
 #include "scheduler_kernel.hpp"
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 bool started;
@@ -75,4 +75,4 @@ std::uint32_t choose(std::uint32_t n) {
     return static_cast<std::uint32_t>((mixed >> 32) % n);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 // Before anything else of the program, static constructors included; further calls do nothing.
 void start_runtime();
@@ -11,4 +11,4 @@ void start_runtime();
 // A number below n: under a schedule from its seed, else at random.
 std::uint32_t choose(std::uint32_t n);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -12,7 +12,7 @@
 #include "scheduler_waits.hpp"
 #include "text.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 using detail::End;
 using detail::run_started;
@@ -39,7 +39,7 @@ Thread& claim(ThreadId id) {
             return table[i];
     }
     if (free == nullptr) {
-        if (places == detail::most_threads) stop_with("holdfast: more threads than a schedule can have\n");
+        if (places == detail::most_threads) stop_with("fencepost: more threads than a schedule can have\n");
         free = &table[places++];
     }
     free->claimed = true;
@@ -267,4 +267,4 @@ void finish() {
     decisions::close_written();
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

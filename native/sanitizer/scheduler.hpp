@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 using ThreadId = std::uint32_t;  // main is 0
 inline constexpr ThreadId no_thread = UINT32_MAX;
@@ -49,7 +49,7 @@ void step(bool yields);
 void start(Settings const&);
 
 // Does this thread run under a schedule? Mode races has none.
-#if defined(HOLDFAST_RACES)
+#if defined(FENCEPOST_RACES)
 constexpr bool active() {
     return false;
 }
@@ -103,7 +103,7 @@ struct Wait {
 // What is waited for at this object may have changed. Harmless if nobody waits; any thread may call it.
 void wake(void const* object);
 
-// For waits on atomic locations (hf_wait and its like), the object being the address: after a write that
+// For waits on atomic locations (fp_wait and its like), the object being the address: after a write that
 // changed a value, `if (memory_awaited()) wake(address)`.
 inline bool memory_awaited() {
     return detail::waiting_for_memory != 0;
@@ -122,7 +122,7 @@ bool wait_for_end(ThreadId, std::int64_t deadline = never);
 // In the child of a fork: the other threads are gone.
 void forked();
 
-// A number below n that depends on the seed and on earlier calls only (hf_choose).
+// A number below n that depends on the seed and on earlier calls only (fp_choose).
 std::uint32_t choose(std::uint32_t n);
 
 // Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
@@ -143,4 +143,4 @@ struct Blocked {
 [[noreturn]] void report_deadlock(Blocked const* threads, std::size_t count);
 [[noreturn]] void report_step_limit(std::uint64_t steps);
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

@@ -9,12 +9,12 @@
 #include "scheduler.hpp"
 #include "scheduler_kernel.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 // The strings of the environment lie above the stack, so their length moves it: runs that differ in their
 // options only must not differ in that. Colons without a name between them are no options.
-constexpr std::string_view variable = "HOLDFAST_OPTIONS=";
+constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
 constexpr std::size_t padded_to = 4096;
 
 bool is_padded(std::string_view setting) {
@@ -56,4 +56,4 @@ void fix_addresses(int, char** arguments, char** environment) {
 [[gnu::section(".preinit_array"), gnu::used]] void (*const second)(int, char**, char**) = fix_addresses;
 
 }  // namespace
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

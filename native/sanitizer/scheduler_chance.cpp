@@ -9,44 +9,44 @@
 #include "scheduler_state.hpp"
 #include "scheduler_system_calls.hpp"
 
-using namespace holdfast::scheduler;
+using namespace fencepost::scheduler;
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 void fill_by_chance(void* buffer, std::size_t bytes) {
     auto* const to = static_cast<unsigned char*>(buffer);
     for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler
 
-HOLDFAST_INTERPOSE ssize_t getrandom(void* buffer, size_t bytes, unsigned flags) {
+FENCEPOST_INTERPOSE ssize_t getrandom(void* buffer, size_t bytes, unsigned flags) {
     if (!active()) return REAL(getrandom)(buffer, bytes, flags);
     fill_by_chance(buffer, bytes);
     return static_cast<ssize_t>(bytes);
 }
 
-HOLDFAST_INTERPOSE int getentropy(void* buffer, size_t bytes) {
+FENCEPOST_INTERPOSE int getentropy(void* buffer, size_t bytes) {
     if (!active()) return REAL(getentropy)(buffer, bytes);
     fill_by_chance(buffer, bytes);
     return 0;
 }
 
-HOLDFAST_INTERPOSE void arc4random_buf(void* buffer, size_t bytes) noexcept {
+FENCEPOST_INTERPOSE void arc4random_buf(void* buffer, size_t bytes) noexcept {
     if (!active()) return REAL(arc4random_buf)(buffer, bytes);
     fill_by_chance(buffer, bytes);
 }
 
-HOLDFAST_INTERPOSE std::uint32_t arc4random() noexcept {
+FENCEPOST_INTERPOSE std::uint32_t arc4random() noexcept {
     return active() ? choose(UINT32_MAX) : REAL(arc4random)();
 }
 
-HOLDFAST_INTERPOSE std::uint32_t arc4random_uniform(std::uint32_t n) noexcept {
+FENCEPOST_INTERPOSE std::uint32_t arc4random_uniform(std::uint32_t n) noexcept {
     if (!active()) return REAL(arc4random_uniform)(n);
     return n == 0 ? 0 : choose(n);
 }
 
-HOLDFAST_INTERPOSE int sched_getcpu() noexcept {
+FENCEPOST_INTERPOSE int sched_getcpu() noexcept {
     if (!active()) return REAL(sched_getcpu)();
     static long processors = 0;
     if (processors <= 0) processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -9,11 +9,11 @@
 #include "scheduler_kernel.hpp"
 #include "text.hpp"
 
-namespace holdfast::scheduler::decisions {
+namespace fencepost::scheduler::decisions {
 namespace {
 
 constexpr std::size_t window_bytes = 1 << 20;
-constexpr std::string_view title = "holdfast decisions 1\nseed ";
+constexpr std::string_view title = "fencepost decisions 1\nseed ";
 
 struct Writer {
     int file = -1;
@@ -31,7 +31,7 @@ struct Reader {
 
 [[noreturn]] void give_up(char const* path, std::uint64_t line, std::string_view why) {
     Text message;
-    message << "holdfast: " << path;
+    message << "fencepost: " << path;
     if (line != 0) message << ":" << line;
     message << ": " << why << "\n";
     stop_with(message.view());
@@ -127,7 +127,7 @@ std::uint64_t open_to_read(char const* path) {
     void const* const text = kernel::map(size, PROT_READ, MAP_PRIVATE, file);
     kernel::call(SYS_close, file);
     if (size < title.size() || text == nullptr || std::memcmp(text, title.data(), title.size()) != 0) {
-        give_up(path, 1, "expected `holdfast decisions 1`, as written by decisions=FILE");
+        give_up(path, 1, "expected `fencepost decisions 1`, as written by decisions=FILE");
     }
     reader.at = static_cast<char const*>(text);
     reader.end = reader.at + size;
@@ -148,4 +148,4 @@ bool read(Run& run) {
     return true;
 }
 
-}  // namespace holdfast::scheduler::decisions
+}  // namespace fencepost::scheduler::decisions

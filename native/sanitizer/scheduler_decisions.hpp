@@ -1,7 +1,7 @@
 // The file of decisions: which threads ran, in which order, for how many steps each. Text, so that it can be
 // read, compared and cut:
 //
-//   holdfast decisions 1
+//   fencepost decisions 1
 //   seed 7
 //   0 12
 //   1 3
@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace holdfast::scheduler::decisions {
+namespace fencepost::scheduler::decisions {
 
 struct Run {
     std::uint32_t thread;
@@ -35,4 +35,4 @@ std::uint64_t open_to_read(char const* path);
 // The next one; false at the end of the file.
 bool read(Run&);
 
-}  // namespace holdfast::scheduler::decisions
+}  // namespace fencepost::scheduler::decisions

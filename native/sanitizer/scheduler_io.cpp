@@ -22,7 +22,7 @@
 #include "scheduler_state.hpp"
 #include "scheduler_time.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 constexpr timespec at_once{};
@@ -132,87 +132,88 @@ Child child_of_wait4(pid_t process, int options) {
 }
 
 }  // namespace
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler
 
-using namespace holdfast::scheduler;
+using namespace fencepost::scheduler;
 
-HOLDFAST_INTERPOSE ssize_t read(int descriptor, void* buffer, size_t bytes) {
+FENCEPOST_INTERPOSE ssize_t read(int descriptor, void* buffer, size_t bytes) {
     await_descriptor(descriptor, POLLIN);
     return REAL(read)(descriptor, buffer, bytes);
 }
 
-HOLDFAST_INTERPOSE ssize_t readv(int descriptor, iovec const* pieces, int count) {
+FENCEPOST_INTERPOSE ssize_t readv(int descriptor, iovec const* pieces, int count) {
     await_descriptor(descriptor, POLLIN);
     return REAL(readv)(descriptor, pieces, count);
 }
 
-HOLDFAST_INTERPOSE ssize_t recv(int socket, void* buffer, size_t bytes, int flags) {
+FENCEPOST_INTERPOSE ssize_t recv(int socket, void* buffer, size_t bytes, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
     return REAL(recv)(socket, buffer, bytes, flags);
 }
 
-HOLDFAST_INTERPOSE ssize_t recvfrom(int socket, void* __restrict buffer, size_t bytes, int flags,
-                                    sockaddr* __restrict from, socklen_t* __restrict size) {
+FENCEPOST_INTERPOSE ssize_t recvfrom(int socket, void* __restrict buffer, size_t bytes, int flags,
+                                     sockaddr* __restrict from, socklen_t* __restrict size) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
     return REAL(recvfrom)(socket, buffer, bytes, flags, from, size);
 }
 
-HOLDFAST_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
+FENCEPOST_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
     return REAL(recvmsg)(socket, message, flags);
 }
 
-HOLDFAST_INTERPOSE int accept(int socket, sockaddr* __restrict from, socklen_t* __restrict size) {
+FENCEPOST_INTERPOSE int accept(int socket, sockaddr* __restrict from, socklen_t* __restrict size) {
     await_descriptor(socket, POLLIN);
     return REAL(accept)(socket, from, size);
 }
 
-HOLDFAST_INTERPOSE int accept4(int socket, sockaddr* __restrict from, socklen_t* __restrict size, int flags) {
+FENCEPOST_INTERPOSE int accept4(int socket, sockaddr* __restrict from, socklen_t* __restrict size,
+                                int flags) {
     await_descriptor(socket, POLLIN);
     return REAL(accept4)(socket, from, size, flags);
 }
 
-HOLDFAST_INTERPOSE ssize_t write(int descriptor, void const* buffer, size_t bytes) {
+FENCEPOST_INTERPOSE ssize_t write(int descriptor, void const* buffer, size_t bytes) {
     await_descriptor(descriptor, POLLOUT);
     return REAL(write)(descriptor, buffer, bytes);
 }
 
-HOLDFAST_INTERPOSE ssize_t writev(int descriptor, iovec const* pieces, int count) {
+FENCEPOST_INTERPOSE ssize_t writev(int descriptor, iovec const* pieces, int count) {
     await_descriptor(descriptor, POLLOUT);
     return REAL(writev)(descriptor, pieces, count);
 }
 
-HOLDFAST_INTERPOSE ssize_t send(int socket, void const* buffer, size_t bytes, int flags) {
+FENCEPOST_INTERPOSE ssize_t send(int socket, void const* buffer, size_t bytes, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
     return REAL(send)(socket, buffer, bytes, flags);
 }
 
-HOLDFAST_INTERPOSE ssize_t sendto(int socket, void const* buffer, size_t bytes, int flags, sockaddr const* to,
-                                  socklen_t size) {
+FENCEPOST_INTERPOSE ssize_t sendto(int socket, void const* buffer, size_t bytes, int flags,
+                                   sockaddr const* to, socklen_t size) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
     return REAL(sendto)(socket, buffer, bytes, flags, to, size);
 }
 
-HOLDFAST_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
+FENCEPOST_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
     return REAL(sendmsg)(socket, message, flags);
 }
 
-HOLDFAST_INTERPOSE int poll(pollfd* list, nfds_t count, int timeout) {
+FENCEPOST_INTERPOSE int poll(pollfd* list, nfds_t count, int timeout) {
     if (!active()) return REAL(poll)(list, count, timeout);
     await_descriptors(list, count, after_milliseconds(timeout));
     return REAL(poll)(list, count, 0);
 }
 
-HOLDFAST_INTERPOSE int epoll_wait(int descriptor, epoll_event* events, int most, int timeout) {
+FENCEPOST_INTERPOSE int epoll_wait(int descriptor, epoll_event* events, int most, int timeout) {
     if (!active()) return REAL(epoll_wait)(descriptor, events, most, timeout);
     pollfd asked{descriptor, POLLIN, 0};
     await_descriptors(&asked, 1, after_milliseconds(timeout));
     return REAL(epoll_wait)(descriptor, events, most, 0);
 }
 
-HOLDFAST_INTERPOSE int select(int count, fd_set* __restrict in, fd_set* __restrict out,
-                              fd_set* __restrict except, timeval* __restrict timeout) {
+FENCEPOST_INTERPOSE int select(int count, fd_set* __restrict in, fd_set* __restrict out,
+                               fd_set* __restrict except, timeval* __restrict timeout) {
     std::int64_t const deadline =
         timeout == nullptr ? never
                            : later(now(), timeout->tv_sec * 1'000'000'000ll + timeout->tv_usec * 1000ll);
@@ -221,39 +222,39 @@ HOLDFAST_INTERPOSE int select(int count, fd_set* __restrict in, fd_set* __restri
     return REAL(select)(count, in, out, except, waited ? &none : timeout);
 }
 
-HOLDFAST_INTERPOSE pid_t waitpid(pid_t process, int* status, int options) {
+FENCEPOST_INTERPOSE pid_t waitpid(pid_t process, int* status, int options) {
     await_child(child_of_wait4(process, options));
     return REAL(waitpid)(process, status, options);
 }
 
-HOLDFAST_INTERPOSE pid_t wait4(pid_t process, int* status, int options, rusage* usage) noexcept {
+FENCEPOST_INTERPOSE pid_t wait4(pid_t process, int* status, int options, rusage* usage) noexcept {
     await_child(child_of_wait4(process, options));
     return REAL(wait4)(process, status, options, usage);
 }
 
-HOLDFAST_INTERPOSE pid_t wait(int* status) {
+FENCEPOST_INTERPOSE pid_t wait(int* status) {
     await_child(child_of_wait4(-1, 0));
     return REAL(wait)(status);
 }
 
-HOLDFAST_INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
+FENCEPOST_INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
     await_child({type, id, options});
     return REAL(waitid)(type, id, info, options);
 }
 
 // Who holds the lock of a FILE keeps its turn, because the C library's own functions wait for it unseen.
-HOLDFAST_INTERPOSE void flockfile(FILE* file) noexcept {
+FENCEPOST_INTERPOSE void flockfile(FILE* file) noexcept {
     if (active()) ++detail::self->pinned;
     REAL(flockfile)(file);
 }
 
-HOLDFAST_INTERPOSE int ftrylockfile(FILE* file) noexcept {
+FENCEPOST_INTERPOSE int ftrylockfile(FILE* file) noexcept {
     int const error = REAL(ftrylockfile)(file);
     if (active() && error == 0) ++detail::self->pinned;
     return error;
 }
 
-HOLDFAST_INTERPOSE void funlockfile(FILE* file) noexcept {
+FENCEPOST_INTERPOSE void funlockfile(FILE* file) noexcept {
     REAL(funlockfile)(file);
     if (active() && detail::self->pinned != 0) --detail::self->pinned;
 }

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace holdfast::scheduler::kernel {
+namespace fencepost::scheduler::kernel {
 
 template <typename T>
 long argument(T value) {
@@ -50,7 +50,7 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) {
     return x0;
 }
 #else
-#error "holdfast's sanitizer knows the system calls of x86-64 and aarch64 only"
+#error "fencepost's sanitizer knows the system calls of x86-64 and aarch64 only"
 #endif
 
 template <typename... Arguments>
@@ -91,4 +91,4 @@ inline void* pages(std::size_t bytes, bool at_once = false) {
     return map(bytes, PROT_READ | PROT_WRITE, flags);
 }
 
-}  // namespace holdfast::scheduler::kernel
+}  // namespace fencepost::scheduler::kernel

@@ -16,7 +16,7 @@
 #include "scheduler_waits.hpp"
 #include "threads.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 using detail::self;
@@ -91,27 +91,27 @@ int take_one(sigset_t const* set, siginfo_t* info, std::int64_t deadline) {
 }
 
 }  // namespace
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler
 
-using namespace holdfast::scheduler;
+using namespace fencepost::scheduler;
 
-HOLDFAST_INTERPOSE pid_t gettid() noexcept {
+FENCEPOST_INTERPOSE pid_t gettid() noexcept {
     return active() ? detail::self->fiber.tid : static_cast<pid_t>(kernel::call(SYS_gettid));
 }
 
-HOLDFAST_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* old) noexcept {
+FENCEPOST_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* old) noexcept {
     int const result = REAL(pthread_sigmask)(how, set, old);
     mask_changed();
     return result;
 }
 
-HOLDFAST_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* old) noexcept {
+FENCEPOST_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* old) noexcept {
     int const result = REAL(sigprocmask)(how, set, old);
     mask_changed();
     return result;
 }
 
-HOLDFAST_INTERPOSE int pthread_kill(pthread_t handle, int number) noexcept {
+FENCEPOST_INTERPOSE int pthread_kill(pthread_t handle, int number) noexcept {
     if (!active() || number <= 0 || number > 64) return REAL(pthread_kill)(handle, number);
     point();
     detail::Thread* const thread = find(handle);
@@ -123,7 +123,7 @@ HOLDFAST_INTERPOSE int pthread_kill(pthread_t handle, int number) noexcept {
 }
 
 // Only at cancellation points. Asynchronous cancellation waits for the next one too.
-HOLDFAST_INTERPOSE int pthread_cancel(pthread_t handle) {
+FENCEPOST_INTERPOSE int pthread_cancel(pthread_t handle) {
     if (!active()) return REAL(pthread_cancel)(handle);
     point();
     int const error = REAL(pthread_cancel)(handle);
@@ -134,14 +134,14 @@ HOLDFAST_INTERPOSE int pthread_cancel(pthread_t handle) {
     return error;
 }
 
-HOLDFAST_INTERPOSE int pause() {
+FENCEPOST_INTERPOSE int pause() {
     if (!active()) return REAL(pause)();
     wait_for_handler();
     errno = EINTR;
     return -1;
 }
 
-HOLDFAST_INTERPOSE int sigsuspend(sigset_t const* mask) {
+FENCEPOST_INTERPOSE int sigsuspend(sigset_t const* mask) {
     if (!active()) return REAL(sigsuspend)(mask);
     bool const at_once = (pending_signals() & ~bits(mask)) != 0;
     sigset_t before;
@@ -152,17 +152,17 @@ HOLDFAST_INTERPOSE int sigsuspend(sigset_t const* mask) {
     return -1;
 }
 
-HOLDFAST_INTERPOSE int sigwait(sigset_t const* set, int* number) {
+FENCEPOST_INTERPOSE int sigwait(sigset_t const* set, int* number) {
     if (!active()) return REAL(sigwait)(set, number);
     *number = take_one(set, nullptr, never);
     return 0;
 }
 
-HOLDFAST_INTERPOSE int sigwaitinfo(sigset_t const* set, siginfo_t* info) {
+FENCEPOST_INTERPOSE int sigwaitinfo(sigset_t const* set, siginfo_t* info) {
     return active() ? take_one(set, info, never) : REAL(sigwaitinfo)(set, info);
 }
 
-HOLDFAST_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* info, timespec const* timeout) {
+FENCEPOST_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* info, timespec const* timeout) {
     if (!active()) return REAL(sigtimedwait)(set, info, timeout);
     if (int const number = take_one(set, info, later(now(), nanoseconds(*timeout)))) return number;
     errno = EAGAIN;

@@ -7,7 +7,7 @@
 #include "scheduler.hpp"
 #include "scheduler_switch.hpp"
 
-namespace holdfast::scheduler::detail {
+namespace fencepost::scheduler::detail {
 
 enum class End : std::uint8_t { ready, deadline, cancelled, signal };
 
@@ -85,4 +85,4 @@ struct Random {
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
 };
 
-}  // namespace holdfast::scheduler::detail
+}  // namespace fencepost::scheduler::detail

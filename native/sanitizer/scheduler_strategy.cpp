@@ -4,7 +4,7 @@
 #include "scheduler_kernel.hpp"
 #include "scheduler_waits.hpp"
 
-namespace holdfast::scheduler::strategy {
+namespace fencepost::scheduler::strategy {
 
 using detail::Random;
 using detail::Thread;
@@ -112,7 +112,7 @@ void next_run() {
 }
 
 void leave_replay() {
-    constexpr char told[] = "holdfast: the program has left the recorded schedule; it goes on at random\n";
+    constexpr char told[] = "fencepost: the program has left the recorded schedule; it goes on at random\n";
     if (replay.run.thread != no_thread) kernel::call(SYS_write, 2, told, sizeof told - 1);
     way = Way::random;
 }
@@ -166,4 +166,4 @@ Thread& next(Thread* current, bool yields) {
     __builtin_unreachable();
 }
 
-}  // namespace holdfast::scheduler::strategy
+}  // namespace fencepost::scheduler::strategy

@@ -5,7 +5,7 @@
 
 #include "scheduler_state.hpp"
 
-namespace holdfast::scheduler::strategy {
+namespace fencepost::scheduler::strategy {
 
 void start(Settings const&);
 
@@ -17,4 +17,4 @@ void can_run();
 // on; if it yields, the others come first.
 detail::Thread& next(detail::Thread* current, bool yields);
 
-}  // namespace holdfast::scheduler::strategy
+}  // namespace fencepost::scheduler::strategy

@@ -11,7 +11,7 @@
 #include "memory.hpp"
 #include "scheduler_kernel.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 constexpr std::size_t parking_bytes = 32 * 1024;  // room for a signal frame with all vector registers
@@ -75,8 +75,8 @@ void arrived(Fiber& self) {
 #if defined(__x86_64__)
 
 extern "C" {
-void holdfast_switch(Fiber* from, Fiber* to);
-void holdfast_park(Fiber* self);
+void fencepost_switch(Fiber* from, Fiber* to);
+void fencepost_park(Fiber* self);
 }
 
 static_assert(offsetof(Fiber, stack_pointer) == 0 && offsetof(Fiber, fs_base) == 8 &&
@@ -84,14 +84,14 @@ static_assert(offsetof(Fiber, stack_pointer) == 0 && offsetof(Fiber, fs_base) ==
               offsetof(Fiber, parked) == 28);
 static_assert(SYS_futex == 202 && FUTEX_WAIT_PRIVATE == 128 && FUTEX_WAKE_PRIVATE == 129);
 
-// holdfast_switch keeps what the calling convention asks a function to keep, then goes on as `to`.
-// holdfast_park keeps the same; its kernel thread then uses nothing of the fiber's stack until its turn
+// fencepost_switch keeps what the calling convention asks a function to keep, then goes on as `to`.
+// fencepost_park keeps the same; its kernel thread then uses nothing of the fiber's stack until its turn
 // comes, because the carrier does.
 asm(R"(
     .text
     .p2align 4
-    .type holdfast_switch, @function
-holdfast_switch:
+    .type fencepost_switch, @function
+fencepost_switch:
     .cfi_startproc
     endbr64
     pushq %rbp
@@ -104,7 +104,7 @@ holdfast_switch:
     stmxcsr (%rsp)
     fnstcw 4(%rsp)
     movq %rsp, (%rdi)
-.Lholdfast_resume:
+.Lfencepost_resume:
     movq 8(%rsi), %rax
     wrfsbase %rax
     movq (%rsi), %rsp
@@ -119,11 +119,11 @@ holdfast_switch:
     popq %rbp
     ret
     .cfi_endproc
-    .size holdfast_switch, .-holdfast_switch
+    .size fencepost_switch, .-fencepost_switch
 
     .p2align 4
-    .type holdfast_park, @function
-holdfast_park:
+    .type fencepost_park, @function
+fencepost_park:
     .cfi_startproc
     endbr64
     pushq %rbp
@@ -144,22 +144,22 @@ holdfast_park:
     movl $0x7fffffff, %edx
     movl $202, %eax
     syscall
-.Lholdfast_wait:
+.Lfencepost_wait:
     cmpl $0, 24(%rbx)
-    jne .Lholdfast_turn
+    jne .Lfencepost_turn
     leaq 24(%rbx), %rdi
     movl $128, %esi
     xorl %edx, %edx
     xorl %r10d, %r10d
     movl $202, %eax
     syscall
-    jmp .Lholdfast_wait
-.Lholdfast_turn:
+    jmp .Lfencepost_wait
+.Lfencepost_turn:
     movl $0, 24(%rbx)
     movq %rbx, %rsi
-    jmp .Lholdfast_resume
+    jmp .Lfencepost_resume
     .cfi_endproc
-    .size holdfast_park, .-holdfast_park
+    .size fencepost_park, .-fencepost_park
 )");
 
 namespace {
@@ -185,8 +185,8 @@ bool user_space_possible() {
 
 namespace {
 
-void holdfast_switch(Fiber*, Fiber*) {}
-void holdfast_park(Fiber*) {}
+void fencepost_switch(Fiber*, Fiber*) {}
+void fencepost_park(Fiber*) {}
 std::uint64_t fs_base() {
     return 0;
 }
@@ -225,7 +225,7 @@ void await_first_turn(Fiber& self) {
             self.parking_stack = static_cast<char*>(memory::pages(parking_bytes)) + parking_bytes;
         }
         set_signal_mask(parked_mask);
-        holdfast_park(&self);
+        fencepost_park(&self);
     } else {
         self.parked.store(1, std::memory_order_release);
         kernel::futex_wake(&self.parked);
@@ -241,7 +241,7 @@ void await_parked(Fiber& child) {
 
 void switch_fibers(Fiber& from, Fiber& to) {
     if (in_user_space) {
-        holdfast_switch(&from, &to);
+        fencepost_switch(&from, &to);
     } else {
         give_turn(to);
         await_turn(from);
@@ -259,7 +259,7 @@ void leave_fibers(Fiber& from, Fiber& to) {
         give_turn(to);
     } else {
         returned = &from;
-        holdfast_switch(&from, &to);
+        fencepost_switch(&from, &to);
     }
 }
 
@@ -272,4 +272,4 @@ void apply_signal_mask(Fiber const& self) {
     carrier_mask = self.signal_mask;
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

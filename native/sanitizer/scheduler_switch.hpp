@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 // What is kept of a thread that does not run. The assembly in scheduler_switch.cpp knows the first five.
 struct Fiber {
@@ -48,4 +48,4 @@ void only_fiber(Fiber& self);
 void signal_mask_changed(Fiber& self);
 void apply_signal_mask(Fiber const& self);
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

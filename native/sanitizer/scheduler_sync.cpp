@@ -11,7 +11,7 @@
 #include "scheduler_state.hpp"
 #include "scheduler_time.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 using detail::self;
 
@@ -254,4 +254,4 @@ int once(pthread_once_t* control, void (*initialise)()) {
     return unlocked(REAL(pthread_once)(control, initialise), control);
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 // A limit in time as the calls have it: absolute, on a clock. Null: none.
 struct TimeLimit {
@@ -51,4 +51,4 @@ int barrier_destroy(pthread_barrier_t*);
 
 int once(pthread_once_t*, void (*initialise)());
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

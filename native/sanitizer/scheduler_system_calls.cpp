@@ -7,7 +7,7 @@
 #include "scheduler_state.hpp"
 #include "scheduler_time.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 struct FutexCall {
@@ -102,4 +102,4 @@ bool system_call(long number, long const (&a)[6], long& result) {
     }
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

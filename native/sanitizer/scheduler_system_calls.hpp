@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 // Does the schedule answer the call? If so, with the kernel's result: negative errors. Only if active().
 bool system_call(long number, long const (&arguments)[6], long& result);
@@ -12,4 +12,4 @@ bool system_call(long number, long const (&arguments)[6], long& result);
 // Bytes that depend on the seed only (scheduler_chance.cpp).
 void fill_by_chance(void* buffer, std::size_t bytes);
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

@@ -11,7 +11,7 @@
 #include "scheduler.hpp"
 #include "scheduler_state.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
@@ -88,39 +88,39 @@ std::int64_t schedule_time(timespec const& time, clockid_t clock) {
     return there == INT64_MAX || !ahead(clock, by) ? there : there - by;
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler
 
-using namespace holdfast::scheduler;
+using namespace fencepost::scheduler;
 
-HOLDFAST_INTERPOSE int clock_gettime(clockid_t clock, timespec* time) noexcept {
+FENCEPOST_INTERPOSE int clock_gettime(clockid_t clock, timespec* time) noexcept {
     return read_clock(clock, *time) ? 0 : REAL(clock_gettime)(clock, time);
 }
 
-HOLDFAST_INTERPOSE int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+FENCEPOST_INTERPOSE int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
     timespec now{};
     if (!read_clock(CLOCK_REALTIME, now)) return REAL(gettimeofday)(time, zone);
     *time = {now.tv_sec, now.tv_nsec / 1000};
     return 0;
 }
 
-HOLDFAST_INTERPOSE time_t time(time_t* result) noexcept {
+FENCEPOST_INTERPOSE time_t time(time_t* result) noexcept {
     timespec now{};
     if (!read_clock(CLOCK_REALTIME, now)) return REAL(time)(result);
     if (result != nullptr) *result = now.tv_sec;
     return now.tv_sec;
 }
 
-HOLDFAST_INTERPOSE int timespec_get(timespec* time, int base) noexcept {
+FENCEPOST_INTERPOSE int timespec_get(timespec* time, int base) noexcept {
     return base == TIME_UTC && read_clock(CLOCK_REALTIME, *time) ? base : REAL(timespec_get)(time, base);
 }
 
-HOLDFAST_INTERPOSE clock_t clock() noexcept {
+FENCEPOST_INTERPOSE clock_t clock() noexcept {
     timespec now{};
     if (!read_clock(CLOCK_PROCESS_CPUTIME_ID, now)) return REAL(clock)();
     return now.tv_sec * CLOCKS_PER_SEC + now.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC);
 }
 
-HOLDFAST_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec const* time, timespec* left) {
+FENCEPOST_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec const* time, timespec* left) {
     if (!active()) return REAL(clock_nanosleep)(clock, flags, time, left);
     if (!valid(*time)) return EINVAL;
     bool const absolute = (flags & TIMER_ABSTIME) != 0;
@@ -131,35 +131,35 @@ HOLDFAST_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec cons
     return EINTR;
 }
 
-HOLDFAST_INTERPOSE int nanosleep(timespec const* time, timespec* left) {
+FENCEPOST_INTERPOSE int nanosleep(timespec const* time, timespec* left) {
     if (!active()) return REAL(nanosleep)(time, left);
     int const error = clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
     return error == 0 ? 0 : fails(error);
 }
 
-HOLDFAST_INTERPOSE unsigned sleep(unsigned seconds) {
+FENCEPOST_INTERPOSE unsigned sleep(unsigned seconds) {
     if (!active()) return REAL(sleep)(seconds);
     return static_cast<unsigned>((sleep_until(later(now(), seconds * second)) + second - 1) / second);
 }
 
-HOLDFAST_INTERPOSE int usleep(useconds_t microseconds) {
+FENCEPOST_INTERPOSE int usleep(useconds_t microseconds) {
     if (!active()) return REAL(usleep)(microseconds);
     return sleep_until(later(now(), microseconds * 1000ll)) == 0 ? 0 : fails(EINTR);
 }
 
-HOLDFAST_INTERPOSE int thrd_sleep(timespec const* time, timespec* left) {
+FENCEPOST_INTERPOSE int thrd_sleep(timespec const* time, timespec* left) {
     if (!active()) return REAL(thrd_sleep)(time, left);
     int const error = clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
     return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }
 
-HOLDFAST_INTERPOSE int sched_yield() noexcept {
+FENCEPOST_INTERPOSE int sched_yield() noexcept {
     if (!active()) return REAL(sched_yield)();
     yield_point();
     return 0;
 }
 
-HOLDFAST_INTERPOSE void thrd_yield() {
+FENCEPOST_INTERPOSE void thrd_yield() {
     if (!active()) return REAL(thrd_yield)();
     yield_point();
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 
 // A time too far away is INT64_MAX, which is `never`.
 std::int64_t nanoseconds(timespec const&);
@@ -14,4 +14,4 @@ std::int64_t later(std::int64_t time, std::int64_t nanoseconds);
 // The time on that clock, as now() will tell it.
 std::int64_t schedule_time(timespec const&, clockid_t);
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

@@ -12,7 +12,7 @@
 #include "scheduler_kernel.hpp"
 #include "scheduler_strategy.hpp"
 
-namespace holdfast::scheduler {
+namespace fencepost::scheduler {
 namespace detail {
 
 ThreadList runnable, blocked;
@@ -298,4 +298,4 @@ std::int64_t now() {
            detail::skipped;
 }
 
-}  // namespace holdfast::scheduler
+}  // namespace fencepost::scheduler

@@ -5,7 +5,7 @@
 
 #include "scheduler_state.hpp"
 
-namespace holdfast::scheduler::detail {
+namespace fencepost::scheduler::detail {
 
 void start_waits();
 // In the child of a fork: nobody is runnable or blocked.
@@ -41,4 +41,4 @@ void find_runnable();
 // The choice among those that wait is drawn from here.
 extern Random choices;
 
-}  // namespace holdfast::scheduler::detail
+}  // namespace fencepost::scheduler::detail

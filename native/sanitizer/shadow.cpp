@@ -4,7 +4,7 @@
 #include "memory.hpp"
 #include "scheduler_kernel.hpp"
 
-namespace holdfast::shadow {
+namespace fencepost::shadow {
 
 Middle* root[std::size_t{1} << root_bits];
 
@@ -38,4 +38,4 @@ Region* make_region(std::uintptr_t address) {
     return child(middle->regions[(address >> region_bits) % (std::size_t{1} << middle_bits)]);
 }
 
-}  // namespace holdfast::shadow
+}  // namespace fencepost::shadow

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace holdfast {
+namespace fencepost {
 
 struct Cell;
 
@@ -71,4 +71,4 @@ struct RegionCache {
 };
 
 }  // namespace shadow
-}  // namespace holdfast
+}  // namespace fencepost

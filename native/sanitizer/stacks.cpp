@@ -3,7 +3,7 @@
 #include "atomic_methods.hpp"
 #include "memory.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 struct Kept {
@@ -135,4 +135,4 @@ std::uintptr_t kept_place(std::uint32_t id) {
     return id == 0 ? 0 : place_among(stacks[id].frames, stacks[id].count);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

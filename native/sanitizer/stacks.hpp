@@ -9,7 +9,7 @@
 
 #include "threads.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 inline constexpr std::size_t stack_depth = 32;      // in reports of the access itself
 inline constexpr std::size_t kept_stack_depth = 8;  // of writes, of which there are many
@@ -32,4 +32,4 @@ std::uint32_t keep_stack(Stack const&);
 Stack kept_stack(std::uint32_t id);
 std::uintptr_t kept_place(std::uint32_t id);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -9,7 +9,7 @@
 
 extern "C" char** environ;
 
-namespace holdfast {
+namespace fencepost {
 
 using scheduler::kernel::call;
 
@@ -87,4 +87,4 @@ bool run_and_read(char const* const* arguments, Text& output) {
     return child > 0 && ended_well(child);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -4,10 +4,10 @@
 
 #include "text.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // `arguments` ends with a null pointer; its first is looked up in PATH. False if it could not be run or
 // failed.
 bool run_and_read(char const* const* arguments, Text& output);
 
-}  // namespace holdfast
+}  // namespace fencepost

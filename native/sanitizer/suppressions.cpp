@@ -11,12 +11,12 @@
 #include "symbols.hpp"
 #include "text.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 using scheduler::kernel::call;
 
-// What ThreadSanitizer or the scheduler finds is left out by `holdfast run`, not here.
+// What ThreadSanitizer or the scheduler finds is left out by `fencepost run`, not here.
 constexpr std::string_view ours = "robustness:";
 constexpr std::string_view others[] = {"race:", "threads:", "deadlock:"};
 
@@ -82,7 +82,7 @@ void read_line(std::string_view line) {
         if (line.starts_with(other) && line.size() > other.size()) return;
     if (!line.starts_with(ours) || line.size() == ours.size()) {
         Text warning;
-        warning << "holdfast: " << options.suppressions << ": expected robustness:PATTERN, found "
+        warning << "fencepost: " << options.suppressions << ": expected robustness:PATTERN, found "
                 << Quoted{line} << "\n";
         warning.write_to(2);
         return;
@@ -110,7 +110,7 @@ void read_suppressions() {
     file_text = new (memory::allocate(sizeof(Text))) Text;
     if (!read_file(options.suppressions, *file_text)) {
         Text warning;
-        warning << "holdfast: cannot read the suppressions " << options.suppressions << "\n";
+        warning << "fencepost: cannot read the suppressions " << options.suppressions << "\n";
         warning.write_to(2);
         return;
     }
@@ -133,4 +133,4 @@ bool is_suppressed(Finding const& f) {
     return false;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

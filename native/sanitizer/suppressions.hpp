@@ -6,11 +6,11 @@
 // there is put right by the kernel, which looks at the value again.
 #pragma once
 
-namespace holdfast {
+namespace fencepost {
 
 struct Finding;
 
 void read_suppressions();
 bool is_suppressed(Finding const&);
 
-}  // namespace holdfast
+}  // namespace fencepost

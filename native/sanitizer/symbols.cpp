@@ -7,7 +7,7 @@
 #include "subprocess.hpp"
 #include "text.hpp"
 
-namespace holdfast {
+namespace fencepost {
 namespace {
 
 char const* keep(std::string_view text) {
@@ -216,4 +216,4 @@ char const* name_of_global(std::uintptr_t address) {
     return dladdr(reinterpret_cast<void*>(address), &info) != 0 ? info.dli_sname : nullptr;
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

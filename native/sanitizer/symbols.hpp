@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace holdfast {
+namespace fencepost {
 
 struct Symbol {
     char const* function = nullptr;  // null: not known
@@ -33,4 +33,4 @@ bool same_source(Symbol const&, Symbol const&);
 // The name of the global at the address; null if it is not known.
 char const* name_of_global(std::uintptr_t address);
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -3,7 +3,7 @@
 #include "memory.hpp"
 #include "scheduler_kernel.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 Text::~Text() {
     if (data_ != nullptr) memory::release(data_, capacity_);
@@ -98,4 +98,4 @@ bool parse_number(std::string_view text, std::uint64_t& into) {
     return !text.empty();
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace holdfast {
+namespace fencepost {
 
 class Text {
   public:
@@ -48,4 +48,4 @@ void write_all(int descriptor, std::string_view);
 
 bool parse_number(std::string_view, std::uint64_t& into);
 
-}  // namespace holdfast
+}  // namespace fencepost

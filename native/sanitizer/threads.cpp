@@ -11,7 +11,7 @@
 
 extern "C" void* __libc_stack_end;
 
-namespace holdfast {
+namespace fencepost {
 
 constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 std::uint32_t clock_width = lanes;
@@ -171,7 +171,7 @@ bool take_slot(Thread& t) {
     }
     if (slot_count == options.threads_limit) {
         if (!warned_of_limit)
-            write_all(2, "holdfast: too many threads; some are not watched (threads_limit)\n");
+            write_all(2, "fencepost: too many threads; some are not watched (threads_limit)\n");
         warned_of_limit = true;
         t.unwatched = true;
         return false;
@@ -303,4 +303,4 @@ StoppedWorld::~StoppedWorld() {
     __atomic_store_n(&current_thread().in_hook, 0, __ATOMIC_RELEASE);
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -18,7 +18,7 @@
 #include "lock.hpp"
 #include "shadow.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // The last access, if it was a load or a CAS that failed: it may be one round of a loop that waits
 // (await.hpp).
@@ -195,4 +195,4 @@ class StoppedWorld {
     StoppedWorld& operator=(StoppedWorld const&) = delete;
 };
 
-}  // namespace holdfast
+}  // namespace fencepost

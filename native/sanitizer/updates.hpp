@@ -3,7 +3,7 @@
 
 #include "raw_memory.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 #define UPDATE(Name, expression, operation)                                                              \
     struct Name {                                                                                        \
@@ -26,4 +26,4 @@ UPDATE(Xor, old ^ operand, fetch_xor)
 UPDATE(Nand, ~(old& operand), fetch_nand)
 #undef UPDATE
 
-}  // namespace holdfast
+}  // namespace fencepost

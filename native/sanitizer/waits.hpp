@@ -1,4 +1,4 @@
-// What <holdfast.h> offers: waits and compare-and-exchange that say what they wait for (rsan-2025, section
+// What <fencepost.h> offers: waits and compare-and-exchange that say what they wait for (rsan-2025, section
 // 4.3). The check is made when the wait is reached, whether or not it ends; failed rounds leave no trace.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "operations.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 inline bool one_of(std::uint64_t value, std::uint64_t const* values, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
@@ -110,4 +110,4 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
     }
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

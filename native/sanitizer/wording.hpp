@@ -3,7 +3,7 @@
 
 #include "orders.hpp"
 
-namespace holdfast {
+namespace fencepost {
 
 // In JSON.
 constexpr char const* name_of(Access access) {
@@ -22,4 +22,4 @@ constexpr char const* word_for(Access access) {
     return words[static_cast<int>(access)];
 }
 
-}  // namespace holdfast
+}  // namespace fencepost

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from holdfast.analyses.changes import DEFAULT_COSTS, Change, apply
-from holdfast.analyses.robustness import robust
-from holdfast.program import Program
-from holdfast.verdicts import NotRobust, Robust
+from fencepost.analyses.changes import DEFAULT_COSTS, Change, apply
+from fencepost.analyses.robustness import robust
+from fencepost.program import Program
+from fencepost.verdicts import NotRobust, Robust
 from strategies import random_program
 
 

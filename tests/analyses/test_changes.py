@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from repairing import is_robust, programs_to_repair
 
-from holdfast.analyses.changes import (
+from fencepost.analyses.changes import (
     DEFAULT_COSTS,
     KINDS,
     Change,
@@ -16,12 +16,12 @@ from holdfast.analyses.changes import (
     candidates,
     strengthened,
 )
-from holdfast.analyses.fence_places import AccessFlow, FencePlace, loop_depths
-from holdfast.analyses.hitting_set import Conflict
-from holdfast.analyses.violation_replay import Offered, ReplayedViolation
-from holdfast.engine.explore import Limits, explore
-from holdfast.formats import tpl
-from holdfast.program import CellAccess, Instruction, Program, Store
+from fencepost.analyses.fence_places import AccessFlow, FencePlace, loop_depths
+from fencepost.analyses.hitting_set import Conflict
+from fencepost.analyses.violation_replay import Offered, ReplayedViolation
+from fencepost.engine.explore import Limits, explore
+from fencepost.formats import tpl
+from fencepost.program import CellAccess, Instruction, Program, Store
 from strategies import random_program
 
 
@@ -161,7 +161,7 @@ def test_copies_of_a_function_are_changed_together() -> None:
 
 @pytest.mark.slow
 def test_what_is_not_offered_would_not_be_cheaper() -> None:
-    from holdfast.analyses.fix import fix
+    from fencepost.analyses.fix import fix
 
     for number, (program, model) in enumerate(programs_to_repair(range(2000, 3000))):
         source = Random(number)
@@ -198,7 +198,7 @@ def _fits(kind: Kind, instruction: Instruction) -> bool:
 
 
 def cheapest(program: Program, model: str, changes: list[Change], costs: dict[Kind, int]) -> int | None:
-    from holdfast.analyses.repair import Fails, Holds, cheapest_repair
+    from fencepost.analyses.repair import Fails, Holds, cheapest_repair
 
     offer = Offered(program, model, changes)
 

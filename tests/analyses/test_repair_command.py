@@ -1,4 +1,4 @@
-"""`holdfast fix` on the command line."""
+"""`fencepost fix` on the command line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import holdfast
-from holdfast.analyses.repair_checks import FixProgress
-from holdfast.commands.fix import fix
-from holdfast.engine.explore import Progress
-from holdfast.formats import tpl
-from holdfast.report.repair_text import FixProgressLine
+import fencepost
+from fencepost.analyses.repair_checks import FixProgress
+from fencepost.commands.fix import fix
+from fencepost.engine.explore import Progress
+from fencepost.formats import tpl
+from fencepost.report.repair_text import FixProgressLine
 from interrupting import HEED_CONTROL_C, answer_within
 
 SB = """// store buffering
@@ -172,10 +172,10 @@ def test_control_c_gives_what_is_known(tmp_path: Path) -> None:
     file = tmp_path / "slow.tpl"
     file.write_text(SLOW)
     start = (
-        f"{HEED_CONTROL_C}; import sys; from holdfast.commands.fix import fix; "
-        "import holdfast.analyses.fix, highspy; print('ready', flush=True); fix(sys.argv[1:])"
+        f"{HEED_CONTROL_C}; import sys; from fencepost.commands.fix import fix; "
+        "import fencepost.analyses.fix, highspy; print('ready', flush=True); fix(sys.argv[1:])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(holdfast.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(fencepost.__file__).parents[1])}
     with subprocess.Popen(
         [sys.executable, "-c", start, str(file), "--json"], stdout=subprocess.PIPE, env=environment
     ) as process:

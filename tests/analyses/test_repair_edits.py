@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from repairing import programs_to_repair
 
-from holdfast.analyses.changes import Change, apply, candidates
-from holdfast.analyses.repair_edits import repaired_text
-from holdfast.formats import tpl
-from holdfast.formats.edits import changed_text
-from holdfast.program import CellAccess, Program
+from fencepost.analyses.changes import Change, apply, candidates
+from fencepost.analyses.repair_edits import repaired_text
+from fencepost.formats import tpl
+from fencepost.formats.edits import changed_text
+from fencepost.program import CellAccess, Program
 
 
 def edited(text: str, *wanted: str) -> str:

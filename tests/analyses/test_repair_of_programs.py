@@ -6,16 +6,16 @@ import msgspec
 import pytest
 from repairing import cost_of, is_robust, minima_by_trying_all, programs_to_repair
 
-from holdfast.analyses.changes import DEFAULT_COSTS, KINDS, Change, Kind, candidates
-from holdfast.analyses.costs import Prices
-from holdfast.analyses.fix import fix
-from holdfast.analyses.repair_answer import Edit, NotRepairable, Repaired, RepairUnknown
-from holdfast.analyses.repair_checks import FixProgress
-from holdfast.analyses.repair_edits import edits_of
-from holdfast.engine.explore import Limits
-from holdfast.formats import tpl
-from holdfast.program import Position, Program
-from holdfast.report.as_json import encode
+from fencepost.analyses.changes import DEFAULT_COSTS, KINDS, Change, Kind, candidates
+from fencepost.analyses.costs import Prices
+from fencepost.analyses.fix import fix
+from fencepost.analyses.repair_answer import Edit, NotRepairable, Repaired, RepairUnknown
+from fencepost.analyses.repair_checks import FixProgress
+from fencepost.analyses.repair_edits import edits_of
+from fencepost.engine.explore import Limits
+from fencepost.formats import tpl
+from fencepost.program import Position, Program
+from fencepost.report.as_json import encode
 
 SB = """max_value 1; global x, y;
 fn left  { local r; x.store(1); r = y.load(); }

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from holdfast.analyses.hitting_set import Conflict
-from holdfast.analyses.repair import (
+from fencepost.analyses.hitting_set import Conflict
+from fencepost.analyses.repair import (
     Chosen,
     Fails,
     Found,

@@ -8,22 +8,22 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-import holdfast
-from holdfast.analyses.safety import ENGINES, Engine, certify, races, verify
-from holdfast.certificates import Checked, check
-from holdfast.certificates.question import bad_states, registers_asked_for
-from holdfast.engine.explore import Limits
-from holdfast.formats import properties, tpl
-from holdfast.memory_models import SAFETY_MODELS
-from holdfast.models import op_sra, sc
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.graphs import Graph
-from holdfast.models.sra import racing_writes
-from holdfast.models.threads import Label, Threads
-from holdfast.program import Program
-from holdfast.program.conditions import And, Formula, RegisterIs, StandsAt
-from holdfast.program.properties import Property, marked
-from holdfast.verdicts import Answer, Racy, Safe, SafetyWitness, Unknown, Unsafe
+import fencepost
+from fencepost.analyses.safety import ENGINES, Engine, certify, races, verify
+from fencepost.certificates import Checked, check
+from fencepost.certificates.question import bad_states, registers_asked_for
+from fencepost.engine.explore import Limits
+from fencepost.formats import properties, tpl
+from fencepost.memory_models import SAFETY_MODELS
+from fencepost.models import op_sra, sc
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.graphs import Graph
+from fencepost.models.sra import racing_writes
+from fencepost.models.threads import Label, Threads
+from fencepost.program import Program
+from fencepost.program.conditions import And, Formula, RegisterIs, StandsAt
+from fencepost.program.properties import Property, marked
+from fencepost.verdicts import Answer, Racy, Safe, SafetyWitness, Unknown, Unsafe
 from strategies import random_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sra"
@@ -239,7 +239,7 @@ class TestReleaseAcquire:
         assert answer.witness is not None
 
     def test_without_races_sra_answers(self) -> None:
-        program = holdfast.load(str(EXAMPLES / "barrier-spin.tpl"))
+        program = fencepost.load(str(EXAMPLES / "barrier-spin.tpl"))
         wanted = properties.stated_property(program)
         answer = verify(program, "ra", wanted=wanted)
         assert isinstance(answer, Safe)
@@ -275,14 +275,14 @@ class TestLimits:
         assert "bad states" in answer.why
 
     def test_time_limit(self) -> None:
-        program = holdfast.load(str(EXAMPLES / "bakery-3-fences.tpl"))
+        program = fencepost.load(str(EXAMPLES / "bakery-3-fences.tpl"))
         wanted = properties.stated_property(program)
         answer = verify(program, wanted=wanted, engine="backward", limits=Limits(seconds=0.2))
         assert isinstance(answer, Unknown)
         assert "time limit" in answer.why
 
     def test_state_limit(self) -> None:
-        program = holdfast.load(str(EXAMPLES / "bakery-3-fences.tpl"))
+        program = fencepost.load(str(EXAMPLES / "bakery-3-fences.tpl"))
         wanted = properties.stated_property(program)
         answer = verify(program, wanted=wanted, engine="backward", limits=Limits(states=1000))
         assert isinstance(answer, Unknown)

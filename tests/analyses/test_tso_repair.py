@@ -6,15 +6,15 @@ from itertools import combinations
 
 import pytest
 
-from holdfast.analyses.changes import Change, apply
-from holdfast.analyses.fix import fix
-from holdfast.analyses.repair_answer import MadePersistent, Repaired, RepairUnknown
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.tso import persist
-from holdfast.engine.explore import Limits
-from holdfast.formats import tpl
-from holdfast.memory_models import TSO_CRITERIA
-from holdfast.program import Program
+from fencepost.analyses.changes import Change, apply
+from fencepost.analyses.fix import fix
+from fencepost.analyses.repair_answer import MadePersistent, Repaired, RepairUnknown
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.tso import persist
+from fencepost.engine.explore import Limits
+from fencepost.formats import tpl
+from fencepost.memory_models import TSO_CRITERIA
+from fencepost.program import Program
 from strategies import random_program
 
 

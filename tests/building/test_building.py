@@ -2,10 +2,10 @@
 
 import pytest
 
-import holdfast
-from holdfast.building import Program, all_of, any_of, not_
-from holdfast.formats.tpl import read
-from holdfast.program import Binary, Constant, Register, Unary
+import fencepost
+from fencepost.building import Program, all_of, any_of, not_
+from fencepost.formats.tpl import read
+from fencepost.program import Binary, Constant, Register, Unary
 
 
 def store_buffering(*, fenced=False):
@@ -21,15 +21,15 @@ def store_buffering(*, fenced=False):
 
 
 def test_a_built_program_is_the_one_that_a_file_would_have():
-    assert store_buffering().build() == holdfast.load("examples/tutorial/sb.tpl")
+    assert store_buffering().build() == fencepost.load("examples/tutorial/sb.tpl")
 
 
 def test_answers_about_it_have_lines_and_repairs_a_text():
-    answer = holdfast.robust(store_buffering().build())
+    answer = fencepost.robust(store_buffering().build())
     assert answer.file == "sb.tpl"
     lines = store_buffering().text().split("\n")
     assert lines[answer.witness.access.line - 1].strip() == "r = x.load(acq);"
-    repaired = holdfast.fix(store_buffering().build())
+    repaired = fencepost.fix(store_buffering().build())
     assert repaired.repaired == store_buffering(fenced=True).text()
 
 
@@ -195,6 +195,6 @@ class TestMistakes:
         program = Program("late", max_value=1)
         program.thread("t").store(program.atomic("x"), 2)
         with pytest.raises(
-            holdfast.InputError, match=r"late\.tpl:5:13: the constant 2 is outside the value domain"
+            fencepost.InputError, match=r"late\.tpl:5:13: the constant 2 is outside the value domain"
         ):
             program.build()

@@ -1,19 +1,19 @@
 """A search backwards from bad states, in the plainest way: it writes the certificates that the tests check.
 
-It takes its steps from `holdfast.certificates`, so that comparing its answers with opSRA tests the rules that
-the check relies on: the prunings, by what is found although they cut it off, and the steps back, by what they
-find although it is not there.
+It takes its steps from `fencepost.certificates`, so that comparing its answers with opSRA tests the rules
+that the check relies on: the prunings, by what is found although they cut it off, and the steps back, by
+what they find although it is not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.certificates import Bad, Certificate
-from holdfast.certificates.above import Above
-from holdfast.certificates.spelling import Spelling
-from holdfast.certificates.states import State, States
-from holdfast.program import Program
+from fencepost.certificates import Bad, Certificate
+from fencepost.certificates.above import Above
+from fencepost.certificates.spelling import Spelling
+from fencepost.certificates.states import State, States
+from fencepost.program import Program
 
 
 class TooManyStatesError(Exception):

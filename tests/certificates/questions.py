@@ -8,12 +8,12 @@ from functools import partial
 from itertools import islice, product
 from typing import NamedTuple, TypeVar
 
-from holdfast.certificates import FAILED, Bad
-from holdfast.models import op_sra
-from holdfast.models.op_sra import FinalState
-from holdfast.models.sra import SraLts
-from holdfast.models.threads import DIVERGED, Threads, ThreadState
-from holdfast.program import Program, Store
+from fencepost.certificates import FAILED, Bad
+from fencepost.models import op_sra
+from fencepost.models.op_sra import FinalState
+from fencepost.models.sra import SraLts
+from fencepost.models.threads import DIVERGED, Threads, ThreadState
+from fencepost.program import Program, Store
 
 T = TypeVar("T")
 

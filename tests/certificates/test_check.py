@@ -5,7 +5,7 @@ import json
 import pytest
 
 from certificates.backward import search
-from holdfast.certificates import (
+from fencepost.certificates import (
     FAILED,
     Bad,
     BasisState,
@@ -18,9 +18,9 @@ from holdfast.certificates import (
     encode,
     program_digest,
 )
-from holdfast.errors import InputError
-from holdfast.formats.tpl import read
-from holdfast.program import Assert, Binary, Constant, Goto, Register
+from fencepost.errors import InputError
+from fencepost.formats.tpl import read
+from fencepost.program import Assert, Binary, Constant, Goto, Register
 from models.litmus import MP, SB_FENCES, bcas, program, wait, write
 from models.litmus import read as load
 
@@ -222,7 +222,7 @@ class TestFile:
         certificate = Certificate.of(COHERENT, "assertions", BASIS[1:])
         standing = [{"pc": None, "registers": []}, {"pc": 1, "registers": [0, 0, 0, 0]}]
         assert json.loads(encode(certificate)) == {
-            "format": "holdfast-certificate",
+            "format": "fencepost-certificate",
             "version": 1,
             "model": "sra",
             "question": "assertions",
@@ -238,15 +238,15 @@ class TestFile:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            ("", "c.json:1:1: expected a certificate of holdfast, which is JSON; this is not"),
+            ("", "c.json:1:1: expected a certificate of fencepost, which is JSON; this is not"),
             (
                 '{"format":\n  oops}',
-                "c.json:2:3: expected a certificate of holdfast, which is JSON; this is not",
+                "c.json:2:3: expected a certificate of fencepost, which is JSON; this is not",
             ),
-            ("[]", "c.json:1:1: not a certificate of holdfast: expected `object`, got `array`"),
+            ("[]", "c.json:1:1: not a certificate of fencepost: expected `object`, got `array`"),
             (
                 '{"format": "other"}',
-                "c.json:1:1: not a certificate of holdfast: invalid enum value 'other' - at `$.format`",
+                "c.json:1:1: not a certificate of fencepost: invalid enum value 'other' - at `$.format`",
             ),
         ],
     )

@@ -5,11 +5,11 @@ import random
 import pytest
 
 from certificates import questions
-from holdfast.certificates import BasisState, Certificate, Checked, Standing, check
-from holdfast.certificates.local_graphs import local_graphs
-from holdfast.engine import _native
-from holdfast.engine._native import Outcome
-from holdfast.engine.lower import Lowering
+from fencepost.certificates import BasisState, Certificate, Checked, Standing, check
+from fencepost.certificates.local_graphs import local_graphs
+from fencepost.engine import _native
+from fencepost.engine._native import Outcome
+from fencepost.engine.lower import Lowering
 from strategies import random_program
 
 MOST_NODES = 10_000

@@ -2,11 +2,11 @@
 
 import random
 
-from holdfast.certificates.live_registers import live_slots
-from holdfast.certificates.local_graphs import FAILED, local_graphs
-from holdfast.engine.liveness import live_registers
-from holdfast.models import op_sra
-from holdfast.program import Assert, Assign, Constant, Register
+from fencepost.certificates.live_registers import live_slots
+from fencepost.certificates.local_graphs import FAILED, local_graphs
+from fencepost.engine.liveness import live_registers
+from fencepost.models import op_sra
+from fencepost.program import Assert, Assign, Constant, Register
 from models.litmus import cas, fadd, jump_unless, program, read, wait, write
 from strategies import random_program
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.certificates.local_graphs import local_graphs
-from holdfast.certificates.option_lists import Lists, R, S, Source, Sources, U
+from fencepost.certificates.local_graphs import local_graphs
+from fencepost.certificates.option_lists import Lists, R, S, Source, Sources, U
 from models.litmus import program, write
 
 X, Y = 0, 1

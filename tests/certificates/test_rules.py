@@ -11,7 +11,7 @@ import pytest
 
 from certificates import questions
 from certificates.backward import TooManyStatesError, search
-from holdfast.certificates import Checked, check
+from fencepost.certificates import Checked, check
 from models.litmus import SC_FENCE, program, read, write
 from models.test_sra import EXAMPLES
 from strategies import random_program

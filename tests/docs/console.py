@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import holdfast
+import fencepost
 from docs.pages import ROOT, Block, blocks
 
 # These set the user's machine up or show him something; a test must not.
@@ -78,25 +78,25 @@ def _commands(block: Block) -> Iterator[Command]:
 
 
 class Shell:
-    """A copy of the examples in a directory of its own, where `holdfast` is the package under test."""
+    """A copy of the examples in a directory of its own, where `fencepost` is the package under test."""
 
     def __init__(self, directory: Path, cluster: str = CLUSTER) -> None:
         self._cluster = cluster
-        self.directory = directory / "holdfast"
+        self.directory = directory / "fencepost"
         self.directory.mkdir()
         shutil.copytree(ROOT / "examples", self.directory / "examples")
         programs = directory / "bin"
         programs.mkdir()
         _script(programs / "python", f'exec "{sys.executable}" "$@"')
-        start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.start import main; main()"
-        _script(programs / "holdfast", f'exec "{sys.executable}" -c "{start}" "$@"')
-        for wrapper, function in (("holdfast-cc", "cc"), ("holdfast-c++", "cxx")):
-            start = f"from holdfast.sanitizer.compiler import {function}; {function}()"
+        start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.start import main; main()"
+        _script(programs / "fencepost", f'exec "{sys.executable}" -c "{start}" "$@"')
+        for wrapper, function in (("fencepost-cc", "cc"), ("fencepost-c++", "cxx")):
+            start = f"from fencepost.sanitizer.compiler import {function}; {function}()"
             _script(programs / wrapper, f'exec "{sys.executable}" -c "{start}" "$@"')
         self._environment = {
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(Path(holdfast.__file__).parents[1]),
+            "PYTHONPATH": str(Path(fencepost.__file__).parents[1]),
             "COLUMNS": str(WIDTH),
             "NO_COLOR": "1",
         }

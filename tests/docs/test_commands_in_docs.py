@@ -1,7 +1,7 @@
 """Every command that the documentation shows does what the documentation says.
 
-`HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` writes what the commands print and draw now into the documentation,
-except where a page leaves something out (`…`); look at the diff before committing.
+`FENCEPOST_UPDATE_DOCS=1 pytest tests/docs` writes what the commands print and draw now into the
+documentation, except where a page leaves something out (`…`); look at the diff before committing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_commands_do_what_the_page_shows(page: Path, cluster: str, tmp_path: Pat
             if not matches(["…", *part.lines, "…"], printed):
                 place = f"{name_of(page)}:{part.first_line}: this is no part of"
                 wrong.append("\n".join([place, *printed]))
-    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+    if os.environ.get("FENCEPOST_UPDATE_DOCS"):
         update(page, printed_anew)
     assert not wrong, "\n\n".join(["", *wrong])
 
@@ -65,11 +65,11 @@ def update(page: Path, printed_anew: list[tuple[Command, list[str]]]) -> None:
 def test_pictures_are_those_that_are_drawn_now(picture: Path, tmp_path: Path) -> None:
     """`docs/images/NAME.svg` shows `examples/tutorial/NAME.tpl`."""
     program = f"examples/tutorial/{picture.stem}.tpl"
-    command = f"holdfast robust -q {program} --svg now.svg"
+    command = f"fencepost robust -q {program} --svg now.svg"
     shell = Shell(tmp_path)
     shell.run(Command(command, 1, [], 0, []))
     now = (shell.directory / "now.svg").read_text(encoding="utf-8")
-    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+    if os.environ.get("FENCEPOST_UPDATE_DOCS"):
         picture.write_text(now, encoding="utf-8")
     assert picture.read_text(encoding="utf-8") == now
 

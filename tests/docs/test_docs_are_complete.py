@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from docs.pages import ROOT, code_words
-from holdfast import verdicts
-from holdfast.cli import main
-from holdfast.formats.tpl_parser import KEYWORDS
+from fencepost import verdicts
+from fencepost.cli import main
+from fencepost.formats.tpl_parser import KEYWORDS
 
 DOCS = ROOT / "docs"
 ASKED = click.Context(main)

@@ -1,6 +1,6 @@
 """The notebooks in the documentation run, and show what they show.
 
-`HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` writes what the cells show now into the notebooks.
+`FENCEPOST_UPDATE_DOCS=1 pytest tests/docs` writes what the cells show now into the notebooks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_a_notebook_runs_and_shows_what_is_in_it(path: Path, monkeypatch: pytest
         if not matches(text_of(cell["outputs"]), text_of(outputs)):
             wrong.append(f"cell {number} shows\n" + "\n".join(text_of(outputs)))
             cell["outputs"] = outputs
-    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+    if os.environ.get("FENCEPOST_UPDATE_DOCS"):
         path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert not wrong, "\n\n".join(wrong)
 

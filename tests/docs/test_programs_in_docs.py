@@ -1,7 +1,7 @@
 """The programs that the documentation shows are programs.
 
 A block `tpl FILE` shows that file, from its first line to its last. A block `tpl` is a program of its own,
-whose assertions hold. `HOLDFAST_UPDATE_DOCS=1 pytest tests/docs` copies the files into the pages anew.
+whose assertions hold. `FENCEPOST_UPDATE_DOCS=1 pytest tests/docs` copies the files into the pages anew.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from docs.pages import PAGES, ROOT, Block, blocks, name_of
-from holdfast import robust
-from holdfast.formats.tpl import read
+from fencepost import robust
+from fencepost.formats.tpl import read
 
 
 def listings(page: Path) -> list[Block]:
@@ -22,7 +22,7 @@ def listings(page: Path) -> list[Block]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if listings(page)], ids=name_of)
 def test_listings_are_programs(page: Path) -> None:
-    if os.environ.get("HOLDFAST_UPDATE_DOCS"):
+    if os.environ.get("FENCEPOST_UPDATE_DOCS"):
         update(page)
     for block in listings(page):
         text = "\n".join(block.lines) + "\n"

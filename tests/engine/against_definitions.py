@@ -1,12 +1,12 @@
-"""Holding the engine's answer about a program against the definitions in `holdfast.models`."""
+"""Holding the engine's answer about a program against the definitions in `fencepost.models`."""
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import REDUCED, Tactics
-from holdfast.models import rc20, sc
-from holdfast.models.robustness import non_robustness_witness, not_robust_graph
-from holdfast.models.witnesses import replay, replay_assertion, replay_race
-from holdfast.program import Program
-from holdfast.verdicts import NotRobust, Robust, RobustnessAnswer
+from fencepost.analyses.robustness import robust
+from fencepost.engine.explore import REDUCED, Tactics
+from fencepost.models import rc20, sc
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph
+from fencepost.models.witnesses import replay, replay_assertion, replay_race
+from fencepost.program import Program
+from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer
 
 RACES = {"ra": sc.races, "rc20": rc20.races}
 

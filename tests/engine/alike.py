@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.program import Cell, Constant, Position, Program, Thread
+from fencepost.program import Cell, Constant, Position, Program, Thread
 from strategies import random_program
 
 T = TypeVar("T")

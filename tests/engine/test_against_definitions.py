@@ -1,6 +1,6 @@
 """The engine against the definitions, by the thousand.
 
-A program on which they ever disagreed is kept in `regressions/` (as TPL, by `holdfast.formats.tpl.write`).
+A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fencepost.formats.tpl.write`).
 """
 
 import random
@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 
 from engine.against_definitions import check_against_definitions
-from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import reachable_states
-from holdfast.formats import load
-from holdfast.formats.tpl import write
-from holdfast.memory_models import GRAPH_MODELS as MODELS
-from holdfast.models import sc
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.robustness import non_robustness_witness
-from holdfast.models.threads import DIVERGED
-from holdfast.verdicts import NotRobust
+from fencepost.analyses.robustness import robust
+from fencepost.engine.explore import reachable_states
+from fencepost.formats import load
+from fencepost.formats.tpl import write
+from fencepost.memory_models import GRAPH_MODELS as MODELS
+from fencepost.models import sc
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.robustness import non_robustness_witness
+from fencepost.models.threads import DIVERGED
+from fencepost.verdicts import NotRobust
 from strategies import programs, random_program
 
 BATCH = 250

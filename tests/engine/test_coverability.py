@@ -1,6 +1,6 @@
 """The backward search against opSRA: which program states, final memories, failures and write/write races.
 
-A program on which they ever disagreed is kept in `regressions/` (as TPL, by `holdfast.formats.tpl.write`).
+A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fencepost.formats.tpl.write`).
 """
 
 import random
@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from holdfast.analyses.bad_states import FAILED, BadProduct, write_races
-from holdfast.engine import _native
-from holdfast.engine._native import Outcome, ThreadGraphs
-from holdfast.engine.lower import Lowering
-from holdfast.formats import load, tpl
-from holdfast.memory_models import PRUNINGS
-from holdfast.models import op_sra
-from holdfast.models.explore import LimitReachedError
-from holdfast.program import Program
+from fencepost.analyses.bad_states import FAILED, BadProduct, write_races
+from fencepost.engine import _native
+from fencepost.engine._native import Outcome, ThreadGraphs
+from fencepost.engine.lower import Lowering
+from fencepost.formats import load, tpl
+from fencepost.memory_models import PRUNINGS
+from fencepost.models import op_sra
+from fencepost.models.explore import LimitReachedError
+from fencepost.program import Program
 from strategies import programs, random_program
 
 BATCH = 125

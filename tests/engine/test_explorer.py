@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import EVERY_STATE, Limits, explore, reachable_states
-from holdfast.errors import InputError
-from holdfast.formats.tpl import read
-from holdfast.program import (
+from fencepost.analyses.robustness import robust
+from fencepost.engine.explore import EVERY_STATE, Limits, explore, reachable_states
+from fencepost.errors import InputError
+from fencepost.formats.tpl import read
+from fencepost.program import (
     Cell,
     CompareExchange,
     Constant,
@@ -24,7 +24,7 @@ from holdfast.program import (
     Store,
     Thread,
 )
-from holdfast.verdicts import Robust, Unknown
+from fencepost.verdicts import Robust, Unknown
 from interrupting import HEED_CONTROL_C, answer_within
 
 # Four threads that count to 255 for ever, each with the next: far too many states to finish.
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_the_search_with_what_was_covered():
     script = (
         f"{HEED_CONTROL_C}\n"
         "from engine.test_explorer import COUNTERS\n"
-        "from holdfast import robust\n"
+        "from fencepost import robust\n"
         "answer = robust(COUNTERS, watcher=lambda progress: print('searching', flush=True))\n"
         "print(answer.verdict, answer.interrupted, answer.why)\n"
     )

@@ -1,13 +1,13 @@
-"""Expressions in the engine against their definition in `holdfast.program`."""
+"""Expressions in the engine against their definition in `fencepost.program`."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.engine.explore import reachable_states
-from holdfast.engine.values import expression_range
-from holdfast.errors import InputError
-from holdfast.program import (
+from fencepost.engine.explore import reachable_states
+from fencepost.engine.values import expression_range
+from fencepost.errors import InputError
+from fencepost.program import (
     PRECEDENCE,
     Assign,
     Binary,

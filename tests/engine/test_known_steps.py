@@ -2,12 +2,12 @@
 
 import pytest
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine._native import Outcome
-from holdfast.engine.explore import EVERY_STATE, Limits, explore
-from holdfast.formats.tpl import read
-from holdfast.models.witnesses import replay
-from holdfast.verdicts import NotRobust
+from fencepost.analyses.robustness import robust
+from fencepost.engine._native import Outcome
+from fencepost.engine.explore import EVERY_STATE, Limits, explore
+from fencepost.formats.tpl import read
+from fencepost.models.witnesses import replay
+from fencepost.verdicts import NotRobust
 
 
 @pytest.mark.parametrize("model", ["ra", "rc20"])

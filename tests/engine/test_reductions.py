@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from engine.against_definitions import check_against_definitions
 from engine.alike import program_with_copies
-from holdfast.analyses.robustness import robust
-from holdfast.engine._native import Model, Order, Outcome, StoreKind, Variation
-from holdfast.engine._native import explore as native_explore
-from holdfast.engine.critical import stale_classes
-from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
-from holdfast.engine.lower import Lowering
-from holdfast.engine.symmetry import exchanges
-from holdfast.formats import load
-from holdfast.formats.tpl import read, write
+from fencepost.analyses.robustness import robust
+from fencepost.engine._native import Model, Order, Outcome, StoreKind, Variation
+from fencepost.engine._native import explore as native_explore
+from fencepost.engine.critical import stale_classes
+from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
+from fencepost.engine.lower import Lowering
+from fencepost.engine.symmetry import exchanges
+from fencepost.formats import load
+from fencepost.formats.tpl import read, write
 from strategies import random_program
 
 BATCH = 250

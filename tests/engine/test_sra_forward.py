@@ -21,17 +21,17 @@ from engine.test_coverability import (
     check_threads_anywhere,
     check_write_races,
 )
-from holdfast.analyses.bad_states import FAILED, BadProduct, write_races
-from holdfast.engine import _native
-from holdfast.engine._native import ForwardSearch, LabelKind, Outcome, RunStep, ScSearch, ThreadGraphs
-from holdfast.engine.lower import Lowering
-from holdfast.formats import load, tpl
-from holdfast.models import op_sra, sc
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.op_sra import SketchedStep
-from holdfast.models.sra import SraLts, SraState
-from holdfast.models.threads import Label, ThreadState
-from holdfast.program import Goto, Program
+from fencepost.analyses.bad_states import FAILED, BadProduct, write_races
+from fencepost.engine import _native
+from fencepost.engine._native import ForwardSearch, LabelKind, Outcome, RunStep, ScSearch, ThreadGraphs
+from fencepost.engine.lower import Lowering
+from fencepost.formats import load, tpl
+from fencepost.models import op_sra, sc
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.op_sra import SketchedStep
+from fencepost.models.sra import SraLts, SraState
+from fencepost.models.threads import Label, ThreadState
+from fencepost.program import Goto, Program
 from models.litmus import SB, bcas, program, read, wait, write
 from strategies import programs, random_program
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine._native import Outcome
-from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, Variation, explore
-from holdfast.formats import load
-from holdfast.formats.tpl import read
-from holdfast.models.witnesses import replay
-from holdfast.verdicts import NotRobust, Unknown
+from fencepost.analyses.robustness import robust
+from fencepost.engine._native import Outcome
+from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Variation, explore
+from fencepost.formats import load
+from fencepost.formats.tpl import read
+from fencepost.models.witnesses import replay
+from fencepost.verdicts import NotRobust, Unknown
 
 ROCKER = Path(__file__).parents[2] / "examples" / "rocker"
 TICKETLOCK = load(ROCKER / "ticketlock4.tpl")

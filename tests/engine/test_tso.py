@@ -1,6 +1,6 @@
 """The engine's answers about TSO against the definitions, by the thousand.
 
-A program on which they ever disagreed is kept in `regressions/` (as TPL, by `holdfast.formats.tpl.write`).
+A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fencepost.formats.tpl.write`).
 """
 
 import random
@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from holdfast.analyses.flattening import TooManyValuesError, flattened, is_safe_alone
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.tso import persist
-from holdfast.engine._native import Outcome
-from holdfast.engine.explore import Limits, explore_tso
-from holdfast.formats import automata, load, tpl
-from holdfast.memory_models import TSO_CRITERIA
-from holdfast.models.sc import reachable_states
-from holdfast.models.tso import tso_plain_states
-from holdfast.models.tso_traces import is_persistent, is_robust, is_triangular_race_free
-from holdfast.models.tso_witnesses import replay_tso
-from holdfast.program import Program
-from holdfast.verdicts import Answer, Fragile, Persistent, TsoWitness, Unknown
+from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.tso import persist
+from fencepost.engine._native import Outcome
+from fencepost.engine.explore import Limits, explore_tso
+from fencepost.formats import automata, load, tpl
+from fencepost.memory_models import TSO_CRITERIA
+from fencepost.models.sc import reachable_states
+from fencepost.models.tso import tso_plain_states
+from fencepost.models.tso_traces import is_persistent, is_robust, is_triangular_race_free
+from fencepost.models.tso_witnesses import replay_tso
+from fencepost.program import Program
+from fencepost.verdicts import Answer, Fragile, Persistent, TsoWitness, Unknown
 from strategies import programs, random_program
 
 BATCH = 250

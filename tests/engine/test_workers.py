@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import EVERY_STATE, REDUCED, Limits, explore
-from holdfast.formats import load
-from holdfast.formats.tpl import read
-from holdfast.verdicts import Unknown
+from fencepost.analyses.robustness import robust
+from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, explore
+from fencepost.formats import load
+from fencepost.formats.tpl import read
+from fencepost.verdicts import Unknown
 
 FIGURE_7 = sorted((Path(__file__).parents[2] / "examples" / "rocker").glob("*.tpl"))
 WORKERS = [1, 2, 3]

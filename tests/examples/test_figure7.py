@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import load, robust
-from holdfast.formats.expectations import expectations
-from holdfast.models.witnesses import replay
+from fencepost import load, robust
+from fencepost.formats.expectations import expectations
+from fencepost.models.witnesses import replay
 
 FOLDER = Path(__file__).parents[2] / "examples" / "rocker"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import load, robust
-from holdfast.formats.expectations import expectations
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.robustness import not_robust_graph
-from holdfast.models.witnesses import replay
+from fencepost import load, robust
+from fencepost.formats.expectations import expectations
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.robustness import not_robust_graph
+from fencepost.models.witnesses import replay
 
 FILES = sorted((Path(__file__).parents[2] / "examples" / "litmus").glob("*.tpl"))
 

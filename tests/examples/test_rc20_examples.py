@@ -12,12 +12,12 @@ from types import ModuleType
 
 import pytest
 
-from holdfast.analyses.robustness import robust
-from holdfast.formats import load
-from holdfast.formats.expectations import expectations
-from holdfast.models import rc20, sc
-from holdfast.models.robustness import non_robustness_witness, not_robust_graph
-from holdfast.program import Program
+from fencepost.analyses.robustness import robust
+from fencepost.formats import load
+from fencepost.formats.expectations import expectations
+from fencepost.models import rc20, sc
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph
+from fencepost.program import Program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ALGORITHMS = sorted((EXAMPLES / "rc20").glob("*.tpl"))

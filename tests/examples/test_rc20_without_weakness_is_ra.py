@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast import load, robust
-from holdfast.program import CellAccess, Fence, Load, Mode, Skip, Store, Wait
+from fencepost import load, robust
+from fencepost.program import CellAccess, Fence, Load, Mode, Skip, Store, Wait
 
 ROOT = Path(__file__).parents[2] / "examples"
 LARGE = {"chase-lev-ra", "rcu-offline", "lamport2-3-ra"}

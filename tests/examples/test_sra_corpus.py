@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import holdfast
-from holdfast.analyses.safety import certify
-from holdfast.certificates import Checked, check
-from holdfast.certificates.question import bad_states, registers_asked_for
-from holdfast.formats.expectations import expectations
-from holdfast.formats.properties import stated_property
-from holdfast.program.properties import marked
+import fencepost
+from fencepost.analyses.safety import certify
+from fencepost.certificates import Checked, check
+from fencepost.certificates.question import bad_states, registers_asked_for
+from fencepost.formats.expectations import expectations
+from fencepost.formats.properties import stated_property
+from fencepost.program.properties import marked
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sra"
 PROGRAMS = sorted(file.stem for file in FOLDER.glob("*.tpl"))
@@ -59,9 +59,9 @@ def asked(question: str) -> list[object]:
 
 @pytest.mark.parametrize(("name", "model"), asked("verify"))
 def test_the_answer_is_the_one_that_the_file_states(name: str, model: str) -> None:
-    program = holdfast.load(FOLDER / f"{name}.tpl")
-    answer = holdfast.verify(program, model, wanted=stated_property(program))
-    assert not isinstance(answer, holdfast.Unknown)
+    program = fencepost.load(FOLDER / f"{name}.tpl")
+    answer = fencepost.verify(program, model, wanted=stated_property(program))
+    assert not isinstance(answer, fencepost.Unknown)
     assert answer.holds is stated(name)["verify", model]
     assert (answer.witness is not None) is not answer.holds
 
@@ -76,7 +76,7 @@ def certified() -> list[object]:
 
 @pytest.mark.parametrize("name", certified())
 def test_a_safe_answer_has_a_certificate_that_checks(name: str) -> None:
-    program = holdfast.load(FOLDER / f"{name}.tpl")
+    program = fencepost.load(FOLDER / f"{name}.tpl")
     wanted = stated_property(program)
     answer, certificate = certify(program, wanted=wanted)
     assert answer.holds
@@ -97,7 +97,7 @@ def test_the_program_has_a_property_and_says_what_to_expect(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "model"), asked("robust"))
 def test_robustness_is_as_stated(name: str, model: str) -> None:
-    answer = holdfast.robust(holdfast.load(FOLDER / f"{name}.tpl"), model)
+    answer = fencepost.robust(fencepost.load(FOLDER / f"{name}.tpl"), model)
     assert answer.holds is stated(name)["robust", model]
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import holdfast
-from holdfast.formats.automata import read
-from holdfast.formats.expectations import expectations
-from holdfast.models.sc import sc_states
-from holdfast.models.threads import ProgramLts
+import fencepost
+from fencepost.formats.automata import read
+from fencepost.formats.expectations import expectations
+from fencepost.models.sc import sc_states
+from fencepost.models.threads import ProgramLts
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tso"
 
@@ -125,7 +125,7 @@ def test_the_script_explains_what_it_cannot_write(arguments: tuple[str, ...]) ->
 @pytest.mark.parametrize("name", TABLE_1)
 def test_the_header_states_what_the_table_does(name: str) -> None:
     threads, fences = TABLE_1[name]
-    assert len(holdfast.load(FOLDER / f"{name}.aut").threads) == threads
+    assert len(fencepost.load(FOLDER / f"{name}.aut").threads) == threads
     assert re.findall(r"^# fences: (\d+)$", text_of(name), re.MULTILINE) == [str(fences)]
     stated = expectations(text_of(name))
     assert stated["persistent", "tso"] is (fences == 0)
@@ -134,12 +134,12 @@ def test_the_header_states_what_the_table_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_values_and_addresses_are_bounded(name: str) -> None:
-    assert holdfast.load(FOLDER / f"{name}.aut").warnings == ()
+    assert fencepost.load(FOLDER / f"{name}.aut").warnings == ()
 
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_the_least_number_of_fences_is_that_of_the_table(name: str) -> None:
-    answer = holdfast.fix(holdfast.load(FOLDER / f"{name}.aut"), model="tso", criterion="persistent")
+    answer = fencepost.fix(fencepost.load(FOLDER / f"{name}.aut"), model="tso", criterion="persistent")
     assert answer.holds
     assert answer.edits is not None
     assert len(answer.edits) == TABLE_1[name][1]
@@ -147,10 +147,10 @@ def test_the_least_number_of_fences_is_that_of_the_table(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_the_engine_finds_what_the_header_states(name: str) -> None:
-    program = holdfast.load(FOLDER / f"{name}.aut")
+    program = fencepost.load(FOLDER / f"{name}.aut")
     stated = expectations(text_of(name))
-    assert holdfast.persist(program).holds is stated["persistent", "tso"]
-    assert holdfast.robust(program, "tso").holds is stated["robust", "tso"]
+    assert fencepost.persist(program).holds is stated["persistent", "tso"]
+    assert fencepost.robust(program, "tso").holds is stated["robust", "tso"]
 
 
 @pytest.mark.parametrize("name", [*EXCLUSIVE, "pgsql"])
@@ -158,8 +158,8 @@ def test_the_engine_finds_what_the_header_states(name: str) -> None:
 def test_a_family_is_persistent_with_its_fences_and_fragile_without(name: str, threads: int) -> None:
     fenced = member(name, threads, "--fenced")
     assert "mfence" in fenced
-    assert holdfast.persist(read(fenced, name)).holds
-    assert not holdfast.persist(read(member(name, threads), name)).holds
+    assert fencepost.persist(read(fenced, name)).holds
+    assert not fencepost.persist(read(member(name, threads), name)).holds
 
 
 @pytest.mark.parametrize("name", EXCLUSIVE)

@@ -6,14 +6,14 @@ import random
 
 from test_automata_semantics import Drawing, changes_of, text_of
 
-from holdfast.analyses.changes import Change, Kind, apply, candidates
-from holdfast.analyses.fence_places import Side
-from holdfast.analyses.repair_edits import repaired_text
-from holdfast.errors import InputError
-from holdfast.formats import automata, tpl
-from holdfast.formats.edits import changed_text
-from holdfast.models.explore import LimitReachedError
-from holdfast.program import Program
+from fencepost.analyses.changes import Change, Kind, apply, candidates
+from fencepost.analyses.fence_places import Side
+from fencepost.analyses.repair_edits import repaired_text
+from fencepost.errors import InputError
+from fencepost.formats import automata, tpl
+from fencepost.formats.edits import changed_text
+from fencepost.models.explore import LimitReachedError
+from fencepost.program import Program
 
 
 def change(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import InputError
-from holdfast.formats import automata
+from fencepost.errors import InputError
+from fencepost.formats import automata
 
 
 def mistake(text: str) -> InputError:
@@ -19,7 +19,7 @@ def mistake(text: str) -> InputError:
 
 
 NO_OPERAND = "is no number, register or operator (!, ==, !=, <, <=, >, >=, &&, ||, +, -, *, &)"
-NEGATIVE = "negative values cannot be stored: holdfast follows values from 0 on"
+NEGATIVE = "negative values cannot be stored: fencepost follows values from 0 on"
 
 
 def in_transition(words: str) -> InputError:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import load
-from holdfast.errors import InputError
-from holdfast.formats import automata
-from holdfast.program import (
+from fencepost import load
+from fencepost.errors import InputError
+from fencepost.formats import automata
+from fencepost.program import (
     Assign,
     Assume,
     Binary,

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import automata
-from holdfast.program import (
+from fencepost.errors import InputError
+from fencepost.formats import automata
+from fencepost.program import (
     Assign,
     Assume,
     Binary,

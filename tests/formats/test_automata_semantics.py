@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import automata
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.sc import sc_states, sc_transitions
-from holdfast.models.threads import ProgramLts
-from holdfast.program import Program
+from fencepost.errors import InputError
+from fencepost.formats import automata
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.sc import sc_states, sc_transitions
+from fencepost.models.threads import ProgramLts
+from fencepost.program import Program
 
 ADDRESSES = 3
 MOST_STATES = 6_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import automata
-from holdfast.program import DEFAULT_MAX_VALUE, LARGEST_MAX_VALUE, Program
+from fencepost.errors import InputError
+from fencepost.formats import automata
+from fencepost.program import DEFAULT_MAX_VALUE, LARGEST_MAX_VALUE, Program
 
 
 def read(*threads: list[str], head: str = "") -> Program:

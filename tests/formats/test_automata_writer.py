@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 from test_automata_semantics import Drawing, changes_of, text_of
 
-from holdfast.errors import InputError
-from holdfast.formats import automata, tpl, write
-from holdfast.models.explore import LimitReachedError
-from holdfast.program import Program
+from fencepost.errors import InputError
+from fencepost.formats import automata, tpl, write
+from fencepost.models.explore import LimitReachedError
+from fencepost.program import Program
 from strategies import random_program
 
 

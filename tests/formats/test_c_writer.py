@@ -10,10 +10,10 @@ from textwrap import dedent
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import load, tpl, write
-from holdfast.formats.c_names import is_taken, spellings
-from holdfast.program import (
+from fencepost.errors import InputError
+from fencepost.formats import load, tpl, write
+from fencepost.formats.c_names import is_taken, spellings
+from fencepost.program import (
     Assert,
     Assign,
     Binary,
@@ -33,7 +33,7 @@ from sanitizer.building import Shell, Toolchain, with_each_compiler
 from strategies import random_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-HEADERS = ("holdfast", "pthread", "stdatomic", "stdint", "stdio", "stdlib")
+HEADERS = ("fencepost", "pthread", "stdatomic", "stdint", "stdio", "stdlib")
 OPERATORS = ("+", "-", "*", "/", "%", "<", "<=", "==", "!=", ">", ">=", "&&", "||", "&", "^", "|")
 
 
@@ -47,7 +47,7 @@ def body(text: str, declarations: str = "global x, y, a[3]; na d;") -> str:
 def compiled(shell: Shell, toolchain: Toolchain, text: str, name: str = "program") -> Path:
     """The executable of a program that is not watched; no warning is allowed."""
     shell.write(f"{name}.c", text)
-    include = shell.ok("holdfast", "flags", "--include").split()
+    include = shell.ok("fencepost", "flags", "--include").split()
     command = (toolchain.cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", *include)
     shell.ok(*command, f"{name}.c", "-o", name, "-pthread")
     return shell.directory / name
@@ -75,7 +75,7 @@ def test_a_whole_program() -> None:
     )
     written = write(program, "c")
     assert written.startswith(
-        "/* Written by holdfast from lock.tpl. Values are 0 to 3. */\n\n#define _GNU_SOURCE\n"
+        "/* Written by fencepost from lock.tpl. Values are 0 to 3. */\n\n#define _GNU_SOURCE\n"
     )
     assert (
         dedent("""\
@@ -90,9 +90,9 @@ def test_a_whole_program() -> None:
             int main(void) {
                 pthread_t threads[3];
                 intptr_t failed = 0;
-                hf_start(&threads[0], run_worker, 0, "worker[0]");
-                hf_start(&threads[1], run_worker, 1, "worker[1]");
-                hf_start(&threads[2], run_other, 0, "other");
+                fp_start(&threads[0], run_worker, 0, "worker[0]");
+                fp_start(&threads[1], run_worker, 1, "worker[1]");
+                fp_start(&threads[2], run_other, 0, "other");
                 for (int i = 0; i < 3; i++) {
                     void *result;
                     pthread_join(threads[i], &result);
@@ -110,13 +110,13 @@ def test_a_whole_program() -> None:
             #line 6 "some/where/lock.tpl"
                 ticket = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel) & 3;
             #line 7
-                (void)hf_wait(&serving, ticket, memory_order_acquire);
+                (void)fp_wait(&serving, ticket, memory_order_acquire);
             #line 8
                 owner = tid;
             #line 9
                 o = owner;
             #line 10
-                HF_ASSERT(o == tid);
+                FP_ASSERT(o == tid);
             #line 11
                 atomic_store_explicit(&serving, (ticket + 1) & 3, memory_order_release);
             #line 12
@@ -142,26 +142,26 @@ def test_a_whole_program() -> None:
         ("r = d.naload(); d.nastore(s);", "r = d;\nd = s;"),
         ("FADD(x, -1, rel);", "(void)atomic_fetch_add_explicit(&x, 255, memory_order_release);"),
         ("r = exchange(x, s, acq);", "r = atomic_exchange_explicit(&x, s, memory_order_acquire);"),
-        ("r = CAS(x, 0, s, acq, rel);", "r = hf_cas(&x, 0, s, memory_order_acq_rel, memory_order_acquire);"),
-        ("CAS(x, 0, 1, rel);", "(void)hf_cas(&x, 0, 1, memory_order_release, memory_order_relaxed);"),
-        ("BCAS(x, 0, 1, acq);", "hf_bcas(&x, 0, 1, memory_order_acquire);"),
-        ("r = wait(x, 1);", "r = hf_wait(&x, 1, memory_order_relaxed);"),
-        ("wait(x, 1, s, acq);", "(void)hf_wait_any(&x, memory_order_acquire, 1, s);"),
+        ("r = CAS(x, 0, s, acq, rel);", "r = fp_cas(&x, 0, s, memory_order_acq_rel, memory_order_acquire);"),
+        ("CAS(x, 0, 1, rel);", "(void)fp_cas(&x, 0, 1, memory_order_release, memory_order_relaxed);"),
+        ("BCAS(x, 0, 1, acq);", "fp_bcas(&x, 0, 1, memory_order_acquire);"),
+        ("r = wait(x, 1);", "r = fp_wait(&x, 1, memory_order_relaxed);"),
+        ("wait(x, 1, s, acq);", "(void)fp_wait_any(&x, memory_order_acquire, 1, s);"),
         ("fence;", "atomic_thread_fence(memory_order_seq_cst);"),
         ("fence(acq_rel);", "atomic_thread_fence(memory_order_acq_rel);"),
         ("r = s + 1;", "r = (s + 1) & 255;"),
         ("r = s - 1 < 0;", "r = s - 1 < 0;"),
-        ("r = s / (r - 1) * 2;", "r = (HF_QUOTIENT(s, r - 1) * 2) & 255;"),
+        ("r = s / (r - 1) * 2;", "r = (FP_QUOTIENT(s, r - 1) * 2) & 255;"),
         ("r = s % 3;", "r = (s % 3) & 255;"),
         ("r = (r & s) == 1 && !s || r > s + 1;", "r = ((r & s) == 1 && (!s)) || r > s + 1;"),
         ("a[2].store(1);", "atomic_store_explicit(&a[2], 1, memory_order_relaxed);"),
-        ("r = a[s].load();", "r = atomic_load_explicit(&a[HF_INDEX(s, 3)], memory_order_relaxed);"),
+        ("r = a[s].load();", "r = atomic_load_explicit(&a[FP_INDEX(s, 3)], memory_order_relaxed);"),
         ("assume(r);", "if (!(r)) return (void *)failed;"),
-        ("assert(r == 1);", "HF_ASSERT(r == 1);"),
+        ("assert(r == 1);", "FP_ASSERT(r == 1);"),
         ("verify(r); skip;", ""),
         (
             "oneof({ x.store(1); }{});",
-            "switch (hf_choose(2)) { case 0: goto at_1; default: goto at_3; }\nat_1:;\n"
+            "switch (fp_choose(2)) { case 0: goto at_1; default: goto at_3; }\nat_1:;\n"
             "atomic_store_explicit(&x, 1, memory_order_relaxed);\ngoto at_3;\nat_3:;",
         ),
     ],
@@ -194,15 +194,15 @@ def test_locations_have_the_smallest_type_that_holds_their_values() -> None:
 
 def test_additions_that_cannot_wrap_around_leave_a_location_as_it_is() -> None:
     written = body("FADD(x, 1); FADD(x, 1); wait(x, 2);", "max_value 2; global x;")
-    assert "hf_wait(&x, 2," in written
+    assert "fp_wait(&x, 2," in written
     written = body("x.store(-1); FADD(x, 1); wait(x, 2);", "max_value 3; global x;")
-    assert "hf_wait(&x, 2 * 64," in written
+    assert "fp_wait(&x, 2 * 64," in written
 
 
 def test_a_location_that_is_added_to_and_compared_is_kept_in_its_upper_bits() -> None:
     written = body("FADD(x, -1); r = CAS(x, 3, 1);", "max_value 3; global x=1;")
     assert "atomic_fetch_add_explicit(&x, 3 * 64, memory_order_relaxed);" in written
-    assert "r = hf_cas(&x, 3 * 64, 1 * 64, memory_order_relaxed, memory_order_relaxed) / 64;" in written
+    assert "r = fp_cas(&x, 3 * 64, 1 * 64, memory_order_relaxed, memory_order_relaxed) / 64;" in written
 
 
 def test_a_location_that_wraps_around_where_c_cannot_is_told_with_its_place() -> None:
@@ -226,7 +226,7 @@ def test_c_is_written_only() -> None:
 
 
 def test_names_that_c_has_taken_are_spelled_otherwise() -> None:
-    names = ["x", "int", "y", "printf", "int_", "_t", "hf_x", "a.b", "0:r", "size_t", "thread_1"]
+    names = ["x", "int", "y", "printf", "int_", "_t", "fp_x", "a.b", "0:r", "size_t", "thread_1"]
     assert spellings(names, taken={"y"}) == {
         "x": "x",
         "int": "int__",
@@ -234,7 +234,7 @@ def test_names_that_c_has_taken_are_spelled_otherwise() -> None:
         "printf": "printf_",
         "int_": "int_",
         "_t": "v__t_",
-        "hf_x": "v_hf_x_",
+        "fp_x": "v_fp_x_",
         "a.b": "a_b_",
         "0:r": "v_0_r_",
         "size_t": "size_t_",
@@ -247,7 +247,7 @@ def test_every_name_that_the_headers_declare_is_known_as_taken(tmp_path: Path, t
     shell = Shell(tmp_path, toolchain)
     text = "#define _GNU_SOURCE\n" + "".join(f"#include <{header}.h>\n" for header in HEADERS)
     shell.write("headers.c", text)
-    include = shell.ok("holdfast", "flags", "--include").split()
+    include = shell.ok("fencepost", "flags", "--include").split()
     macros = shell.ok(toolchain.cc, "-E", "-dM", *include, "headers.c")
     declarations = shell.ok(toolchain.cc, "-E", "-P", *include, "headers.c")
     functions = re.findall(r"\b(\w+) \((?!\*)", declarations)
@@ -300,7 +300,7 @@ def _all_compile(shell: Shell, toolchain: Toolchain, programs: list[Program]) ->
             files.append(shell.write(f"p{number}.c", write(program, "c")).name)
         except InputError as error:
             assert "wraps around" in error.message  # noqa: PT017
-    include = shell.ok("holdfast", "flags", "--include").split()
+    include = shell.ok("fencepost", "flags", "--include").split()
     shell.ok(toolchain.cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", *include, "-c", *files)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats.expectations import expectations
+from fencepost.errors import InputError
+from fencepost.formats.expectations import expectations
 
 
 def test_rockers_form() -> None:

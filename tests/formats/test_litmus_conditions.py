@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.formats import litmus
-from holdfast.program.conditions import (
+from fencepost.formats import litmus
+from fencepost.program.conditions import (
     Always,
     And,
     CellIs,

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import litmus
+from fencepost.errors import InputError
+from fencepost.formats import litmus
 
 RLX = "memory_order_relaxed"
 
@@ -42,11 +42,11 @@ def test_the_message_starts_with_the_place_and_comes_with_the_line() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("AArch64 MP\n{}", "an AArch64 assembly litmus test; holdfast reads C litmus tests"),
-        ("X86 SB\n{}", "an X86 assembly litmus test; holdfast reads C litmus tests"),
-        ("PPC SB\n{}", "a PPC assembly litmus test; holdfast reads C litmus tests"),
-        ("LISA SB\n{}", "a LISA litmus test; holdfast reads C litmus tests"),
-        ("Java SB\n{}", "a Java litmus test; holdfast reads C litmus tests"),
+        ("AArch64 MP\n{}", "an AArch64 assembly litmus test; fencepost reads C litmus tests"),
+        ("X86 SB\n{}", "an X86 assembly litmus test; fencepost reads C litmus tests"),
+        ("PPC SB\n{}", "a PPC assembly litmus test; fencepost reads C litmus tests"),
+        ("LISA SB\n{}", "a LISA litmus test; fencepost reads C litmus tests"),
+        ("Java SB\n{}", "a Java litmus test; fencepost reads C litmus tests"),
         ("global x;", "expected `C` and the name of the test, found `global`"),
         ("", "the file is empty; expected a program"),
     ],

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from holdfast.formats import litmus
-from holdfast.program import (
+from fencepost.formats import litmus
+from fencepost.program import (
     Assign,
     Binary,
     Branch,
@@ -518,5 +518,5 @@ def test_locations_and_the_condition_have_their_places() -> None:
 
 
 def test_importing_the_reader_does_not_import_lark() -> None:
-    question = "import sys, holdfast.formats.litmus; sys.exit('lark' in sys.modules)"
+    question = "import sys, fencepost.formats.litmus; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", question], check=False).returncode == 0

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import InputError
-from holdfast.formats import litmus
-from holdfast.models import LimitReachedError, reachable_states
-from holdfast.program import Program
+from fencepost.errors import InputError
+from fencepost.formats import litmus
+from fencepost.models import LimitReachedError, reachable_states
+from fencepost.program import Program
 from strategies import programs as any_programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.formats import litmus
-from holdfast.models import reachable_states
-from holdfast.program import Program
-from holdfast.program.conditions import holds
+from fencepost.formats import litmus
+from fencepost.models import reachable_states
+from fencepost.program import Program
+from fencepost.program.conditions import holds
 
 RLX = "memory_order_relaxed"
 

@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import litmus, tpl
-from holdfast.program import Location, Program, Thread
-from holdfast.program.conditions import CellIs, FinalCondition
+from fencepost.errors import InputError
+from fencepost.formats import litmus, tpl
+from fencepost.program import Location, Program, Thread
+from fencepost.program.conditions import CellIs, FinalCondition
 
 ACQ, REL, RLX = "memory_order_acquire", "memory_order_release", "memory_order_relaxed"
 

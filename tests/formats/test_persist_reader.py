@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast import load
-from holdfast.errors import InputError
-from holdfast.formats import persist
-from holdfast.program import (
+from fencepost import load
+from fencepost.errors import InputError
+from fencepost.formats import persist
+from fencepost.program import (
     Assign,
     Assume,
     Binary,
@@ -152,7 +152,7 @@ def mistake(text: str) -> InputError:
     return caught.value
 
 
-NEGATIVE = "negative values cannot be stored: holdfast follows values from 0 on"
+NEGATIVE = "negative values cannot be stored: fencepost follows values from 0 on"
 STATEMENT = "an assignment, `fence`, `arw`, `skip` or `assume`"
 
 

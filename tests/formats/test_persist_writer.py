@@ -8,12 +8,12 @@ import pytest
 from test_automata_semantics import Drawing, changes_of, text_of
 from test_persist_reader import SIMPLE
 
-from holdfast.analyses.changes import Change, apply, candidates
-from holdfast.analyses.repair_edits import repaired_text
-from holdfast.errors import InputError
-from holdfast.formats import automata, persist, tpl, write
-from holdfast.models.explore import LimitReachedError
-from holdfast.program import Program
+from fencepost.analyses.changes import Change, apply, candidates
+from fencepost.analyses.repair_edits import repaired_text
+from fencepost.errors import InputError
+from fencepost.formats import automata, persist, tpl, write
+from fencepost.models.explore import LimitReachedError
+from fencepost.program import Program
 from strategies import random_program
 
 

@@ -1,4 +1,4 @@
-"""Spin, searching what is written for it to the end, finds what holdfast finds, in the same states."""
+"""Spin, searching what is written for it to the end, finds what fencepost finds, in the same states."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import pytest
 
-from holdfast.analyses.robustness import robust
-from holdfast.engine.explore import EVERY_STATE, Limits, explore
-from holdfast.errors import InputError
-from holdfast.formats import load, tpl, write
-from holdfast.program import Program
+from fencepost.analyses.robustness import robust
+from fencepost.engine.explore import EVERY_STATE, Limits, explore
+from fencepost.errors import InputError
+from fencepost.formats import load, tpl, write
+from fencepost.program import Program
 from strategies import random_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -60,7 +60,7 @@ def verify(text: str, directory: Path, optimise: str = "-O0") -> Verified:
 
 
 def findings(program: Program) -> set[str]:
-    """What holdfast finds, by the names that the program in Promela has for it."""
+    """What fencepost finds, by the names that the program in Promela has for it."""
     answer = robust(program)
     found = {"robust": answer.holds is False, "race_free": answer.race, "assertion": answer.assertion}
     return {name for name, is_found in found.items() if is_found}
@@ -69,7 +69,7 @@ def findings(program: Program) -> set[str]:
 def assert_same_findings(program: Program, directory: Path, optimise: str = "-O0") -> set[str]:
     ours = findings(program)
     theirs = verify(write(program, "promela", monitor="ra"), directory, optimise).findings()
-    if "robust" in ours:  # that is as far as holdfast looks
+    if "robust" in ours:  # that is as far as fencepost looks
         ours, theirs = ours & {"robust"}, theirs & {"robust"}
     assert ours == theirs, tpl.write(program)
     return ours

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from holdfast.cli import main
-from holdfast.errors import InputError
-from holdfast.formats import tpl, write
-from holdfast.formats.promela_names import spelled
+from fencepost.cli import main
+from fencepost.errors import InputError
+from fencepost.formats import tpl, write
+from fencepost.formats.promela_names import spelled
 
 
 def process(body: str, declarations: str = "max_value 3; global x, y; na d;", **options: str) -> str:
@@ -48,7 +48,7 @@ def test_a_whole_program() -> None:
     text = write(program, "promela")
     assert text.startswith(
         dedent("""\
-            /* Written by holdfast from lock.tpl: sequential consistency.
+            /* Written by fencepost from lock.tpl: sequential consistency.
                spin -a FILE; gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c; ./pan -m1000000 */
 
             unsigned v_next : 2;

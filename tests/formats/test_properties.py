@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats.formula import MOST_NESTED
-from holdfast.formats.properties import both, given_property, spelled, stated_property
-from holdfast.formats.tpl import read
-from holdfast.program import Program
-from holdfast.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
-from holdfast.program.properties import Property
+from fencepost.errors import InputError
+from fencepost.formats.formula import MOST_NESTED
+from fencepost.formats.properties import both, given_property, spelled, stated_property
+from fencepost.formats.tpl import read
+from fencepost.program import Program
+from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
+from fencepost.program.properties import Property
 
 CODE = """max_value 3;
 global x;

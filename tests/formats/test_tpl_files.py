@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import formats
-from holdfast.errors import InputError
-from holdfast.formats import tpl
+from fencepost import formats
+from fencepost.errors import InputError
+from fencepost.formats import tpl
 
 TEXT = "global x;\nfn w { x.store(1); }\n"
 

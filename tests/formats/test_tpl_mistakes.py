@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import tpl
+from fencepost.errors import InputError
+from fencepost.formats import tpl
 
 HEAD = "global x, flag, a[2]; na d;\n"
 

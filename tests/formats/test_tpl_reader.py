@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.formats import tpl
-from holdfast.program import (
+from fencepost.errors import InputError
+from fencepost.formats import tpl
+from fencepost.program import (
     Assert,
     Assign,
     Assume,
@@ -305,7 +305,7 @@ def test_strict_tpl_rejects_our_extensions(text: str, what: str) -> None:
     assert tpl.read(text)
     with pytest.raises(InputError) as caught:
         tpl.read(text, strict_tpl=True)
-    assert caught.value.message == f"{what} a holdfast extension; not allowed with --strict-tpl"
+    assert caught.value.message == f"{what} a fencepost extension; not allowed with --strict-tpl"
 
 
 def test_strict_tpl_reads_the_documented_language() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tpl_texts import mutations, programs
 
-from holdfast.errors import InputError
-from holdfast.formats import tpl
-from holdfast.program import (
+from fencepost.errors import InputError
+from fencepost.formats import tpl
+from fencepost.program import (
     Assign,
     Binary,
     Branch,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats import parser_tables, tpl, tpl_parser
+from fencepost.formats import parser_tables, tpl, tpl_parser
 
 TEXT = "global x; fn w { local r; if (r) { x.store(r + 1); } }"
 
@@ -19,7 +19,7 @@ TEXT = "global x; fn w { local r; if (r) { x.store(r + 1); } }"
 def cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     tpl_parser._parser.cache_clear()
-    yield tmp_path / "holdfast"
+    yield tmp_path / "fencepost"
     tpl_parser._parser.cache_clear()
 
 
@@ -67,6 +67,6 @@ def test_no_place_for_tables_is_no_problem(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_spelling_instructions_does_not_load_the_parser() -> None:
-    program = "import sys, holdfast.formats.tpl; sys.exit('lark' in sys.modules)"
+    program = "import sys, fencepost.formats.tpl; sys.exit('lark' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.formats import tpl
-from holdfast.program import (
+from fencepost.formats import tpl
+from fencepost.program import (
     Assign,
     Binary,
     Branch,

@@ -1,4 +1,4 @@
-"""An editor: a client that starts `holdfast lsp`, talks to it over its streams, and keeps what it says."""
+"""An editor: a client that starts `fencepost lsp`, talks to it over its streams, and keeps what it says."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-import holdfast
+import fencepost
 
 URI = "file:///somewhere/program.tpl"
 _START = (
-    "import sys; from holdfast.cli import main; sys.argv = ['holdfast', 'lsp', '--timeout', '20']; main()"
+    "import sys; from fencepost.cli import main; sys.argv = ['fencepost', 'lsp', '--timeout', '20']; main()"
 )
 _PATIENCE = 60
 
@@ -83,7 +83,7 @@ async def editor() -> AsyncIterator[Editor]:
     def shown(params: lsp.ShowMessageParams) -> None:
         session.messages.append(params)
 
-    source = str(Path(holdfast.__file__).parents[1])
+    source = str(Path(fencepost.__file__).parents[1])
     await client.start_io(sys.executable, "-c", _START, env={**os.environ, "PYTHONPATH": source})
     await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
     client.initialized(lsp.InitializedParams())

@@ -1,4 +1,4 @@
-"""What an editor gets from `holdfast lsp`, in a real session over standard input and output."""
+"""What an editor gets from `fencepost lsp`, in a real session over standard input and output."""
 
 from __future__ import annotations
 
@@ -141,5 +141,5 @@ async def test_without_threads_there_is_nothing_to_check(editor: Editor) -> None
 @with_editor
 async def test_an_unknown_model_is_told(editor: Editor) -> None:
     await editor.open(SB)
-    answer = await editor.execute(lsp.Command("", "holdfast.checkRobustness", arguments=[URI, "power"]))
+    answer = await editor.execute(lsp.Command("", "fencepost.checkRobustness", arguments=[URI, "power"]))
     assert answer == "there is no model `power`"

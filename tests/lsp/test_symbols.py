@@ -5,11 +5,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli import main
-from holdfast.formats.tpl_parser import KEYWORDS
-from holdfast.lsp.hover import WORDS, meaning
-from holdfast.lsp.problems import Place, mistakes, word_at
-from holdfast.lsp.symbols import Symbols
+from fencepost.cli import main
+from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.lsp.hover import WORDS, meaning
+from fencepost.lsp.problems import Place, mistakes, word_at
+from fencepost.lsp.symbols import Symbols
 
 TEXT = """max_value 3; // global hidden;
 global x = 1, a[2] = {1, 2}, y;
@@ -97,7 +97,7 @@ def test_every_memory_order_is_explained():
 
 def test_without_pygls_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
-    monkeypatch.delitem(sys.modules, "holdfast.lsp.server", raising=False)
+    monkeypatch.delitem(sys.modules, "fencepost.lsp.server", raising=False)
     result = CliRunner().invoke(main, ["lsp"])
     assert result.exit_code == 2
-    assert "pip install 'holdfast[lsp]'" in result.output
+    assert "pip install 'fencepost[lsp]'" in result.output

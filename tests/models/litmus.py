@@ -6,7 +6,7 @@ the registers a, b, c, d.
 
 from __future__ import annotations
 
-from holdfast.program import (
+from fencepost.program import (
     Binary,
     BlockingCompareExchange,
     Branch,

@@ -6,7 +6,7 @@ if given, stands between the two accesses of a thread.
 
 from __future__ import annotations
 
-from holdfast.program import Fence, Instruction, Mode, Program
+from fencepost.program import Fence, Instruction, Mode, Program
 from models.litmus import fadd, na_read, na_write, program, read, wait, write
 
 RLX, ACQ, REL = Mode.RLX, Mode.ACQ, Mode.REL

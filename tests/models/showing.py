@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.models import rc20, sc
-from holdfast.models.enumerate import GraphState, transitions
-from holdfast.models.graphs import NOTHING, Graph, initial_graph
-from holdfast.models.relations import identity
-from holdfast.models.robustness import MODELS, NonRobustnessWitness
-from holdfast.models.sc import SCG
-from holdfast.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
-from holdfast.program import CellAccess, Fence, Mode, Program, access_modes
-from holdfast.verdicts import Assertion, Edge, Event, Race, Run, Witness
+from fencepost.models import rc20, sc
+from fencepost.models.enumerate import GraphState, transitions
+from fencepost.models.graphs import NOTHING, Graph, initial_graph
+from fencepost.models.relations import identity
+from fencepost.models.robustness import MODELS, NonRobustnessWitness
+from fencepost.models.sc import SCG
+from fencepost.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
+from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
+from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
 
 Path = tuple[tuple[int, int, Label], ...]  # thread, pc, label
 Findings = set[tuple[int, Finding]]

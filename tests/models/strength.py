@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from holdfast.program import (
+from fencepost.program import (
     BlockingCompareExchange,
     CompareExchange,
     Exchange,

@@ -3,12 +3,12 @@ from itertools import islice
 
 import pytest
 
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.graphs import Graph, initial_graph
-from holdfast.models.ra import RAG_NA
-from holdfast.models.relations import identity
-from holdfast.models.threads import Label, ProgramLts
-from holdfast.program import Mode
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.graphs import Graph, initial_graph
+from fencepost.models.ra import RAG_NA
+from fencepost.models.relations import identity
+from fencepost.models.threads import Label, ProgramLts
+from fencepost.program import Mode
 from models.litmus import SB, TWO_PLUS_TWO_W, program
 from strategies import random_program
 

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from holdfast.models import lo_sra, op_sra
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.lo_sra import Option, consumed, written
-from holdfast.models.threads import Label
+from fencepost.models import lo_sra, op_sra
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.lo_sra import Option, consumed, written
+from fencepost.models.threads import Label
 from models.test_sra import EXAMPLES, is_reached
 from strategies import random_program
 

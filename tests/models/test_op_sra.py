@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from holdfast.models import op_sra, sc
-from holdfast.models.enumerate import GraphState, transitions
-from holdfast.models.op_sra import (
+from fencepost.models import op_sra, sc
+from fencepost.models.enumerate import GraphState, transitions
+from fencepost.models.op_sra import (
     INITIAL_WRITER,
     OP_SRA,
     FinalState,
@@ -16,10 +16,10 @@ from holdfast.models.op_sra import (
     op_sra_states,
     replay,
 )
-from holdfast.models.relations import identity
-from holdfast.models.sra import SraLts, is_sra_consistent
-from holdfast.models.threads import Label, moved
-from holdfast.program import Assert, Choose, Constant
+from fencepost.models.relations import identity
+from fencepost.models.sra import SraLts, is_sra_consistent
+from fencepost.models.threads import Label, moved
+from fencepost.program import Assert, Choose, Constant
 from models.litmus import (
     IRIW,
     MP,

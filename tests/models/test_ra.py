@@ -3,12 +3,12 @@ from itertools import islice
 
 import pytest
 
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.ra import RAG, allows, is_ra_consistent
-from holdfast.models.ra_timestamps import timestamp_states
-from holdfast.models.relations import relation
-from holdfast.models.threads import ProgramLts
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.ra import RAG, allows, is_ra_consistent
+from fencepost.models.ra_timestamps import timestamp_states
+from fencepost.models.relations import relation
+from fencepost.models.threads import ProgramLts
 from models.litmus import IRIW, MP, SB, SB_RMWS, TWO_PLUS_TWO_W, TWO_RMW
 from strategies import random_program
 

@@ -4,16 +4,16 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.graphs import initial_graph
-from holdfast.models.ra import RAG
-from holdfast.models.rc20 import RC20, allows, hb, is_rc20_consistent, knowledge, races, sw
-from holdfast.models.relations import identity
-from holdfast.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
-from holdfast.models.sc import SCG
-from holdfast.models.threads import DIVERGED, Label, ProgramLts
-from holdfast.program import Choose, Goto, Mode, Program
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.graphs import initial_graph
+from fencepost.models.ra import RAG
+from fencepost.models.rc20 import RC20, allows, hb, is_rc20_consistent, knowledge, races, sw
+from fencepost.models.relations import identity
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
+from fencepost.models.sc import SCG
+from fencepost.models.threads import DIVERGED, Label, ProgramLts
+from fencepost.program import Choose, Goto, Mode, Program
 from models.litmus import program, read, wait, write
 from models.litmus_rc20 import ACQ, ACQUIRE, RACES, RELEASE, SC_FENCE, VERDICTS
 from models.strength import release_acquire, weakened

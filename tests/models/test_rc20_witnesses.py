@@ -6,10 +6,10 @@ from itertools import islice
 import msgspec
 import pytest
 
-from holdfast.models.rc20 import races
-from holdfast.models.robustness import non_robustness_witness
-from holdfast.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
-from holdfast.program import Assert, Binary, Choose, Constant, Register
+from fencepost.models.rc20 import races
+from fencepost.models.robustness import non_robustness_witness
+from fencepost.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
+from fencepost.program import Assert, Binary, Choose, Constant, Register
 from models.litmus import na_read, na_write, program, read, wait, write
 from models.litmus_rc20 import ACQ, ACQUIRE, RACES, REL, RELEASE, VERDICTS, mp, passing, sb
 from models.showing import assertions_shown, race_shown, runs_shown, witness_shown

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.models.relations import Relation, identity, product, relation
+from fencepost.models.relations import Relation, identity, product, relation
 
 EVENTS = range(5)
 events = st.sets(st.sampled_from(EVENTS))

@@ -3,12 +3,12 @@ import random
 import pytest
 from hypothesis import given, settings
 
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.ra import RAG, RAG_NA
-from holdfast.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
-from holdfast.models.sc import SCG, races, reachable_states
-from holdfast.models.threads import ProgramLts
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.ra import RAG, RAG_NA
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
+from fencepost.models.sc import SCG, races, reachable_states
+from fencepost.models.threads import ProgramLts
 from models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, VERDICTS
 from strategies import programs, random_program
 

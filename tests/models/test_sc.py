@@ -2,9 +2,9 @@ import random
 
 import pytest
 
-from holdfast.models.enumerate import BOTTOM, reachable_graph_states
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.sc import (
+from fencepost.models.enumerate import BOTTOM, reachable_graph_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.sc import (
     SCG,
     ScFinding,
     ScRace,
@@ -14,8 +14,8 @@ from holdfast.models.sc import (
     races,
     reachable_states,
 )
-from holdfast.models.threads import ProgramLts
-from holdfast.program import Assert, Assign, Binary, Constant, Goto, Load, Register
+from fencepost.models.threads import ProgramLts
+from fencepost.program import Assert, Assign, Binary, Constant, Goto, Load, Register
 from models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, program, read, write
 from strategies import random_program
 

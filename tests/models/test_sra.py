@@ -9,13 +9,13 @@ import random
 
 import pytest
 
-from holdfast.models import op_sra, sc, sra
-from holdfast.models.enumerate import reachable_graph_states
-from holdfast.models.explore import LimitReachedError
-from holdfast.models.graphs import initial_graph
-from holdfast.models.ra import RAG, is_ra_consistent
-from holdfast.models.sra import SraLts, broken_rules, is_sra_consistent, racing_writes
-from holdfast.models.threads import Label
+from fencepost.models import op_sra, sc, sra
+from fencepost.models.enumerate import reachable_graph_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.graphs import initial_graph
+from fencepost.models.ra import RAG, is_ra_consistent
+from fencepost.models.sra import SraLts, broken_rules, is_sra_consistent, racing_writes
+from fencepost.models.threads import Label
 from models.litmus import (
     IRIW,
     LOCK,

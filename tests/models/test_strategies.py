@@ -7,11 +7,11 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 
-from holdfast.models.rc20 import races as rc20_races
-from holdfast.models.robustness import non_robustness_witness
-from holdfast.models.sc import findings, races
-from holdfast.models.threads import DIVERGED, ProgramLts
-from holdfast.program import Fence, Instruction, Mode, ThreadId, expressions_of, jump_targets, subexpressions
+from fencepost.models.rc20 import races as rc20_races
+from fencepost.models.robustness import non_robustness_witness
+from fencepost.models.sc import findings, races
+from fencepost.models.threads import DIVERGED, ProgramLts
+from fencepost.program import Fence, Instruction, Mode, ThreadId, expressions_of, jump_targets, subexpressions
 from models.strength import weakened
 from strategies import programs, random_program
 

@@ -1,7 +1,7 @@
 import pytest
 
-from holdfast.models.threads import DIVERGED, NO_CELL, Finding, Label, ProgramLts, ThreadLts, ThreadState
-from holdfast.program import (
+from fencepost.models.threads import DIVERGED, NO_CELL, Finding, Label, ProgramLts, ThreadLts, ThreadState
+from fencepost.program import (
     Assert,
     Assign,
     Assume,

@@ -3,17 +3,17 @@ import random
 import pytest
 from hypothesis import given, settings
 
-from holdfast.analyses.changes import Change, apply
-from holdfast.models.explore import LimitReachedError, reachable
-from holdfast.models.sc import ScState, reachable_states
-from holdfast.models.threads import ProgramLts
-from holdfast.models.tso import (
+from fencepost.analyses.changes import Change, apply
+from fencepost.models.explore import LimitReachedError, reachable
+from fencepost.models.sc import ScState, reachable_states
+from fencepost.models.threads import ProgramLts
+from fencepost.models.tso import (
     tso_initial_states,
     tso_plain_states,
     tso_transitions,
     unbuffered_transitions,
 )
-from holdfast.models.tso_traces import (
+from fencepost.models.tso_traces import (
     is_persistent,
     is_robust,
     is_triangular_race_free,
@@ -23,7 +23,7 @@ from holdfast.models.tso_traces import (
     trace_of,
     tso_traces,
 )
-from holdfast.program import Cell, Constant, Exchange, Register, Store
+from fencepost.program import Cell, Constant, Exchange, Register, Store
 from models.litmus import (
     IRIW,
     LOCK,

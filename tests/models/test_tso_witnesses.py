@@ -4,11 +4,11 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from holdfast.models.threads import ProgramLts
-from holdfast.models.tso import accesses, tso_initial_states, updates
-from holdfast.models.tso_traces import is_persistent, is_robust, is_triangular_race_free, sc_traces, trace_of
-from holdfast.models.tso_witnesses import is_beyond_sc, replay_tso
-from holdfast.verdicts import Delay, Edge, Event, TsoWitness
+from fencepost.models.threads import ProgramLts
+from fencepost.models.tso import accesses, tso_initial_states, updates
+from fencepost.models.tso_traces import is_persistent, is_robust, is_triangular_race_free, sc_traces, trace_of
+from fencepost.models.tso_witnesses import is_beyond_sc, replay_tso
+from fencepost.verdicts import Delay, Edge, Event, TsoWitness
 from models.litmus import MP, SB, SB_OF_ZEROS, SB_ONE_FENCE, SC_FENCE, program, read, write
 from strategies import random_program
 

@@ -4,10 +4,10 @@ from itertools import islice
 import msgspec
 import pytest
 
-from holdfast.models.robustness import non_robustness_witness
-from holdfast.models.sc import findings, races
-from holdfast.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
-from holdfast.verdicts import Edge
+from fencepost.models.robustness import non_robustness_witness
+from fencepost.models.sc import findings, races
+from fencepost.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
+from fencepost.verdicts import Edge
 from models.litmus import MP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, SB_ONE_FENCE, TWO_PLUS_TWO_W
 from models.showing import assertions_shown, race_shown, runs_shown, witness_shown
 from strategies import random_program

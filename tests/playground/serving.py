@@ -1,4 +1,4 @@
-"""A playground in a process of its own, as `holdfast serve` starts it, and requests to it."""
+"""A playground in a process of its own, as `fencepost serve` starts it, and requests to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-import holdfast
+import fencepost
 
 SB = """global x, y;
 fn left { local r; x.store(1); r = y.load(); }
@@ -116,12 +116,12 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 @contextmanager
 def playground(*options: str) -> Iterator[Playground]:
-    start = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; main()"
+    start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", start, "serve", "--port", "0", *options],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(holdfast.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(fencepost.__file__).parents[1])},
     )
     try:
         assert process.stdout is not None
@@ -155,6 +155,6 @@ def _is_child(pid: str, parent: int) -> bool:
 
 def _is_search(pid: str) -> bool:
     try:
-        return b"holdfast.playground.search" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"fencepost.playground.search" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False

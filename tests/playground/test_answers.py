@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from holdfast.formats import FORMATS
-from holdfast.playground.gallery import examples
-from holdfast.playground.questions import QUESTIONS
+from fencepost.formats import FORMATS
+from fencepost.playground.gallery import examples
+from fencepost.playground.questions import QUESTIONS
 
 from .serving import BOTH_IN, ENDLESS, SB, playground
 
@@ -17,7 +17,7 @@ def test_every_question_is_answered(serving):
     for question in QUESTIONS:
         answer = serving.answer(BOTH_IN, question=question.name)
         assert answer["holds"] is (question.name == "verify-sc"), question.name
-        assert ("hf-picture" in answer["html"]) is not answer["holds"]
+        assert ("fp-picture" in answer["html"]) is not answer["holds"]
         assert serving.answer(FENCED, question=question.name)["holds"] is True
 
 
@@ -71,7 +71,7 @@ def test_a_long_search_tells_how_far_it_is():
 def test_a_port_that_is_taken_is_told(serving):
     from click.testing import CliRunner
 
-    from holdfast.cli import main
+    from fencepost.cli import main
 
     result = CliRunner().invoke(main, ["serve", "--port", str(serving.port)])
     assert result.exit_code == 2

@@ -180,7 +180,7 @@ class TestFromElsewhere:
     def test_a_foreign_host_is_refused(self, serving, host):
         response, body = serving.get("/", Host=host)
         assert response.status in (400, 403)
-        assert b"holdfast playground" not in body
+        assert b"fencepost playground" not in body
 
     def test_localhost_is_not_foreign(self, serving):
         assert serving.get("/", Host=f"localhost:{serving.port}")[0].status == 200

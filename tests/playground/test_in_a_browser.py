@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import holdfast
-from holdfast.formats.tpl import read
-from holdfast.playground.questions import QUESTIONS
-from holdfast.report.html import page as report_page
+import fencepost
+from fencepost.formats.tpl import read
+from fencepost.playground.questions import QUESTIONS
+from fencepost.report.html import page as report_page
 
 from .browsing import chromium, visit
 from .serving import BOTH_IN, ENDLESS, SB, wait_until
@@ -47,8 +47,8 @@ def text_of(page):
 
 def ask(page):
     page.click("#ask")
-    page.wait_for_selector("#answer .hf-verdict")
-    return page.inner_text("#answer .hf-verdict")
+    page.wait_for_selector("#answer .fp-verdict")
+    return page.inner_text("#answer .fp-verdict")
 
 
 def wait_for_text(page, selector, text):
@@ -56,7 +56,7 @@ def wait_for_text(page, selector, text):
 
 
 def place(page):
-    return page.inner_text("#answer .hf-place")
+    return page.inner_text("#answer .fp-place")
 
 
 def test_an_example_opens_with_its_colours(page):
@@ -82,26 +82,26 @@ def test_the_run_is_stepped_through(page):
     ask(page)
     page.click("[aria-label='To the start']")
     assert place(page) == "step 0 of 4"
-    assert page.inner_text(".hf-says") == "The start."
+    assert page.inner_text(".fp-says") == "The start."
     page.click("[aria-label='One step on']")
     assert place(page) == "step 1 of 4"
-    assert "x.store(1, rel)" in page.inner_text(".hf-run .hf-now")
+    assert "x.store(1, rel)" in page.inner_text(".fp-run .fp-now")
     assert "x.store(1, rel)" in page.inner_text("#editor .step")
-    assert "x\t1" in page.inner_text(".hf-panels .hf-changed")
-    assert "can still see x = 0 or 1" in page.inner_text(".hf-panels")
+    assert "x\t1" in page.inner_text(".fp-panels .fp-changed")
+    assert "can still see x = 0 or 1" in page.inner_text(".fp-panels")
     page.click("[aria-label='One step back']")
     assert place(page) == "step 0 of 4"
-    page.click(".hf-run [data-step='3']")
+    page.click(".fp-run [data-step='3']")
     assert place(page) == "step 3 of 4"
-    assert page.query_selector_all("#answer svg .hf-later")
+    assert page.query_selector_all("#answer svg .fp-later")
     page.click("[aria-label='To the end']")
-    assert not page.query_selector_all("#answer svg .hf-later")
+    assert not page.query_selector_all("#answer svg .fp-later")
 
 
 def test_the_run_plays_by_itself(page):
     ask(page)
     page.click("#answer >> text=play")
-    wait_for_text(page, "#answer .hf-place", "step 2 of 4")
+    wait_for_text(page, "#answer .fp-place", "step 2 of 4")
     page.click("#answer >> text=pause")
 
 
@@ -110,13 +110,13 @@ def test_an_arrow_explains_itself(page):
     edges = page.query_selector_all("#answer svg .edge[data-relations=fr]")
     edges[0].query_selector(".hit").hover(force=True)
     edges[0].focus()
-    caption = page.inner_text(".hf-picture figcaption")
+    caption = page.inner_text(".fp-picture figcaption")
     assert caption.startswith("fr, from-reads.")
     assert "rf⁻¹ ; mo" in caption
     assert "here ordering is missing" in caption
     edges[0].evaluate("edge => edge.blur()")
     page.mouse.move(0, 0)
-    assert page.inner_text(".hf-picture figcaption").startswith("Point at an arrow")
+    assert page.inner_text(".fp-picture figcaption").startswith("Point at an arrow")
 
 
 def test_a_broken_program_is_underlined_until_it_is_mended(page):
@@ -156,8 +156,8 @@ def test_a_repair_is_shown_side_by_side_and_makes_the_program_robust(page):
     assert ["fence" in side for side in sides] == [False, True]
     assert text_of(page) == before
     page.click("#apply")
-    page.wait_for_selector("#answer .hf-good")
-    assert page.inner_text("#answer .hf-verdict") == "robust"
+    page.wait_for_selector("#answer .fp-good")
+    assert page.inner_text("#answer .fp-verdict") == "robust"
     assert text_of(page).count("fence;") == 2
 
 
@@ -241,7 +241,7 @@ def test_the_page_follows_the_dark_scheme(browser, serving):
             colours.append(
                 [
                     opened.evaluate("getComputedStyle(document.body).backgroundColor"),
-                    opened.evaluate("getComputedStyle(document.querySelector('.hf-graph .bg')).fill"),
+                    opened.evaluate("getComputedStyle(document.querySelector('.fp-graph .bg')).fill"),
                 ]
             )
     assert colours == [["rgb(255, 255, 255)"] * 2, ["rgb(13, 17, 23)"] * 2]
@@ -250,11 +250,11 @@ def test_the_page_follows_the_dark_scheme(browser, serving):
 def test_the_page_of_a_report_works_from_a_file(browser, tmp_path):
     program = read(f"// {MARKUP}\n{SB}", "sb.tpl")
     file = tmp_path / "report.html"
-    file.write_text(report_page(holdfast.robust(program), program), encoding="utf-8")
+    file.write_text(report_page(fencepost.robust(program), program), encoding="utf-8")
     with visit(browser, file.as_uri()) as opened:
         opened.click("[aria-label='One step back']")
-        assert opened.inner_text(".hf-place") == "step 3 of 4"
-        assert "y.store(1)" in opened.inner_text(".hf-source .hf-now")
+        assert opened.inner_text(".fp-place") == "step 3 of 4"
+        assert "y.store(1)" in opened.inner_text(".fp-source .fp-now")
         opened.focus("svg .edge[data-relations=fr]")
         assert "from-reads" in opened.inner_text("figcaption")
         assert opened.query_selector_all("img") == []

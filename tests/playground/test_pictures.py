@@ -1,6 +1,6 @@
 """The pictures of the pages: what they are to show is on the screen.
 
-`HOLDFAST_UPDATE_DOCS=1 pytest tests/playground/test_pictures.py` takes them anew; look at them before
+`FENCEPOST_UPDATE_DOCS=1 pytest tests/playground/test_pictures.py` takes them anew; look at them before
 committing.
 """
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import holdfast
-from holdfast.formats.tpl import read
-from holdfast.report.html import page as report_page
+import fencepost
+from fencepost.formats.tpl import read
+from fencepost.report.html import page as report_page
 
 from .browsing import chromium, visit
 
@@ -28,7 +28,7 @@ def browser():
 
 def take(page, name, tmp_path):
     page.set_viewport_size({"width": 1400, "height": 1130})
-    folder = ROOT / "docs" / "pictures" if os.environ.get("HOLDFAST_UPDATE_DOCS") else tmp_path
+    folder = ROOT / "docs" / "pictures" if os.environ.get("FENCEPOST_UPDATE_DOCS") else tmp_path
     page.screenshot(path=folder / name)
     assert (folder / name).stat().st_size > 20_000
 
@@ -50,7 +50,7 @@ def test_the_page_of_an_answer(browser, tmp_path):
     path = ROOT / "examples" / "tutorial" / "peterson.tpl"
     program = read(path.read_text(encoding="utf-8"), path.name)
     file = tmp_path / "report.html"
-    file.write_text(report_page(holdfast.persist(program), program), encoding="utf-8")
+    file.write_text(report_page(fencepost.persist(program), program), encoding="utf-8")
     with visit(browser, file.as_uri(), "dark") as page:
         page.click("[aria-label='One step back']")
         page.focus("svg .edge[data-relations=fr]")

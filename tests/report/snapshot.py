@@ -1,6 +1,6 @@
 """Compare a rendering with the one kept in `snapshots/`.
 
-`HOLDFAST_UPDATE_SNAPSHOTS=1 pytest tests/report` writes the files anew; look at the diff before committing.
+`FENCEPOST_UPDATE_SNAPSHOTS=1 pytest tests/report` writes the files anew; look at the diff before committing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 def assert_matches(name: str, text: str) -> None:
     file = SNAPSHOTS / name
-    if os.environ.get("HOLDFAST_UPDATE_SNAPSHOTS"):
+    if os.environ.get("FENCEPOST_UPDATE_SNAPSHOTS"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     kept = file.read_text(encoding="utf-8") if file.exists() else ""

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.analyses.changes import Change, apply
-from holdfast.analyses.robustness import robust
-from holdfast.analyses.tso import persist
-from holdfast.engine.explore import FENCE_CELL, Limits
-from holdfast.formats import load
-from holdfast.formats.tpl import read
-from holdfast.program import Load, Store, Wait
-from holdfast.report.advice import advice, reason, repairs
+from fencepost.analyses.changes import Change, apply
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.tso import persist
+from fencepost.engine.explore import FENCE_CELL, Limits
+from fencepost.formats import load
+from fencepost.formats.tpl import read
+from fencepost.program import Load, Store, Wait
+from fencepost.report.advice import advice, reason, repairs
 
 
 def advice_about(text, model):

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from holdfast.report import as_json, notebook, svg, text
-from holdfast.report.printable import columns
+from fencepost.report import as_json, notebook, svg, text
+from fencepost.report.printable import columns
 
 from .witnesses import Step, fragile, not_robust, tso_witness, witness
 

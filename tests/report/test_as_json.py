@@ -3,8 +3,8 @@ import json
 import msgspec
 import pytest
 
-from holdfast.report import as_json
-from holdfast.verdicts import (
+from fencepost.report import as_json
+from fencepost.verdicts import (
     Fragile,
     NotRobust,
     Persistent,

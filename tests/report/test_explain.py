@@ -1,9 +1,9 @@
 import msgspec
 import pytest
 
-from holdfast.report.cycle import told, unrolled, worth_showing
-from holdfast.report.explain import claim, explain_assertion, explain_cycle, explain_race
-from holdfast.verdicts import Edge
+from fencepost.report.cycle import told, unrolled, worth_showing
+from fencepost.report.explain import claim, explain_assertion, explain_cycle, explain_race
+from fencepost.verdicts import Edge
 
 from .witnesses import (
     BOTH_INSIDE,

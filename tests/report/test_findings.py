@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-import holdfast
-from holdfast.errors import InputError
-from holdfast.formats.tpl import read
-from holdfast.report import as_json, baseline, junit, sarif, text
-from holdfast.report.findings import finding, finding_id, findings
-from holdfast.verdicts import BadState, Place, SafetyWitness, Unsafe
+import fencepost
+from fencepost.errors import InputError
+from fencepost.formats.tpl import read
+from fencepost.report import as_json, baseline, junit, sarif, text
+from fencepost.report.findings import finding, finding_id, findings
+from fencepost.verdicts import BadState, Place, SafetyWitness, Unsafe
 
 from .sarif_schema import checked_run
 from .witnesses import ANSWERS, SB, STATS, not_robust
@@ -26,14 +26,14 @@ def ids(answer):
 
 
 def test_findings_come_in_order_and_every_one_has_its_own_id():
-    answer = holdfast.robust(read(RACY, "racy.tpl"))
+    answer = fencepost.robust(read(RACY, "racy.tpl"))
     assert [found.rule for found in findings(answer)] == ["not-robust", "race"]
     assert len(set(ids(answer))) == 2
 
 
 def test_lines_elsewhere_do_not_change_an_id():
     moved = "// a comment\n\n" + RACY.replace("na d;", "\n\nna d; // more")
-    assert ids(holdfast.robust(read(moved, "racy.tpl"))) == ids(holdfast.robust(read(RACY, "racy.tpl")))
+    assert ids(fencepost.robust(read(moved, "racy.tpl"))) == ids(fencepost.robust(read(RACY, "racy.tpl")))
 
 
 def test_another_file_model_or_statement_changes_it():
@@ -114,7 +114,7 @@ def test_every_kind_of_finding_has_a_rule():
 
 class TestBaseline:
     def test_known_findings_are_taken_out_and_new_ones_stay(self, tmp_path):
-        answer = holdfast.robust(read(RACY, "racy.tpl"))
+        answer = fencepost.robust(read(RACY, "racy.tpl"))
         only_race = msgspec.structs.replace(answer, witness=None)
         path = tmp_path / "old.json"
         path.write_bytes(as_json.encode(only_race) + b"\n\n" + as_json.encode(ANSWERS["robust"]) + b"\n")

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-import holdfast
-from holdfast.cli import main
-from holdfast.formats.tpl import read
-from holdfast.report.html import fragment, page
+import fencepost
+from fencepost.cli import main
+from fencepost.formats.tpl import read
+from fencepost.report.html import fragment, page
 
 from .snapshot import assert_matches
 from .test_any_run import random_tso_witness, random_witness
@@ -39,7 +39,7 @@ def test_it_is_well_formed_and_has_a_run_for_each_finding(name):
     answer = ANSWERS[name]
     root = ElementTree.fromstring(fragment(answer))
     findings = [f for f in (answer.witness, answer.race, answer.assertion) if f is not None]
-    played = [json.loads(e.text) for e in root.iter("script") if e.get("class") == "hf-playback"]
+    played = [json.loads(e.text) for e in root.iter("script") if e.get("class") == "fp-playback"]
     assert len(played) == len(findings)
     assert len(list(root.iter(f"{SVG}svg"))) == (answer.witness is not None)
 
@@ -54,7 +54,7 @@ def test_it_takes_whatever_run_the_engine_may_find(seed):
 def test_every_row_of_the_run_is_a_frame(name):
     html = fragment(ANSWERS[name])
     rows = re.findall(r'<tr data-step="(\d+)"', html)
-    (played,) = elements(html, "hf-playback")
+    (played,) = elements(html, "fp-playback")
     assert list(map(int, rows)) == list(range(1, len(json.loads(played.text)["frames"])))
 
 
@@ -71,24 +71,24 @@ def test_every_arrow_says_what_it_means_and_which_rule_gave_it(name):
 
 def test_the_arrows_of_the_circle_say_where_ordering_is_missing():
     program = read(SB, "sb.tpl")
-    notes = [edge.find(f"{SVG}title").text for edge in elements(fragment(holdfast.robust(program)), "edge")]
+    notes = [edge.find(f"{SVG}title").text for edge in elements(fragment(fencepost.robust(program)), "edge")]
     assert sum("here ordering is missing" in note for note in notes) == 2
-    notes = [edge.find(f"{SVG}title").text for edge in elements(fragment(holdfast.persist(program)), "edge")]
+    notes = [edge.find(f"{SVG}title").text for edge in elements(fragment(fencepost.persist(program)), "edge")]
     assert sum("here a fence is missing" in note for note in notes) == 1
 
 
 def test_the_source_is_there_with_the_threads_that_run_each_line():
     program = read(SB, "sb.tpl")
-    html = fragment(holdfast.robust(program), program)
+    html = fragment(fencepost.robust(program), program)
     lines = [row for row in ElementTree.fromstring(html).iter("tr") if row.get("data-line")]
     assert ["".join(line[1].find("pre").itertext()) for line in lines] == SB.rstrip().split("\n")
     assert [[tag.text for tag in line.iter("i")] for line in lines] == [[], ["left"], ["right"]]
-    assert "hf-columns" not in fragment(holdfast.robust(program), program, with_source=False)
+    assert "fp-columns" not in fragment(fencepost.robust(program), program, with_source=False)
 
 
 def test_a_repair_is_shown_as_a_diff():
     program = read(SB, "sb.tpl")
-    added = ElementTree.fromstring(fragment(holdfast.fix(program), program)).iter("ins")
+    added = ElementTree.fromstring(fragment(fencepost.fix(program), program)).iter("ins")
     assert sum("fence;" in line.text for line in added) == 2
 
 
@@ -100,14 +100,14 @@ def test_text_of_the_file_stays_text(name):
     assert "<img" not in html
     # The data of the player and the script of the page, and none that the program brought.
     assert re.findall(r"<script[^>]*>", body) == [
-        '<script type="application/json" class="hf-playback">',
+        '<script type="application/json" class="fp-playback">',
         '<script type="module">',
     ]
 
 
 def test_script_in_the_source_stays_text():
     program = read(SB, "<b>.tpl")
-    html = page(holdfast.robust(program), program)
+    html = page(fencepost.robust(program), program)
     assert html.count("<script") == 2
     assert "&lt;script&gt;alert(&quot;&amp;&quot;)" in html
     assert "<b>" not in html

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.report import junit
+from fencepost.errors import InputError
+from fencepost.report import junit
 
 from .snapshot import assert_matches
 from .witnesses import ANSWERS
@@ -22,7 +22,7 @@ def suite_of(*answers):
 def test_snapshot():
     some = [ANSWERS[name] for name in ("sb", "robust", "race", "unknown", "hostile")]
     answers = [(answer.file, answer) for answer in (*some, ERROR)]
-    assert_matches("junit.xml", junit.encode("holdfast robust ra", answers).decode())
+    assert_matches("junit.xml", junit.encode("fencepost robust ra", answers).decode())
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -2,9 +2,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-import holdfast
-from holdfast.formats.tpl import read
-from holdfast.report.notebook import answer_html, program_html, witness_svg
+import fencepost
+from fencepost.formats.tpl import read
+from fencepost.report.notebook import answer_html, program_html, witness_svg
 
 from .witnesses import ANSWERS, HOSTILE, SB
 
@@ -35,14 +35,14 @@ def test_a_program_is_its_text_with_the_numbers_of_the_lines():
 
 
 def test_a_program_without_a_text_is_written():
-    from holdfast.program import Cell, Constant, Location, Program, Store, Thread
+    from fencepost.program import Cell, Constant, Location, Program, Store, Thread
 
     threads = (Thread("t", (Store(Cell("x"), Constant(1)),)),)
     assert "x.store(1);" in Program((Location("x"),), threads)._repr_html_()
 
 
 def test_a_repair_shows_its_places_and_its_diff():
-    html = holdfast.fix(holdfast.load("examples/tutorial/sb.tpl"))._repr_html_()
+    html = fencepost.fix(fencepost.load("examples/tutorial/sb.tpl"))._repr_html_()
     ElementTree.fromstring(html)
     assert "<li>line 9: insert <code>fence;</code> before <code>r = y.load(acq)</code></li>" in html
     assert "+    fence;" in html

@@ -5,14 +5,14 @@ from collections import Counter
 
 import pytest
 
-import holdfast
-from holdfast.formats.tpl import read
-from holdfast.models.graphs import NOTHING, initial_graph
-from holdfast.models.robustness import MODELS
-from holdfast.models.threads import NO_CELL, Label
-from holdfast.program import Mode
-from holdfast.report.playback import LONGEST, playback
-from holdfast.verdicts import BadState, Edge, Run, SafetyWitness
+import fencepost
+from fencepost.formats.tpl import read
+from fencepost.models.graphs import NOTHING, initial_graph
+from fencepost.models.robustness import MODELS
+from fencepost.models.threads import NO_CELL, Label
+from fencepost.program import Mode
+from fencepost.report.playback import LONGEST, playback
+from fencepost.verdicts import BadState, Edge, Run, SafetyWitness
 from strategies import random_program
 
 from .witnesses import ANSWERS, SB, TSO_SEVERAL, Step, events
@@ -35,7 +35,7 @@ def folded(played, step, part):
 
 def test_frames_of_store_buffering():
     program = read(SB_TEXT, "sb.tpl")
-    witness = holdfast.robust(program).witness
+    witness = fencepost.robust(program).witness
     played = playback(witness, "ra", program)
     assert [(frame.thread, frame.line, frame.says) for frame in played.frames] == [
         (None, 0, ""),
@@ -50,7 +50,7 @@ def test_frames_of_store_buffering():
 
 def test_registers_are_those_of_the_code_between_the_accesses():
     program = read(SB_TEXT, "sb.tpl")
-    played = playback(holdfast.robust(program).witness, "ra", program)
+    played = playback(fencepost.robust(program).witness, "ra", program)
     assert played.frames[3].stands[1].registers == {"r": "0"}
     assert played.frames[4].stands[1].registers == {"r": "1"}  # r = r + 1 comes after the load
     assert played.frames[4].stands[1].line == 0
@@ -61,7 +61,7 @@ def test_a_choice_is_followed_as_the_run_made_it():
     fn left { local k, r; oneof({ k = 1; }{ k = 2; }); x.store(k, rel); r = y.load(acq); }
     fn right { local r; y.store(1, rel); r = x.load(acq); }"""
     program = read(text, "choice.tpl")
-    witness = holdfast.robust(program).witness
+    witness = fencepost.robust(program).witness
     played = playback(witness, "ra", program)
     stored = next(event for event in witness.events if event.thread == 0 and event.kind == "W")
     assert played.frames[0].stands[0].registers["k"] == str(stored.written)
@@ -115,7 +115,7 @@ def test_a_thread_sees_what_the_definition_lets_it_read(model):
     witnesses = 0
     for seed in range(120):
         program = random_program(random.Random(seed), modes=model == "rc20", most_accesses=4)
-        witness = holdfast.robust(program, model).witness
+        witness = fencepost.robust(program, model).witness
         if witness is None:
             continue
         witnesses += 1
@@ -160,7 +160,7 @@ def test_a_run_to_a_bad_state_is_seen_as_the_same_run_against_robustness():
     compared = 0
     for seed in range(60):
         program = random_program(random.Random(seed), most_accesses=4)
-        witness = holdfast.robust(program).witness
+        witness = fencepost.robust(program).witness
         if witness is None or witness.access.kind != "R":
             continue
         compared += 1
@@ -176,7 +176,7 @@ def test_registers_are_known_in_every_witness_of_random_programs(model):
     witnesses = 0
     for seed in range(150):
         program = random_program(random.Random(seed), modes=model == "rc20", most_accesses=5)
-        witness = holdfast.robust(program, model).witness
+        witness = fencepost.robust(program, model).witness
         if witness is not None:
             witnesses += 1
             played = playback(witness, model, program)

@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from holdfast.engine.explore import Progress
-from holdfast.report import progress
-from holdfast.report.progress import ProgressLine
+from fencepost.engine.explore import Progress
+from fencepost.report import progress
+from fencepost.report.progress import ProgressLine
 
 SOME = Progress(states=2_000_000, transitions=5_000_000, waiting=1234, memory_mb=56.0, seconds=4.0)
 

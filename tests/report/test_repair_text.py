@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.analyses.repair_answer import Edit, MadePersistent, NotRepairable, Repaired, StillFragile
-from holdfast.report.repair_text import render
+from fencepost.analyses.repair_answer import Edit, MadePersistent, NotRepairable, Repaired, StillFragile
+from fencepost.report.repair_text import render
 
 from .witnesses import STATS, TSO_SB
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-import holdfast
-from holdfast import __version__
-from holdfast.errors import InputError
-from holdfast.formats.tpl import read
-from holdfast.report import sarif, sarif_log
+import fencepost
+from fencepost import __version__
+from fencepost.errors import InputError
+from fencepost.formats.tpl import read
+from fencepost.report import sarif, sarif_log
 
 from .sarif_schema import checked_run
 from .snapshot import assert_matches
@@ -107,10 +107,10 @@ fn t2 { local b; y.store(1); b = x.load(); }"""
 
 
 def test_the_fix_of_a_finding_forbids_it():
-    result = result_of(holdfast.robust(read(SB, "sb.tpl"), "ra"))
+    result = result_of(fencepost.robust(read(SB, "sb.tpl"), "ra"))
     fixed = with_fix(SB, result)
     assert "fence; a = y.load();" in fixed
-    assert holdfast.robust(read(fixed, "sb.tpl"), "ra").holds
+    assert fencepost.robust(read(fixed, "sb.tpl"), "ra").holds
 
 
 @pytest.mark.parametrize("model", ["ra", "rc20", "tso"])
@@ -119,7 +119,7 @@ def test_the_fix_of_a_finding_forbids_it():
 )
 def test_the_fix_of_a_repair_repairs(text, model):
     program = read(text, "sb.tpl")
-    answer = holdfast.fix(program, model)
+    answer = fencepost.fix(program, model)
     result = result_of(answer)
     fixed = with_fix(text, result)
     assert fixed == answer.repaired
@@ -127,12 +127,12 @@ def test_the_fix_of_a_repair_repairs(text, model):
 
 
 def test_a_program_that_needs_no_repair_has_no_result():
-    assert run_of(holdfast.fix(read(SB.replace("(1);", "(1); fence;"), "sb.tpl"), "ra"))["results"] == []
+    assert run_of(fencepost.fix(read(SB.replace("(1);", "(1); fence;"), "sb.tpl"), "ra"))["results"] == []
 
 
 def test_a_repair_of_a_program_in_another_language_has_no_fix_to_apply():
-    program = holdfast.load("examples/litmus-c/3SB+ra+ra+ra.litmus")
-    assert "fixes" not in result_of(holdfast.fix(program, "ra"))
+    program = fencepost.load("examples/litmus-c/3SB+ra+ra+ra.litmus")
+    assert "fixes" not in result_of(fencepost.fix(program, "ra"))
 
 
 def with_fix(text, result):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.report import as_json, notebook, svg, table, text
-from holdfast.report.labels import verdict
+from fencepost.errors import InputError
+from fencepost.report import as_json, notebook, svg, table, text
+from fencepost.report.labels import verdict
 
 from .snapshot import assert_matches
 from .witnesses import ANSWERS

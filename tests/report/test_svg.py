@@ -3,9 +3,9 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from holdfast.report import layout, svg
-from holdfast.report.roles import buffered, closing
-from holdfast.verdicts import Edge, SafetyWitness
+from fencepost.report import layout, svg
+from fencepost.report.roles import buffered, closing
+from fencepost.verdicts import Edge, SafetyWitness
 
 from .witnesses import (
     ANSWERS,
@@ -54,7 +54,7 @@ def test_text_of_the_file_is_escaped(hostile):
 def test_nothing_is_loaded_from_elsewhere():
     text = svg.render(SB)
     assert text.count("http") == 1
-    assert "url(#hf" in text
+    assert "url(#fp" in text
     assert "@import" not in text
 
 

@@ -3,9 +3,9 @@ import sys
 
 import pytest
 
-from holdfast.errors import InputError
-from holdfast.report.printable import columns
-from holdfast.report.table import counts, summary
+from fencepost.errors import InputError
+from fencepost.report.printable import columns
+from fencepost.report.table import counts, summary
 
 from .witnesses import ANSWERS
 
@@ -57,5 +57,5 @@ def test_names_are_neither_markup_nor_escape_sequences():
 
 def test_only_a_table_needs_rich():
     modules = "as_json, explain, notebook, svg, table, text"
-    code = f"import sys; from holdfast.report import {modules}; sys.exit('rich' in sys.modules)"
+    code = f"import sys; from fencepost.report import {modules}; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,8 +3,8 @@ import re
 import msgspec
 import pytest
 
-from holdfast.report.printable import clip, columns, pad, paragraph, printable
-from holdfast.report.text import render
+from fencepost.report.printable import clip, columns, pad, paragraph, printable
+from fencepost.report.text import render
 
 from .witnesses import (
     ANSWERS,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from holdfast.verdicts import (
+from fencepost.verdicts import (
     Answer,
     Assertion,
     BadState,

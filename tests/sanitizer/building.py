@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import pytest
 
-import holdfast
+import fencepost
 
 _ENTRY_POINTS = {
-    "holdfast": ("holdfast.start", "main"),
-    "holdfast-cc": ("holdfast.sanitizer.compiler", "cc"),
-    "holdfast-c++": ("holdfast.sanitizer.compiler", "cxx"),
+    "fencepost": ("fencepost.start", "main"),
+    "fencepost-cc": ("fencepost.sanitizer.compiler", "cc"),
+    "fencepost-c++": ("fencepost.sanitizer.compiler", "cxx"),
 }
-_SOURCES = Path(holdfast.__file__).parents[1]
+_SOURCES = Path(fencepost.__file__).parents[1]
 _LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
 
 
@@ -34,8 +34,8 @@ def named(cc: str) -> Toolchain:
     return Toolchain(cc, cc.replace("gcc", "g++").replace("clang", "clang++"))
 
 
-# The usual ones, or others to be tried: HOLDFAST_TEST_COMPILERS="clang-15 clang-19" pytest tests/sanitizer
-ALL = tuple(map(named, os.environ.get("HOLDFAST_TEST_COMPILERS", "gcc clang").split()))
+# The usual ones, or others to be tried: FENCEPOST_TEST_COMPILERS="clang-15 clang-19" pytest tests/sanitizer
+ALL = tuple(map(named, os.environ.get("FENCEPOST_TEST_COMPILERS", "gcc clang").split()))
 INSTALLED = [toolchain for toolchain in ALL if all(map(shutil.which, toolchain))]
 
 # Each test runs with each compiler. One may be missing, but not both.
@@ -78,13 +78,13 @@ class Shell:
                 f"from {module} import {function}\nsys.exit({function}())\n",
             )
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")},
+            **{k: v for k, v in os.environ.items() if not k.startswith("FENCEPOST_")},
             "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
         if toolchain is not None:
-            self.environment |= {"HOLDFAST_CC": toolchain.cc, "HOLDFAST_CXX": toolchain.cxx}
+            self.environment |= {"FENCEPOST_CC": toolchain.cc, "FENCEPOST_CXX": toolchain.cxx}
 
     def add_program(self, name: str, text: str) -> Path:
         path = self.programs / name

@@ -1,7 +1,7 @@
 """A program that does with the run-time library's file what a test wants, in place of a real one.
 
-`play` runs events that were written by hand through `holdfast run`, with stacks that lead into a module which
-was really compiled, so that lines and names are looked up for real.
+`play` runs events that were written by hand through `fencepost run`, with stacks that lead into a module
+which was really compiled, so that lines and names are looked up for real.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ int main(void) {
 atomic_int *all(void) { return flags; }
 """
 
-# The program under `holdfast run`: it reads what to do from its first argument.
+# The program under `fencepost run`: it reads what to do from its first argument.
 _PLAYER = """#!{python}
 import json, os, signal, sys, time
 options = {{}}
-for part in os.environ["HOLDFAST_OPTIONS"].split(":"):
+for part in os.environ["FENCEPOST_OPTIONS"].split(":"):
     name, _, value = part.partition("=")
     options[name] = value
 script = json.load(open(sys.argv[1]))
@@ -113,7 +113,7 @@ def play(
     code: str = "",
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """`holdfast run OPTIONS -- PROGRAM`, where the program writes these events and then does `code`.
+    """`fencepost run OPTIONS -- PROGRAM`, where the program writes these events and then does `code`.
 
     There is one list of events for each of its processes; without any, the run-time library was not there.
     """
@@ -121,10 +121,10 @@ def play(
     program.chmod(0o755)
     script = {"events": [] if events is None else events, "by_seed": by_seed or {}, "code": code}
     shell.write("script.json", json.dumps(script))
-    return shell.run("holdfast", "run", *options, "--", "./program", "script.json", **environment)
+    return shell.run("fencepost", "run", *options, "--", "./program", "script.json", **environment)
 
 
 def options_given(shell: Shell) -> list[dict[str, Any]]:
-    """What each run found in HOLDFAST_OPTIONS."""
+    """What each run found in FENCEPOST_OPTIONS."""
     lines = (shell.directory / "options.log").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]

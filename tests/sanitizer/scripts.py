@@ -280,7 +280,7 @@ def _random_mutex_operation(draw: random.Random, thread: int, held: dict[str, in
 # As a C program.
 
 _HEAD = """\
-#include <holdfast.h>
+#include <fencepost.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -320,9 +320,9 @@ def _statement(o: Operation) -> str:
                 f"&{o.location}, &e, {o.b}, {order}, {failure}); }}"
             )
         case "wait":
-            return f"(void)hf_wait(&{o.location}, {o.a}, {order});"
+            return f"(void)fp_wait(&{o.location}, {o.a}, {order});"
         case "bcas":
-            return f"hf_bcas(&{o.location}, {o.a}, {o.b}, {order});"
+            return f"fp_bcas(&{o.location}, {o.a}, {o.b}, {order});"
         case "fence":
             return f"atomic_thread_fence({order});"
         case kind:
@@ -356,14 +356,14 @@ class Book:
 
     def compile(self, shell: Shell, *options: str) -> Path:
         shell.write("book.c", self.text)
-        shell.ok("holdfast-cc", "-Wall", "-Wextra", "-Werror", *options, "book.c", "-o", "book")
+        shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", *options, "book.c", "-o", "book")
         return shell.directory / "book"
 
     def run(self, shell: Shell, program: Path, number: int, **options: object) -> frozenset[int]:
         """The positions of the operations of this script that the sanitizer reports."""
         events = shell.directory / "events.json"
         settings = {"json": events, "quiet": 1, "exitcode": 0, "await_loops": 0, **options}
-        shell.ok(program, str(number), HOLDFAST_OPTIONS=":".join(f"{k}={v}" for k, v in settings.items()))
+        shell.ok(program, str(number), FENCEPOST_OPTIONS=":".join(f"{k}={v}" for k, v in settings.items()))
         lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
         assert lines[-1]["event"] == "end"
         found = [event for event in lines if event["event"] == "finding"]

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.sanitizer.run_answer import Frame, places
+from fencepost.sanitizer.run_answer import Frame, places
 from sanitizer.building import INSTALLED, Shell
 
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parents[2] / "examples" / "case-studies"
 HEADERS = Path("/usr/include")
-MIMALLOC = os.environ.get("HOLDFAST_MIMALLOC", "")  # the directory of its sources
+MIMALLOC = os.environ.get("FENCEPOST_MIMALLOC", "")  # the directory of its sources
 SCHEDULES = ("random", "pct", "os")
 RUNS = "100"
 
@@ -61,7 +61,7 @@ def built(shell: Shell, client: str) -> Path:
 
 def findings(shell: Shell, executable: Path, schedule: str) -> list[dict[str, Any]]:
     """The program comes to its end in all runs, and passes its own check."""
-    command = ("holdfast", "run", "--json", "--schedule", schedule, "--runs", RUNS, "--timeout", "60")
+    command = ("fencepost", "run", "--json", "--schedule", schedule, "--runs", RUNS, "--timeout", "60")
     answer = json.loads(shell.run(*command, executable).stdout)
     assert (answer["runs"], answer["troubles"], answer["deadlocks"]) == (int(RUNS), [], [])
     return list(answer["findings"])
@@ -101,7 +101,7 @@ class TestMimalloc:
 
     def harmful(self, shell: Shell, client: str) -> set[tuple[str, str]]:
         """Those that a run shows, by their lines."""
-        needed(Path(MIMALLOC or "HOLDFAST_MIMALLOC"))
+        needed(Path(MIMALLOC or "FENCEPOST_MIMALLOC"))
         found = findings(shell, built(shell, client), "random")
         lines = [(line(finding["access"]), line(finding["missed"])) for finding in found]
         return {

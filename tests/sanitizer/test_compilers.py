@@ -1,6 +1,6 @@
 """A little of everything with each version of each compiler that is installed; the usual ones have all tests.
 
-To try one thoroughly: HOLDFAST_TEST_COMPILERS=clang-19 pytest tests/sanitizer
+To try one thoroughly: FENCEPOST_TEST_COMPILERS=clang-19 pytest tests/sanitizer
 """
 
 from __future__ import annotations

@@ -134,10 +134,10 @@ def events(shell: Shell) -> list[str]:
 def test_what_was_found_is_told_before_the_end(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("holdfast-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
     for how, code in ENDS.items():
         options = f"json=%p.json:quiet=1:exitcode=0:schedule={schedule}"
-        done = shell.run("./program", how, HOLDFAST_OPTIONS=options)
+        done = shell.run("./program", how, FENCEPOST_OPTIONS=options)
         assert done.returncode == code, how
         assert events(shell) == ["finding", "end"] + ["end"] * (how == "child"), how
         assert done.stdout == ("handler" if how == "quick" else ""), how
@@ -147,10 +147,10 @@ def test_what_was_found_is_told_before_the_end(tmp_path: Path, toolchain: Toolch
 def test_a_report_in_text_comes_before_the_crash(tmp_path: Path, toolchain: Toolchain) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("holdfast-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
     done = shell.run("./program", "fault")
     assert done.returncode == -signal.SIGSEGV
-    assert "WARNING: Holdfast: robustness violation" in done.stderr
+    assert "WARNING: Fencepost: robustness violation" in done.stderr
     assert "reported 1 warning" in done.stderr
 
 
@@ -159,14 +159,14 @@ def test_a_crash_in_mode_races(tmp_path: Path, toolchain: Toolchain) -> None:
     """ThreadSanitizer reports a fault itself, and ends the program with an exit code."""
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("holdfast-cc", "--mode", "races", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "--mode", "races", "-Wno-unused-result", "program.c", "-o", "program")
     for how in ("abort", "assert", "fault", "terminate", "quick"):
         done = shell.run(
             "setarch",
             "-R",
             "./program",
             how,
-            HOLDFAST_OPTIONS="json=%p.json:quiet=1:exitcode=0",
+            FENCEPOST_OPTIONS="json=%p.json:quiet=1:exitcode=0",
             TSAN_OPTIONS="report_bugs=0",
         )
         assert done.returncode == (66 if how == "fault" else ENDS[how]), (how, done.stderr)
@@ -181,7 +181,7 @@ def test_the_program_sees_no_handlers_but_its_own(tmp_path: Path, toolchain: Too
         once = standard == "c11"
         head = f"#define _XOPEN_SOURCE 700\n#define ONCE {int(once)}\n" if once else "#define ONCE 0\n"
         shell.write("program.c", head + ACTIONS)
-        shell.ok("holdfast-cc", f"-std={standard}", "--mode", mode, "program.c", "-o", "program")
+        shell.ok("fencepost-cc", f"-std={standard}", "--mode", mode, "program.c", "-o", "program")
         shell.ok("setarch", "-R", "./program")
 
 
@@ -189,8 +189,8 @@ def test_the_program_sees_no_handlers_but_its_own(tmp_path: Path, toolchain: Too
 def test_a_run_that_is_stopped_tells_what_it_has_found(tmp_path: Path, toolchain: Toolchain) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("holdfast-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
-    done = shell.run("holdfast", "run", "--timeout", "2", "--json", "./program", "waits")
+    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    done = shell.run("fencepost", "run", "--timeout", "2", "--json", "./program", "waits")
     answer = json.loads(done.stdout)
     assert answer["verdict"] == "not-robust"
     assert [trouble["why"] for trouble in answer["troubles"]] == ["did not end within the time limit"]

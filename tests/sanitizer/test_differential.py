@@ -1,6 +1,6 @@
 """One program, both ways: the sanitizer reports a random program iff the static engine says it is not robust.
 
-Random TPL programs become C by `holdfast show --to c`, many of them in one executable that takes a program's
+Random TPL programs become C by `fencepost show --to c`, many of them in one executable that takes a program's
 number. The check looks ahead, so that some schedule of each program that is not robust must show it; random
 schedules are tried until one does. A program that is robust must be silent in all of them.
 """
@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import pytest
 
-import holdfast
-from holdfast.errors import InputError
-from holdfast.formats import write
-from holdfast.program import Program
+import fencepost
+from fencepost.errors import InputError
+from fencepost.formats import write
+from fencepost.program import Program
 from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
 from strategies import random_program
 
@@ -40,15 +40,15 @@ class Case(NamedTuple):
 def cases(seeds: Iterator[int]) -> Iterator[Case]:
     for seed in seeds:
         program = random_program(random.Random(seed), modes=True)
-        answer = holdfast.robust(program, model="rc20")
-        assert not isinstance(answer, holdfast.Unknown)
+        answer = fencepost.robust(program, model="rc20")
+        assert not isinstance(answer, fencepost.Unknown)
         if answer.race is not None:  # the sanitizer's atomics mode does not see plain accesses
             continue
         try:
             text = write(program, "c")
         except InputError:  # it wraps around where C cannot
             continue
-        yield Case(seed, program, text, isinstance(answer, holdfast.Robust))
+        yield Case(seed, program, text, isinstance(answer, fencepost.Robust))
 
 
 def built(shell: Shell, chosen: list[Case]) -> Path:
@@ -57,14 +57,14 @@ def built(shell: Shell, chosen: list[Case]) -> Path:
     calls = "".join(f"case {number}: return p{number}_main();\n" for number in range(len(chosen)))
     driver = f"int main(int argc, char **argv) {{ switch (argc > 1 ? atoi(argv[1]) : -1) {{ {calls} }} }}"
     shell.write("programs.c", "\n".join([*parts, driver]))
-    shell.ok("holdfast-cc", "-std=gnu11", "-O1", "programs.c", "-o", "programs")
+    shell.ok("fencepost-cc", "-std=gnu11", "-O1", "programs.c", "-o", "programs")
     return shell.directory / "programs"
 
 
 def _renamed(text: str, prefix: str) -> str:
     """The text of a C program whose variables, functions and macros are its own among others."""
     names = set(re.findall(r"^(?:static .*?|int )(\w+)(?:\[\d+\] =| =|\()", text, re.MULTILINE))
-    macros = set(re.findall(r"^#define (HF_\w+)", text, re.MULTILINE))
+    macros = set(re.findall(r"^#define (FP_\w+)", text, re.MULTILINE))
     own = "".join(f"#define {name} {prefix}{name}\n" for name in sorted(names))
     end = "".join(f"#undef {name}\n" for name in sorted(names | macros))
     return own + text + end
@@ -75,7 +75,7 @@ def reports(executable: Path, number: int, seed: int) -> bool:
     options = f"schedule=random:seed={seed}:quiet=1:json=/dev/stdout"
     done = subprocess.run(
         [executable, str(number)],
-        env={"HOLDFAST_OPTIONS": options},
+        env={"FENCEPOST_OPTIONS": options},
         capture_output=True,
         timeout=60,
         check=False,

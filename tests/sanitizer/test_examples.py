@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import holdfast
-from holdfast.formats import tpl
-from holdfast.formats.expectations import expectations
+import fencepost
+from fencepost.formats import tpl
+from fencepost.formats.expectations import expectations
 from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
 
 FOLDER = Path(__file__).parents[2] / "examples" / "c"
@@ -40,7 +40,7 @@ def built(shell: Shell, source: Path) -> Path:
 
 
 def answer(shell: Shell, executable: Path, schedule: str, runs: int) -> dict[str, Any]:
-    command = ("holdfast", "run", "--json", "--schedule", schedule, "--runs", str(runs), "--timeout", "60")
+    command = ("fencepost", "run", "--json", "--schedule", schedule, "--runs", str(runs), "--timeout", "60")
     done = shell.run(*command, executable)
     assert done.returncode in (0, 1), (done.returncode, done.stdout, done.stderr)
     result: dict[str, Any] = json.loads(done.stdout)
@@ -102,8 +102,8 @@ def test_priorities_that_change_find_the_broken_sequence_lock(tmp_path: Path, to
 @named(sorted(FOLDER.glob("*.tpl")))
 def test_the_static_engine_says_what_a_program_says_of_itself(source: Path) -> None:
     (program,) = (path for path in PROGRAMS if path.stem == source.stem)
-    answered = holdfast.robust(holdfast.load(source), model="rc20")
-    assert isinstance(answered, holdfast.Robust) == is_robust(source) == is_robust(program)
+    answered = fencepost.robust(fencepost.load(source), model="rc20")
+    assert isinstance(answered, fencepost.Robust) == is_robust(source) == is_robust(program)
     assert answered.assertion is None
 
 
@@ -136,7 +136,7 @@ def test_a_sibling_that_is_weakened_like_the_variant_is_not_robust(
     text = (FOLDER / f"{name}.tpl").read_text(encoding="utf-8")
     weakened, changes = re.subn(pattern, replacement, text)
     assert changes
-    assert isinstance(holdfast.robust(tpl.read(weakened), model="rc20"), holdfast.NotRobust)
+    assert isinstance(fencepost.robust(tpl.read(weakened), model="rc20"), fencepost.NotRobust)
 
 
 @named(PROGRAMS)

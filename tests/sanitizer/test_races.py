@@ -368,7 +368,7 @@ def shell(tmp_path: Path, toolchain: Toolchain) -> Shell:
 
 def built(shell: Shell, text: str) -> None:
     shell.write("program.c", text)
-    shell.ok("holdfast-cc", "--mode", "races", "-O1", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "--mode", "races", "-O1", "program.c", "-o", "program")
 
 
 def test_well_known_shapes(shell: Shell) -> None:
@@ -397,7 +397,7 @@ def test_what_was_heard_of_a_location_outlives_it(shell: Shell) -> None:
 
 def test_a_fence_with_a_relaxed_write_after_long(shell: Shell) -> None:
     built(shell, RARELY_TOLD)
-    answer = json.loads(shell.run("holdfast", "run", "--json", "./program").stdout)
+    answer = json.loads(shell.run("fencepost", "run", "--json", "./program").stdout)
     found = [one for one in answer["findings"] if one["kind"] == "race"]
     assert [one["location"]["name"] for one in found] == ["between"]
 
@@ -428,7 +428,7 @@ def compare_random_scripts(shell: Shell, seeds: range) -> None:
 
 def test_threads_used_well_are_silent_and_keep_the_exit_code(shell: Shell) -> None:
     shell.write("sober.cpp", SOBER)
-    shell.ok("holdfast-c++", "--mode", "races", "-std=c++20", "-O1", "sober.cpp", "-o", "sober")
+    shell.ok("fencepost-c++", "--mode", "races", "-std=c++20", "-O1", "sober.cpp", "-o", "sober")
     for part in SOBER_PARTS:
         done = shell.run("./sober", part)
         assert (done.returncode, done.stderr) == (5, ""), part
@@ -438,7 +438,7 @@ class TestReports:
     def test_both_kinds_in_one_run(self, shell: Shell) -> None:
         """The race is seen in every run, the robustness violation only where one thread overtakes."""
         built(shell, BOTH)
-        done = shell.run("holdfast", "run", "--runs", "50", "--json", "./program")
+        done = shell.run("fencepost", "run", "--runs", "50", "--json", "./program")
         assert done.returncode == 1
         answer = json.loads(done.stdout)
         kinds = {finding["kind"]: finding for finding in answer["findings"]}
@@ -452,29 +452,29 @@ class TestReports:
 
     def test_text_of_a_race(self, shell: Shell) -> None:
         built(shell, BOTH)
-        done = shell.run("holdfast", "run", "./program")
-        assert "WARNING: holdfast: data race\n" in done.stdout
+        done = shell.run("fencepost", "run", "./program")
+        assert "WARNING: fencepost: data race\n" in done.stdout
         assert "Location is global 'plain' of size 4" in done.stdout
         assert "1 data race in 1 run" in done.stdout
         assert "ThreadSanitizer" not in done.stdout + done.stderr
 
     def test_the_place_of_an_atomic_access_is_the_programs(self, shell: Shell) -> None:
         built(shell, BOTH.replace("    plain++;", "    *(volatile int *)&y;", 1))
-        answer = json.loads(shell.run("holdfast", "run", "--json", "./program").stdout)
+        answer = json.loads(shell.run("fencepost", "run", "--json", "./program").stdout)
         races_found = [one for one in answer["findings"] if one["kind"] == "race"]
         accesses = [one[side] for one in races_found for side in ("access", "missed")]
         assert {"atomic write"} == {one["what"] for one in accesses if one["stack"][0]["line"] == 13}
 
     def test_a_wrong_use_of_a_mutex(self, shell: Shell) -> None:
         built(shell, LEAK)
-        done = shell.run("holdfast", "run", "./program")
+        done = shell.run("fencepost", "run", "./program")
         assert done.returncode == 1
         assert "wrong use of threads: locked-mutex-destroy" in done.stdout
 
     def test_a_race_can_be_suppressed(self, shell: Shell) -> None:
         built(shell, BOTH)
         shell.write("quiet", "race:^plain$\nrobustness:*\n")
-        done = shell.run("holdfast", "run", "--suppressions", "quiet", "./program")
+        done = shell.run("fencepost", "run", "--suppressions", "quiet", "./program")
         assert done.returncode == 0, done.stdout
         assert "suppressed" in done.stdout
 
@@ -483,16 +483,16 @@ class TestReports:
         done = shell.run("setarch", "-R", "./program")
         assert done.returncode == 66
         assert "WARNING: ThreadSanitizer: data race" in done.stderr
-        assert "WARNING: Holdfast: robustness violation" in done.stderr
+        assert "WARNING: Fencepost: robustness violation" in done.stderr
 
     def test_exit_code_of_its_own_on_request(self, shell: Shell) -> None:
         built(shell, BOTH)
-        done = shell.run("./program", HOLDFAST_OPTIONS="exitcode=0", TSAN_OPTIONS="exitcode=0")
+        done = shell.run("./program", FENCEPOST_OPTIONS="exitcode=0", TSAN_OPTIONS="exitcode=0")
         assert done.returncode == 3
 
     def test_schedules_are_refused(self, shell: Shell) -> None:
         built(shell, BOTH)
-        done = shell.run("holdfast", "run", "--schedule", "random", "--runs", "2", "./program")
+        done = shell.run("fencepost", "run", "--schedule", "random", "--runs", "2", "./program")
         assert done.returncode == 3
         assert "mode races has no schedules" in done.stdout
 
@@ -552,9 +552,9 @@ int main(void) {
 def test_a_plug_in_is_watched(shell: Shell) -> None:
     shell.write("plug.c", PLUG_IN)
     shell.write("host.c", HOST)
-    shell.ok("holdfast-cc", "--mode", "races", "-fPIC", "-shared", "plug.c", "-o", "plug.so")
-    shell.ok("holdfast-cc", "--mode", "races", "host.c", "-o", "host")
-    answer = json.loads(shell.run("holdfast", "run", "--json", "./host").stdout)
+    shell.ok("fencepost-cc", "--mode", "races", "-fPIC", "-shared", "plug.c", "-o", "plug.so")
+    shell.ok("fencepost-cc", "--mode", "races", "host.c", "-o", "host")
+    answer = json.loads(shell.run("fencepost", "run", "--json", "./host").stdout)
     assert [one["kind"] for one in answer["findings"]] == ["race"]
     assert answer["atomics"] == 2
 

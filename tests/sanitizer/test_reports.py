@@ -1,4 +1,4 @@
-"""What `holdfast run` prints and writes about findings: text, JSON and SARIF, with names for addresses."""
+"""What `fencepost run` prints and writes about findings: text, JSON and SARIF, with names for addresses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.sanitizer.elf_data import variable_at
-from holdfast.sanitizer.events import Place
-from holdfast.sanitizer.run_answer import AnyRunAnswer, Frame, places
-from holdfast.sanitizer.symbols import look_up
+from fencepost.sanitizer.elf_data import variable_at
+from fencepost.sanitizer.events import Place
+from fencepost.sanitizer.run_answer import AnyRunAnswer, Frame, places
+from fencepost.sanitizer.symbols import look_up
 from report.sarif_schema import checked_run
 from sanitizer.building import Shell, Toolchain, with_each_compiler
 from sanitizer.fakes import Module, build_module, end, finding, play
 
 TEXT = """\
 ==================
-WARNING: holdfast: not robust: a load of `flags+8` can miss a write that it follows
+WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it follows
   Load of size 4 at 0x555555558028 (memory_order_acquire) by thread T2 'reader':
     #0 get module/spin.c:5 (spin+READER)
     #1 reader module/spin.c:11 (spin+READER)
@@ -39,7 +39,7 @@ WARNING: holdfast: not robust: a load of `flags+8` can miss a write that it foll
 
   Repair: In thread T2, put `atomic_thread_fence(memory_order_seq_cst)` after module/spin.c:8 and
   before module/spin.c:5.
-SUMMARY: holdfast: not robust module/spin.c:5 in get
+SUMMARY: fencepost: not robust module/spin.c:5 in get
 ==================
 """
 
@@ -93,7 +93,7 @@ class TestText:
         done = play(shell, events=[[finding(module), end()]], PATH=without_tools(shell))
         offset = module.place("reader")["offset"]
         assert f"#0 <unknown function> (spin+{offset})" in done.stdout
-        assert f"SUMMARY: holdfast: not robust spin+{offset}" in done.stdout
+        assert f"SUMMARY: fencepost: not robust spin+{offset}" in done.stdout
         assert "warning: no source lines" in done.stdout
         assert "apt install llvm" in done.stdout
 
@@ -148,7 +148,7 @@ class TestText:
     def test_a_data_race_says_nothing_about_robustness(self, shell: Shell, module: Module) -> None:
         done = play(shell, events=[[finding(module, kind="race", order="", repair=[], chain=[]), end()]])
         assert done.returncode == 1
-        assert "WARNING: holdfast: data race\n" in done.stdout
+        assert "WARNING: fencepost: data race\n" in done.stdout
         assert "  It races with the access (memory_order_relaxed) by thread T1:\n" in done.stdout
         assert "./program: 1 data race in 1 run" in done.stdout
 
@@ -210,7 +210,7 @@ class TestSarif:
         return checked_run((shell.directory / "out.sarif").read_bytes())
 
     def test_each_result_follows_a_rule(self, run: dict[str, Any]) -> None:
-        assert run["tool"]["driver"]["name"] == "holdfast"
+        assert run["tool"]["driver"]["name"] == "fencepost"
         assert [result["ruleId"] for result in run["results"]] == ["robustness", "deadlock"]
         for result in run["results"]:
             assert result["level"] == "warning"

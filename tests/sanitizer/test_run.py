@@ -1,4 +1,4 @@
-"""`holdfast run`: which runs are made, how, what they add up to, and the exit codes."""
+"""`fencepost run`: which runs are made, how, what they add up to, and the exit codes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TestExitCodes:
         assert done.returncode == 1
         assert "Main thread waits: mutex" in done.stdout
         assert "Thread T3 waits: join" in done.stdout
-        assert "SUMMARY: holdfast: deadlock of main thread, thread T3" in done.stdout
+        assert "SUMMARY: fencepost: deadlock of main thread, thread T3" in done.stdout
 
     @pytest.mark.parametrize(
         ("code", "why"),
@@ -106,9 +106,9 @@ class TestExitCodes:
         assert options_given(shell)[0]["steps"] == "500"
 
     def test_a_program_that_was_not_built_for_it_is_2(self, shell: Shell) -> None:
-        done = shell.run("holdfast", "run", "true")
+        done = shell.run("fencepost", "run", "true")
         assert done.returncode == 2
-        assert "not built with holdfast-cc" in done.stderr
+        assert "not built with fencepost-cc" in done.stderr
         assert done.stdout == ""
 
     @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ class TestExitCodes:
         ],
     )
     def test_wrong_input_is_2(self, shell: Shell, arguments: list[str], message: str) -> None:
-        done = shell.run("holdfast", "run", *arguments)
+        done = shell.run("fencepost", "run", *arguments)
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
@@ -142,7 +142,7 @@ class TestRuns:
         assert {options["depth"] for options in given} == {"4"}
 
     def test_the_users_options_come_first(self, shell: Shell) -> None:
-        play(shell, events=CLEAN, HOLDFAST_OPTIONS="await_loops=0:quiet=0:max_findings=7")
+        play(shell, events=CLEAN, FENCEPOST_OPTIONS="await_loops=0:quiet=0:max_findings=7")
         (options,) = options_given(shell)
         assert options["await_loops"] == "0"
         assert options["max_findings"] == "7"
@@ -188,7 +188,7 @@ class TestRuns:
         play(shell, events=[[finding(module)]])  # writes the program
         script = {"events": [[finding(module)]], "by_seed": {}, "code": WAITS_FOR_CONTROL_C}
         shell.write("script.json", json.dumps(script))
-        process = start(shell, "holdfast", "run", "./program", "script.json")
+        process = start(shell, "fencepost", "run", "./program", "script.json")
         while not (shell.directory / "waiting").exists():
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
@@ -201,7 +201,7 @@ class TestRuns:
         play(shell, events=CLEAN)  # writes the program
         code = "signal.signal(signal.SIGINT, signal.SIG_DFL); open('waiting', 'w').close(); time.sleep(99)"
         shell.write("script.json", json.dumps({"events": CLEAN, "by_seed": {}, "code": code}))
-        process = start(shell, "holdfast", "run", "./program", "script.json")
+        process = start(shell, "fencepost", "run", "./program", "script.json")
         while not (shell.directory / "waiting").exists():
             time.sleep(0.05)
         process.terminate()
@@ -215,7 +215,7 @@ class TestRuns:
         script = {"events": CLEAN, "by_seed": {"1": [[finding(module), end()]]}, "code": code}
         shell.write("script.json", json.dumps(script))
         options = ("--schedule", "random", "--runs", "50", "-j", "3")
-        process = start(shell, "holdfast", "run", *options, "./program", "script.json")
+        process = start(shell, "fencepost", "run", *options, "./program", "script.json")
         log = shell.directory / "options.log"
         while len(log.read_text().splitlines()) < 1 + 4:  # two are over, and others have started
             time.sleep(0.05)
@@ -230,8 +230,8 @@ class TestRuns:
 def test_a_program_does_not_outlive_us_when_we_are_killed(shell: Shell) -> None:
     """That is the run-time library's to see to: nothing of ours is left to do it."""
     shell.write("program.c", FOR_EVER)
-    shell.ok("holdfast-cc", "program.c", "-o", "program")
-    process = start(shell, "holdfast", "run", "./program")
+    shell.ok("fencepost-cc", "program.c", "-o", "program")
+    process = start(shell, "fencepost", "run", "./program")
     number = shell.directory / "pid"
     while not number.exists() or not number.read_text():
         time.sleep(0.05)
@@ -247,7 +247,7 @@ def test_a_program_does_not_outlive_us_when_we_are_killed(shell: Shell) -> None:
 def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
     play(shell, events=CLEAN)  # writes the program
     terminal, end_of_program = pty.openpty()
-    command = ["holdfast", "run", "--schedule", "random", "--runs", "3", "./program", "script.json"]
+    command = ["fencepost", "run", "--schedule", "random", "--runs", "3", "./program", "script.json"]
     environment = {**shell.environment, "TERM": "xterm"}
     done = subprocess.run(
         command,
@@ -291,7 +291,7 @@ class TestSummingUp:
     def test_the_same_finding_is_told_once(self, shell: Shell, module: Module) -> None:
         seen = [[finding(module), end()]]
         done = play(shell, "--schedule", "random", "--runs", "4", by_seed={2: seen, 3: seen}, events=CLEAN)
-        assert done.stdout.count("WARNING: holdfast") == 1
+        assert done.stdout.count("WARNING: fencepost") == 1
         assert "Seen in 2 of 4 runs, first with `--schedule random --seed " in done.stdout
 
     def test_stacks_tell_findings_apart(self, shell: Shell, module: Module) -> None:
@@ -300,7 +300,7 @@ class TestSummingUp:
         same_line["by"]["stack"][0] = module.place("reader", 1)
         elsewhere = finding(module, reader="other")
         done = play(shell, events=[[finding(module), same_line, elsewhere, end()]])
-        assert done.stdout.count("WARNING: holdfast") == 2
+        assert done.stdout.count("WARNING: fencepost") == 2
         assert "2 findings in 1 run" in done.stdout
 
     @pytest.mark.skipif(not shutil.which("llvm-symbolizer"), reason="llvm-symbolizer is not installed")
@@ -313,7 +313,7 @@ class TestSummingUp:
         wait = {"event": "await", "at": module.place("other", 1), "ended_by": ended_by}
         elsewhere = {"event": "await", "at": module.place("writer", 1), "ended_by": []}
         done = play(shell, events=[[doubtful, wait, elsewhere, end()]])
-        assert done.stdout.count("WARNING: holdfast") == told
+        assert done.stdout.count("WARNING: fencepost") == told
         assert play(shell, events=[[doubtful, elsewhere, end()]]).returncode == 1
         assert play(shell, events=[[finding(module), wait, end()]]).returncode == 1
 
@@ -350,7 +350,7 @@ class TestSummingUp:
 
     def test_suppressions_from_the_environment(self, shell: Shell, module: Module) -> None:
         shell.write("suppressions", "robustness:reader\n")
-        done = play(shell, events=[[finding(module)]], HOLDFAST_OPTIONS="suppressions=suppressions")
+        done = play(shell, events=[[finding(module)]], FENCEPOST_OPTIONS="suppressions=suppressions")
         assert done.returncode == 0
 
     def test_a_mistake_in_the_suppressions_is_shown(self, shell: Shell) -> None:
@@ -387,7 +387,7 @@ class TestReplay:
 
     def test_the_run_of_the_finding_is_made_again(self, shell: Shell, module: Module) -> None:
         self.report(shell, module)
-        done = shell.run("holdfast", "run", "--replay", "report.json")
+        done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 1
         assert "not robust: 1 finding in 1 run (replayed from the report)" in done.stdout
         (options,) = options_given(shell)
@@ -400,19 +400,19 @@ class TestReplay:
     def test_a_finding_that_does_not_come_again_is_no_answer(self, shell: Shell, module: Module) -> None:
         self.report(shell, module)
         shell.write("script.json", json.dumps({"events": CLEAN, "by_seed": {}, "code": ""}))
-        done = shell.run("holdfast", "run", "--replay", "report.json")
+        done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 3
         assert "what the report says was not seen again" in done.stdout
 
     def test_another_program_can_be_given(self, shell: Shell, module: Module) -> None:
         self.report(shell, module)
-        done = shell.run("holdfast", "run", "--replay", "report.json", "./none")
+        done = shell.run("fencepost", "run", "--replay", "report.json", "./none")
         assert "./none:1:1: cannot start the program" in done.stderr
 
     @pytest.mark.parametrize("text", ["", "{}", '{"verdict":"robust"}', "\x00", '{"verdict":"not-seen"}'])
     def test_what_is_no_report_is_refused(self, shell: Shell, text: str) -> None:
         shell.write("report.json", text)
-        done = shell.run("holdfast", "run", "--replay", "report.json")
+        done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
         assert "report.json:1:1: this is no report" in done.stderr
 
@@ -420,12 +420,12 @@ class TestReplay:
         report = json.loads(self.report(shell, module).read_text())
         report["findings"][0]["schedule"]["decisions"] = "AAAA"
         shell.write("report.json", json.dumps(report))
-        done = shell.run("holdfast", "run", "--replay", "report.json")
+        done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
         assert "the decisions of seed 8 are damaged" in done.stderr
 
     def test_a_report_without_findings_has_nothing_to_show_again(self, shell: Shell) -> None:
         shell.write("report.json", play(shell, "--json", events=CLEAN).stdout)
-        done = shell.run("holdfast", "run", "--replay", "report.json")
+        done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
         assert "the report has no finding" in done.stderr

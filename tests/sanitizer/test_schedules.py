@@ -16,7 +16,7 @@ C_HEAD = """\
 #include <assert.h>
 #include <errno.h>
 #include <fenv.h>
-#include <holdfast.h>
+#include <fencepost.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -115,7 +115,7 @@ class Program:
             **more,
         }
         joined = ":".join(f"{name}={value}" for name, value in options.items())
-        done = self._shell.run(f"./{self._name}", HOLDFAST_OPTIONS=joined)
+        done = self._shell.run(f"./{self._name}", FENCEPOST_OPTIONS=joined)
         told = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
         return Ran(done.returncode, done.stdout, done.stderr, told, decisions.read_text(encoding="utf-8"))
 
@@ -143,7 +143,7 @@ def build(tmp_path: Path, toolchain: Toolchain) -> Build:
 
     def compile_program(text: str, name: str = "program", *, cxx: bool = False) -> Program:
         source = shell.write(f"{name}.cpp" if cxx else f"{name}.c", text if cxx else C_HEAD + text)
-        compiler = ["holdfast-c++", "-std=c++20"] if cxx else ["holdfast-cc", "-std=gnu11"]
+        compiler = ["fencepost-c++", "-std=c++20"] if cxx else ["fencepost-cc", "-std=gnu11"]
         shell.ok(*compiler, "-O1", "-w", "-pthread", source, "-o", name, "-lm")
         return Program(shell, name)
 
@@ -183,7 +183,7 @@ int main(void) {
     struct timespec now;
     getrandom(bytes, sizeof bytes, 0);
     clock_gettime(CLOCK_REALTIME, &now);
-    printf("%d %d %ld.%09ld\\n", hf_choose(1000), bytes[0], now.tv_sec, now.tv_nsec);
+    printf("%d %d %ld.%09ld\\n", fp_choose(1000), bytes[0], now.tv_sec, now.tv_nsec);
     return 0;
 }
 """)
@@ -202,9 +202,9 @@ def test_a_replay_of_another_program_says_so_and_goes_on(build: Build) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 1\n", "kept.decisions:1: expected `holdfast decisions 1`"),
-        ("holdfast decisions 1\nseed x\n", "kept.decisions:2: expected"),
-        ("holdfast decisions 1\nseed 1\n0 1\n0 -1\n", "kept.decisions:4: expected a thread number"),
+        ("0 1\n", "kept.decisions:1: expected `fencepost decisions 1`"),
+        ("fencepost decisions 1\nseed x\n", "kept.decisions:2: expected"),
+        ("fencepost decisions 1\nseed 1\n0 1\n0 -1\n", "kept.decisions:4: expected a thread number"),
     ],
 )
 def test_a_file_that_is_not_one_of_decisions_is_refused(build: Build, text: str, message: str) -> None:
@@ -240,7 +240,7 @@ def test_threads_that_lock_in_opposite_order_are_a_deadlock(build: Build) -> Non
         "a mutex that the thread has": "pthread_mutex_lock(&m); pthread_mutex_lock(&m);",
         "a semaphore that nobody posts": "sem_wait(&s);",
         "a barrier that nobody else reaches": "pthread_barrier_wait(&b);",
-        "a value that nobody writes": "hf_wait(&x, 1, memory_order_acquire);",
+        "a value that nobody writes": "fp_wait(&x, 1, memory_order_acquire);",
     }.items(),
     ids=lambda item: item[0],
 )

@@ -45,7 +45,9 @@ schedules = pytest.mark.parametrize("schedule", ["os", "random", "pct"])
 
 
 def _build(shell: Shell, text: str, *options: str, plus_plus: bool = False, name: str = "program") -> Path:
-    head, suffix, compiler = (CXX_HEAD, "cpp", "holdfast-c++") if plus_plus else (C_HEAD, "c", "holdfast-cc")
+    head, suffix, compiler = (
+        (CXX_HEAD, "cpp", "fencepost-c++") if plus_plus else (C_HEAD, "c", "fencepost-cc")
+    )
     shell.write(f"{name}.{suffix}", head + text)
     standard = "-std=c++20" if plus_plus else "-std=gnu11"
     shell.ok(compiler, standard, "-O1", *options, f"{name}.{suffix}", "-o", name)
@@ -55,7 +57,7 @@ def _build(shell: Shell, text: str, *options: str, plus_plus: bool = False, name
 def _survives(
     shell: Shell, program: Path, says: str = "", schedule: str = "os", code: int = 0, *, options: str = ""
 ) -> None:
-    done = shell.run(program, HOLDFAST_OPTIONS=f"schedule={schedule}{options}")
+    done = shell.run(program, FENCEPOST_OPTIONS=f"schedule={schedule}{options}")
     assert (done.returncode, done.stdout, done.stderr) == (code, says, "")
 
 
@@ -239,7 +241,7 @@ __attribute__((constructor)) static void loaded(void) { atomic_fetch_add(&calls,
 int count(atomic_int* total) { atomic_fetch_add(total, 1); return atomic_fetch_add(&calls, 1); }
 """,
     )
-    shell.ok("holdfast-cc", "-shared", "-fPIC", "-O1", "plug_in.c", "-o", "plug_in.so")
+    shell.ok("fencepost-cc", "-shared", "-fPIC", "-O1", "plug_in.c", "-o", "plug_in.so")
     program = _build(
         shell,
         """
@@ -446,12 +448,12 @@ def test_an_instrumented_malloc(tmp_path: Path, toolchain: Toolchain, schedule: 
     program = _build(
         shell,
         """
-#include <holdfast.h>
+#include <fencepost.h>
 static _Alignas(64) char heap[1 << 24];
 static atomic_size_t used;
 static atomic_int busy;
 static struct block { struct block* next; size_t size; } *blocks;
-static void acquire(void) { hf_bcas(&busy, 0, 1, memory_order_acquire); }
+static void acquire(void) { fp_bcas(&busy, 0, 1, memory_order_acquire); }
 static void release(void) { atomic_store_explicit(&busy, 0, memory_order_release); }
 void* malloc(size_t size) {
     size = (size + 31) / 16 * 16;
@@ -801,7 +803,7 @@ int main(void) {
 }
 """,
     )
-    done = shell.run(program, HOLDFAST_OPTIONS="json=events.json:quiet=1")
+    done = shell.run(program, FENCEPOST_OPTIONS="json=events.json:quiet=1")
     assert done.returncode == -signal.SIGKILL
     events = [json.loads(line) for line in (shell.directory / "events.json").read_text().splitlines()]
     assert [event["event"] for event in events] == ["finding"]

@@ -101,18 +101,18 @@ def shell(tmp_path: Path, toolchain: Toolchain) -> Shell:
 def build_message_passing(shell: Shell, *, release: str, acquire: str, optimised: str = "-O2") -> None:
     text = MESSAGE_PASSING.replace("RELEASE", release).replace("ACQUIRE", acquire)
     shell.write("mp.c", text)
-    shell.ok("holdfast-cc", "-Wall", "-Wextra", "-Werror", optimised, "mp.c", "-o", "mp")
+    shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", optimised, "mp.c", "-o", "mp")
 
 
 def answer(shell: Shell, *arguments: str) -> dict[str, Any]:
-    return dict(json.loads(shell.run("holdfast", "run", "--json", *arguments).stdout))
+    return dict(json.loads(shell.run("fencepost", "run", "--json", *arguments).stdout))
 
 
 @with_each_compiler
 class TestMessagePassing:
     def test_release_and_acquire_order_the_payload(self, shell: Shell) -> None:
         build_message_passing(shell, release="release", acquire="acquire")
-        done = shell.run("holdfast", "run", *RANDOM, "./mp")
+        done = shell.run("fencepost", "run", *RANDOM, "./mp")
         assert done.returncode == 0
         assert done.stdout.startswith("./mp: nothing seen in 20 runs (schedule random, seeds 1 to 20)")
 
@@ -141,7 +141,7 @@ class TestStoreBuffering:
     def test_found_by_any_schedule(self, shell: Shell, schedule: str) -> None:
         """Not in a run where both threads write before either reads; of fifty not all are like that."""
         shell.write("sb.cpp", STORE_BUFFERING)
-        shell.ok("holdfast-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
+        shell.ok("fencepost-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
         told = answer(shell, "--schedule", schedule, "--runs", "50", "./sb")
         assert told["findings"]
         for finding in told["findings"]:
@@ -154,7 +154,7 @@ class TestStoreBuffering:
         """Where the load reads a still newer write, it learns of the missed one from there, but too late."""
         again = "for (int i = 0; i < 9; i++) enter"
         shell.write("sb.cpp", STORE_BUFFERING.replace("{ enter", "{ " + again))
-        shell.ok("holdfast-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
+        shell.ok("fencepost-c++", "-std=c++20", "-O1", "sb.cpp", "-o", "sb")
         findings = answer(shell, "--schedule", "random", "--runs", "20", "./sb")["findings"]
         assert findings
         for finding in findings:
@@ -167,7 +167,7 @@ class TestStoreBuffering:
     @pytest.mark.parametrize("optimised", ["-O0", "-O1"])
     def test_accesses_are_told_apart_where_atomic_is_not_inlined(self, shell: Shell, optimised: str) -> None:
         shell.write("sb.cpp", WAITING_AND_STORE_BUFFERING)
-        shell.ok("holdfast-c++", "-std=c++20", optimised, "sb.cpp", "-o", "sb")
+        shell.ok("fencepost-c++", "-std=c++20", optimised, "sb.cpp", "-o", "sb")
         findings = answer(shell, *RANDOM, "./sb")["findings"]
         assert sum(finding["runs"] for finding in findings) >= 20
         for finding in findings:
@@ -180,16 +180,16 @@ class TestStoreBuffering:
         """Both loads come from the same line of <atomic>; only the one of line 6 waits."""
         text = WAITING_AND_STORE_BUFFERING.replace("struct Word { int value; };", "using Word = int;")
         shell.write("sb.cpp", text.replace(".value", ""))
-        shell.ok("holdfast-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
-        done = shell.run("./sb", HOLDFAST_OPTIONS="schedule=random")
-        assert "WARNING: Holdfast: robustness violation" in done.stderr
+        shell.ok("fencepost-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
+        done = shell.run("./sb", FENCEPOST_OPTIONS="schedule=random")
+        assert "WARNING: Fencepost: robustness violation" in done.stderr
         assert "sb.cpp:9" in done.stderr
 
     def test_the_programs_own_report_names_lines_of_the_program(self, shell: Shell) -> None:
         """And not those of <atomic>, where it is inlined, except in stacks."""
         shell.write("sb.cpp", STORE_BUFFERING)
-        shell.ok("holdfast-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
-        report = shell.run("./sb", HOLDFAST_OPTIONS="schedule=random").stderr
+        shell.ok("fencepost-c++", "-std=c++20", "-O2", "sb.cpp", "-o", "sb")
+        report = shell.run("./sb", FENCEPOST_OPTIONS="schedule=random").stderr
         told = [line for line in report.splitlines() if not line.strip().startswith("#")]
         assert any("between" in line and "sb.cpp:5 and" in line and "sb.cpp:6 (" in line for line in told)
         assert any(
@@ -200,7 +200,7 @@ class TestStoreBuffering:
 
     def test_a_finding_is_had_again_from_its_report(self, shell: Shell) -> None:
         shell.write("sb.cpp", STORE_BUFFERING)
-        shell.ok("holdfast-c++", "sb.cpp", "-o", "sb")
+        shell.ok("fencepost-c++", "sb.cpp", "-o", "sb")
         report = answer(shell, *RANDOM, "--seed", "5", "./sb")
         assert report["findings"][0]["schedule"]["decisions"]
         shell.write("report.json", json.dumps(report))
@@ -211,7 +211,7 @@ class TestStoreBuffering:
 @with_each_compiler
 def test_a_deadlock_is_reported_with_its_threads(shell: Shell) -> None:
     shell.write("dead.c", DEADLOCK)
-    shell.ok("holdfast-cc", "dead.c", "-o", "dead")
+    shell.ok("fencepost-cc", "dead.c", "-o", "dead")
     told = answer(shell, *RANDOM, "./dead")
     (deadlock,) = told["deadlocks"]
     assert told["verdict"] == "not-seen"
@@ -223,6 +223,6 @@ def test_a_deadlock_is_reported_with_its_threads(shell: Shell) -> None:
 @with_each_compiler
 def test_without_findings_the_program_is_as_it_was(shell: Shell) -> None:
     shell.write("a.c", '#include <stdio.h>\nint main(void) { puts("out"); return 7; }\n')
-    shell.ok("holdfast-cc", "a.c", "-o", "a")
+    shell.ok("fencepost-cc", "a.c", "-o", "a")
     done = shell.run("./a")
     assert (done.returncode, done.stdout, done.stderr) == (7, "out\n", "")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sanitizer import instrumentation
-from holdfast.sanitizer.compiler import real_command
-from holdfast.sanitizer.toolchain import CannotBuildError
+from fencepost.sanitizer import instrumentation
+from fencepost.sanitizer.compiler import real_command
+from fencepost.sanitizer.toolchain import CannotBuildError
 from sanitizer.building import Shell, Toolchain, with_each_compiler
 
 LOADS = """#include <stdatomic.h>
@@ -89,13 +89,13 @@ def calls_the_library(shell: Shell, file: str) -> bool:
 class TestByHand:
     def test_an_object_calls_the_library_at_each_atomic(self, shell: Shell) -> None:
         shell.write("a.c", LOADS)
-        shell.ok("holdfast-cc", "-Wall", "-Wextra", "-Werror", "-c", "a.c")
+        shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", "-c", "a.c")
         assert calls_the_library(shell, "a.o")
 
     @pytest.mark.parametrize("option", ["-O0", "-O3", "-flto", "-save-temps", "-pipe", "-no-pie"])
     def test_compiling_and_linking_in_one_command(self, shell: Shell, option: str) -> None:
         shell.write("a.c", LOADS)
-        shell.ok("holdfast-cc", option, "a.c", "-o", "a")
+        shell.ok("fencepost-cc", option, "a.c", "-o", "a")
         shell.ok("./a")
         assert calls_the_library(shell, "a")
         assert "tsan" not in shell.ok("ldd", "a")
@@ -103,30 +103,30 @@ class TestByHand:
     def test_compiling_and_linking_apart(self, shell: Shell) -> None:
         shell.write("get.c", LIBRARY)
         shell.write("main.c", CLIENT)
-        shell.ok("holdfast-cc", "-c", "get.c", "main.c")
-        shell.ok("holdfast-cc", "-o", "main", "get.o", "main.o")
+        shell.ok("fencepost-cc", "-c", "get.c", "main.c")
+        shell.ok("fencepost-cc", "-o", "main", "get.o", "main.o")
         assert shell.ok("./main") == "7\n"
 
     def test_several_sources_at_once(self, shell: Shell) -> None:
         shell.write("get.c", LIBRARY)
         shell.write("main.c", CLIENT)
-        shell.ok("holdfast-cc", "get.c", "main.c", "-omain")
+        shell.ok("fencepost-cc", "get.c", "main.c", "-omain")
         assert shell.ok("./main") == "7\n"
 
     def test_cplusplus(self, shell: Shell) -> None:
         shell.write("main.cpp", CPLUSPLUS)
-        shell.ok("holdfast-c++", "-std=c++20", "-O1", "main.cpp", "-o", "main")
+        shell.ok("fencepost-c++", "-std=c++20", "-O1", "main.cpp", "-o", "main")
         assert shell.ok("./main") == "7\n"
 
     def test_the_language_from_an_option_and_the_source_from_the_input(self, shell: Shell) -> None:
-        shell.ok("holdfast-c++", "-x", "c++", "-", "-o", "main", input=CPLUSPLUS)
+        shell.ok("fencepost-c++", "-x", "c++", "-", "-o", "main", input=CPLUSPLUS)
         assert shell.ok("./main") == "7\n"
 
     def test_a_shared_object_takes_the_library_from_the_program(self, shell: Shell) -> None:
         shell.write("get.c", LIBRARY)
         shell.write("main.c", CLIENT)
-        shell.ok("holdfast-cc", "-shared", "-fPIC", "-Wl,-z,defs", "get.c", "-o", "libget.so")
-        shell.ok("holdfast-cc", "main.c", "-L.", "-lget", "-Wl,-rpath,$ORIGIN", "-o", "main")
+        shell.ok("fencepost-cc", "-shared", "-fPIC", "-Wl,-z,defs", "get.c", "-o", "libget.so")
+        shell.ok("fencepost-cc", "main.c", "-L.", "-lget", "-Wl,-rpath,$ORIGIN", "-o", "main")
         assert shell.ok("./main") == "7\n"
         assert " U __tsan_atomic32_load" in shell.ok("nm", "-D", "libget.so")
         assert " T __tsan_atomic32_load" in shell.ok("nm", "-D", "main")
@@ -134,63 +134,63 @@ class TestByHand:
     def test_a_relocatable_object_stays_without_the_library(self, shell: Shell) -> None:
         shell.write("get.c", LIBRARY)
         shell.write("main.c", CLIENT)
-        shell.ok("holdfast-cc", "-r", "-nostdlib", "get.c", "main.c", "-o", "both.o")
+        shell.ok("fencepost-cc", "-r", "-nostdlib", "get.c", "main.c", "-o", "both.o")
         assert " U __tsan_atomic32_load" in shell.ok("nm", "both.o")
-        shell.ok("holdfast-cc", "both.o", "-o", "main")
+        shell.ok("fencepost-cc", "both.o", "-o", "main")
         assert shell.ok("./main") == "7\n"
 
     def test_response_files(self, shell: Shell) -> None:
         shell.write("with blank.c", LOADS)
         shell.write("inner.rsp", '-c "with blank.c"\n')
         shell.write("outer.rsp", "@inner.rsp -o with\\ blank.o\n")
-        shell.ok("holdfast-cc", "@outer.rsp")  # would not link: there is no library for `-c`
+        shell.ok("fencepost-cc", "@outer.rsp")  # would not link: there is no library for `-c`
         assert calls_the_library(shell, "with blank.o")
         shell.write("link.rsp", "'with blank.o' -o a")
-        shell.ok("holdfast-cc", "@link.rsp")
+        shell.ok("fencepost-cc", "@link.rsp")
         shell.ok("./a")
 
     def test_stopping_early(self, shell: Shell) -> None:
         shell.write("a.c", LOADS)
-        assert "__SANITIZE_THREAD__" in shell.ok("holdfast-cc", "-E", "-dM", "-") or "clang" in shell.ok(
-            "holdfast-cc", "--version"
+        assert "__SANITIZE_THREAD__" in shell.ok("fencepost-cc", "-E", "-dM", "-") or "clang" in shell.ok(
+            "fencepost-cc", "--version"
         )
-        assert "#define __HOLDFAST__ 1" in shell.ok("holdfast-cc", "-E", "-dM", "-")
-        assert "__tsan_atomic32_load" in shell.ok("holdfast-cc", "-S", "-o", "-", "a.c")
-        assert shell.ok("holdfast-cc", "-MM", "a.c").startswith("a.o: a.c")
-        assert shell.ok("holdfast-cc", "-fsyntax-only", "a.c") == ""
+        assert "#define __FENCEPOST__ 1" in shell.ok("fencepost-cc", "-E", "-dM", "-")
+        assert "__tsan_atomic32_load" in shell.ok("fencepost-cc", "-S", "-o", "-", "a.c")
+        assert shell.ok("fencepost-cc", "-MM", "a.c").startswith("a.o: a.c")
+        assert shell.ok("fencepost-cc", "-fsyntax-only", "a.c") == ""
 
     def test_dependencies_while_compiling(self, shell: Shell) -> None:
         shell.write("a.c", LOADS)
-        shell.ok("holdfast-cc", "-MMD", "-MF", "a.d", "-MT", "target", "-c", "a.c", "-o", "a.o")
+        shell.ok("fencepost-cc", "-MMD", "-MF", "a.d", "-MT", "target", "-c", "a.c", "-o", "a.o")
         assert (shell.directory / "a.d").read_text().startswith("target: a.c")
 
     def test_assembly_is_no_cause_for_a_warning(self, shell: Shell) -> None:
         shell.write("a.s", ".section .note.GNU-stack\n")
-        done = shell.run("holdfast-cc", "-Werror", "-c", "a.s")
+        done = shell.run("fencepost-cc", "-Werror", "-c", "a.s")
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_a_precompiled_header_is_no_cause_for_a_warning(self, shell: Shell) -> None:
         shell.write("a.h", "extern int a;\n")
-        done = shell.run("holdfast-cc", "-Werror", "a.h", "-o", "a.pch")
+        done = shell.run("fencepost-cc", "-Werror", "a.h", "-o", "a.pch")
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_the_linker_has_nothing_to_warn_of(self, shell: Shell) -> None:
         shell.write("a.c", LOADS)
-        shell.ok("holdfast-cc", "-Wl,--fatal-warnings", "a.c", "-o", "a")
+        shell.ok("fencepost-cc", "-Wl,--fatal-warnings", "a.c", "-o", "a")
 
     def test_undefined_behaviour_can_be_watched_too(self, shell: Shell) -> None:
         shell.write("a.c", LOADS.replace("return", "int i = 0x7fffffff; i += !x; return"))
-        shell.ok("holdfast-cc", "-fsanitize=undefined", "a.c", "-o", "a")
+        shell.ok("fencepost-cc", "-fsanitize=undefined", "a.c", "-o", "a")
         assert "signed integer overflow" in shell.run("./a").stderr
         assert calls_the_library(shell, "a")
 
     def test_the_header_of_the_annotations_is_found(self, shell: Shell) -> None:
-        shell.write("a.c", "#include <holdfast.h>\n" + LOADS)
-        shell.ok("holdfast-cc", "-Wall", "-Wextra", "-Werror", "a.c", "-o", "a")
+        shell.write("a.c", "#include <fencepost.h>\n" + LOADS)
+        shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", "a.c", "-o", "a")
 
     def test_the_compiler_speaks_for_itself(self, shell: Shell, toolchain: Toolchain) -> None:
         for question in ("--version", "-dumpmachine", "-dumpversion", "-print-search-dirs", "-v"):
-            for wrapper, real in (("holdfast-cc", toolchain.cc), ("holdfast-c++", toolchain.cxx)):
+            for wrapper, real in (("fencepost-cc", toolchain.cc), ("fencepost-c++", toolchain.cxx)):
                 ours, theirs = shell.run(wrapper, question), shell.run(real, question)
                 assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode)
 
@@ -204,7 +204,7 @@ class TestByHand:
         shell.write("options", "-O2 '-DTEXT=\"x y\"' a.c -o\nout\n")
         plus = "b.cpp" in command
         real = toolchain.cxx if plus else toolchain.cc
-        ours = shell.run("holdfast-c++" if plus else "holdfast-cc", *command.split(), input="int x;")
+        ours = shell.run("fencepost-c++" if plus else "fencepost-cc", *command.split(), input="int x;")
         theirs = shell.run(real, *command.split(), input="int x;")
         assert ours.returncode == theirs.returncode, ours.stderr
         if (shell.directory / "out").exists():
@@ -212,10 +212,10 @@ class TestByHand:
 
     def test_mistakes_are_the_compilers_to_tell(self, shell: Shell, toolchain: Toolchain) -> None:
         shell.write("a.c", "int main(void) { return x; }\n")
-        ours, theirs = (shell.run(compiler, "a.c") for compiler in ("holdfast-cc", toolchain.cc))
+        ours, theirs = (shell.run(compiler, "a.c") for compiler in ("fencepost-cc", toolchain.cc))
         assert ours.returncode == theirs.returncode == 1
         assert ours.stderr == theirs.stderr
-        assert shell.run("holdfast-cc").returncode == 1
+        assert shell.run("fencepost-cc").returncode == 1
 
 
 @with_each_compiler
@@ -226,7 +226,7 @@ class TestBuildSystems:
         shell.write(
             "Makefile", "CFLAGS = -O2 -Wall -Werror\nmain: main.o libget.a\nlibget.a: libget.a(get.o)\n"
         )
-        shell.ok("make", "CC=holdfast-cc", "main")
+        shell.ok("make", "CC=fencepost-cc", "main")
         assert shell.ok("./main") == "7\n"
         assert calls_the_library(shell, "libget.a")
 
@@ -267,7 +267,7 @@ target_link_libraries(other archive)
 install(TARGETS main get other DESTINATION .)
 """,
         )
-        shell.ok("cmake", "-B", "build", CC="holdfast-cc", CXX="holdfast-c++")
+        shell.ok("cmake", "-B", "build", CC="fencepost-cc", CXX="fencepost-c++")
         shell.ok("cmake", "--build", "build")
         assert shell.ok("build/main") == shell.ok("build/plus") == "7\n"
         shell.ok("cmake", "--install", "build", "--prefix", "installed")
@@ -298,13 +298,13 @@ $CC -print-prog-name=ld > /dev/null
 $CC -Wl,--version 2>&1 | grep -qi ' ld'
 """,
         )
-        answers = shell.ok("sh", "./configure", CC="holdfast-cc").splitlines()
+        answers = shell.ok("sh", "./configure", CC="fencepost-cc").splitlines()
         assert answers == ["pthread_create yes", "no_such_function no", "sem_init yes"]
 
     def test_flags_for_other_build_systems(self, shell: Shell, toolchain: Toolchain) -> None:
         """As make uses them: the options for compiling stand in the command that links, too."""
-        compiling = shlex.split(shell.ok("holdfast", "flags", "--compile"))
-        linking = shlex.split(shell.ok("holdfast", "flags", "--link"))
+        compiling = shlex.split(shell.ok("fencepost", "flags", "--compile"))
+        linking = shlex.split(shell.ok("fencepost", "flags", "--link"))
         shell.write("a.c", LOADS)
         shell.ok(toolchain.cc, *compiling, "-c", "a.c")
         shell.ok(toolchain.cc, *compiling, "a.o", *linking, "-o", "a")
@@ -312,8 +312,8 @@ $CC -Wl,--version 2>&1 | grep -qi ' ld'
         assert calls_the_library(shell, "a")
 
     def test_the_header_in_a_build_without_the_sanitizer(self, shell: Shell, toolchain: Toolchain) -> None:
-        shell.write("a.c", "#include <holdfast.h>\n" + LOADS)
-        include = shlex.split(shell.ok("holdfast", "flags", "--include"))
+        shell.write("a.c", "#include <fencepost.h>\n" + LOADS)
+        include = shlex.split(shell.ok("fencepost", "flags", "--include"))
         shell.ok(toolchain.cc, *include, "a.c", "-o", "a")
         assert "tsan" not in shell.ok("nm", "a")
 
@@ -369,15 +369,15 @@ class TestWhichCompiler:
         self, compilers: str, tmp_path: Path, cc: str, cxx: str
     ) -> None:
         (tmp_path / "c++").symlink_to(tmp_path / "g++")
-        c = command("--version", HOLDFAST_CC=cc, PATH=compilers)
+        c = command("--version", FENCEPOST_CC=cc, PATH=compilers)
         assert c == [*cc.split(), "--version"]
-        plus = command("--version", language="c++", HOLDFAST_CC=cc, PATH=compilers)
+        plus = command("--version", language="c++", FENCEPOST_CC=cc, PATH=compilers)
         assert plus == [*cxx.split(), "--version"]
-        assert command("--version", HOLDFAST_CXX=cxx, PATH=compilers) == c
+        assert command("--version", FENCEPOST_CXX=cxx, PATH=compilers) == c
 
     def test_a_link_is_followed_and_an_odd_name_asked(self, compilers: str) -> None:
         for name in ("cc", "odd"):
-            words = command("-c", "a.c", HOLDFAST_CC=name, PATH=compilers)
+            words = command("-c", "a.c", FENCEPOST_CC=name, PATH=compilers)
             assert words[0] == name
             assert any(word.startswith("-specs=") for word in words)
 
@@ -397,13 +397,13 @@ class TestRefusals:
         ("name", "package"), [("clang-17", "clang-17"), ("clang++-17", "clang-17"), ("gcc-9", "gcc-9")]
     )
     def test_a_compiler_that_is_not_there(self, name: str, package: str) -> None:
-        message = self.refusal("a.c", HOLDFAST_CC=name, PATH="/nowhere")
+        message = self.refusal("a.c", FENCEPOST_CC=name, PATH="/nowhere")
         assert f"`{name}`" in message
         assert f"apt install {package})" in message
 
     def test_a_wrapper_in_place_of_the_compiler(self, tmp_path: Path) -> None:
         shell = Shell(tmp_path)
-        assert "names a wrapper" in self.refusal("a.c", HOLDFAST_CC=str(shell.programs / "holdfast-cc"))
+        assert "names a wrapper" in self.refusal("a.c", FENCEPOST_CC=str(shell.programs / "fencepost-cc"))
 
     @pytest.mark.parametrize("option", ["-static", "--static", "-static-pie"])
     def test_static_linking(self, option: str) -> None:
@@ -423,7 +423,7 @@ class TestRefusals:
 
     def test_a_mode_that_is_none(self) -> None:
         assert "expected atomics or races" in self.refusal("--mode", "all", "-c", "a.c")
-        assert "expected atomics or races" in self.refusal("-c", "a.c", HOLDFAST_MODE="x")
+        assert "expected atomics or races" in self.refusal("-c", "a.c", FENCEPOST_MODE="x")
 
     @pytest.mark.parametrize(
         ("name", "version", "package"),
@@ -440,13 +440,13 @@ class TestRefusals:
         answers = f"case $1 in -dumpversion) echo {version};; -print*) echo ${{1#*=}};; esac"
         compiler.write_text(f"#!/bin/sh\n{answers}\n", encoding="utf-8")
         compiler.chmod(0o755)
-        message = self.refusal("--mode=races", "a.c", HOLDFAST_CC=str(compiler))
+        message = self.refusal("--mode=races", "a.c", FENCEPOST_CC=str(compiler))
         assert f"apt install {package})" in message
 
     def test_a_run_time_library_that_was_not_built(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(instrumentation.LIBRARIES, "atomics", "/none/libholdfast_atomics.a")
+        monkeypatch.setitem(instrumentation.LIBRARIES, "atomics", "/none/libfencepost_atomics.a")
         message = self.refusal("a.c")
-        assert "/none/libholdfast_atomics.a is missing" in message
+        assert "/none/libfencepost_atomics.a is missing" in message
         assert "apt install g++" in message
         assert command("-c", "a.c")  # no harm where nothing is linked
 
@@ -455,9 +455,9 @@ class TestRefusals:
         assert "`-static` cannot be used" in self.refusal("a.c", f"@{tmp_path}/options")
 
     def test_what_is_refused_exits_with_2_and_one_line(self, tmp_path: Path) -> None:
-        done = Shell(tmp_path).run("holdfast-cc", "-static", "a.c")
+        done = Shell(tmp_path).run("fencepost-cc", "-static", "a.c")
         assert done.returncode == 2
-        assert done.stderr.startswith("holdfast-cc: `-static` cannot be used")
+        assert done.stderr.startswith("fencepost-cc: `-static` cannot be used")
         assert done.stderr.count("\n") == 1
 
 
@@ -466,7 +466,7 @@ def test_the_wrapper_imports_nothing_heavy() -> None:
     import subprocess
 
     code = (
-        "import sys; import holdfast.sanitizer.compiler; heavy = {'click', 'msgspec', 'rich', 'subprocess',"
+        "import sys; import fencepost.sanitizer.compiler; heavy = {'click', 'msgspec', 'rich', 'subprocess',"
         "'dataclasses', 'shutil', 'pathlib', 'inspect'}; print(*heavy & set(sys.modules))"
     )
     source = str(Path(__file__).parents[2] / "src")

@@ -15,7 +15,7 @@
 #include "robustness.hpp"
 #include "threads.hpp"
 
-using namespace holdfast;
+using namespace fencepost;
 
 namespace {
 

@@ -13,14 +13,14 @@ int main(int argc, char** argv) {
     if (argc != 2) return 2;
     std::atomic<bool> ready = false;
     std::thread([&] {
-        for (ready = true;;) holdfast::memory::release(holdfast::memory::allocate(64), 64);
+        for (ready = true;;) fencepost::memory::release(fencepost::memory::allocate(64), 64);
     }).detach();
     while (!ready) std::this_thread::yield();
     int const runs = std::atoi(argv[1]);
     for (int i = 0; i < runs; ++i) {
-        holdfast::Text output;
+        fencepost::Text output;
         char const* const arguments[] = {"echo", "here", nullptr};
-        if (!holdfast::run_and_read(arguments, output) || output.view() != "here\n") return 1;
+        if (!fencepost::run_and_read(arguments, output) || output.view() != "here\n") return 1;
     }
     std::printf("%d programs were run\n", runs);
     std::fflush(stdout);

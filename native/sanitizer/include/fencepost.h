@@ -1,0 +1,226 @@
+/* Operations that say what a loop over an atomic is for. In a program that is not built with fencepost-cc or
+ * fencepost-c++ they are plain C11 or C++11; in one that is, the sanitizer knows that only the last round of
+ * the loop counts (rsan-2025, section 4.3): a round that sees an old value does no harm.
+ *
+ *   fp_wait(&x, v, order)                    waits until x holds v; gives v
+ *   fp_wait_any(&x, order, v1, v2, …)        waits until x holds one of the values; gives the one it holds
+ *   fp_bcas(&x, expected, desired, order)    waits until x holds `expected` and replaces it with `desired`
+ *   fp_cas(&x, expected, desired, success, failure)
+ *                                            strong compare-and-exchange; gives the value that x held
+ *   fp_choose(n)                             a number below n; under a schedule it depends on the seed alone
+ *
+ * `x` is an atomic object, `_Atomic T` or `std::atomic<T>`, or a plain object that is only used atomically; T
+ * is an integer, an enumeration, a boolean or a pointer of at most 8 bytes. Orders are those of the language.
+ */
+#ifndef FENCEPOST_H
+#define FENCEPOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifdef __cplusplus
+#include <atomic>
+extern "C" {
+#endif
+
+#ifdef __FENCEPOST__
+uint64_t __fencepost_wait(volatile void* location, size_t size, int order, size_t count,
+                         const uint64_t* values);
+void __fencepost_bcas(volatile void* location, size_t size, uint64_t expected, uint64_t desired, int order);
+uint64_t __fencepost_cas(volatile void* location, size_t size, uint64_t expected, uint64_t desired,
+                        int success, int failure);
+uint32_t __fencepost_choose(uint32_t n);
+#endif
+
+static inline uint32_t fp_choose(uint32_t n) {
+#ifdef __FENCEPOST__
+    return __fencepost_choose(n);
+#else
+    return (uint32_t)rand() % n;
+#endif
+}
+
+static inline void fp_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+#ifdef __cplusplus
+}
+
+namespace fencepost_detail {
+
+/* The object's bytes as a number, and back. */
+template <class T>
+uint64_t to_bits(T value) {
+    static_assert(sizeof(T) <= 8, "fencepost: at most 8 bytes");
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T>
+T from_bits(uint64_t bits) {
+    T value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+template <class T>
+bool one_of(T value, const T* begin, const T* end) {
+    for (; begin != end; ++begin)
+        if (*begin == value) return true;
+    return false;
+}
+
+template <class T>
+T wait(volatile T* x, std::memory_order order, size_t count, const T* values) {
+#ifdef __FENCEPOST__
+    uint64_t bits[16];
+    for (size_t i = 0; i < count; ++i) bits[i] = to_bits(values[i]);
+    return from_bits<T>(__fencepost_wait(x, sizeof(T), (int)order, count, bits));
+#else
+    for (;; fp_pause()) {
+        T value;
+        __atomic_load(const_cast<T*>(x), &value, (int)order);
+        if (one_of(value, values, values + count)) return value;
+    }
+#endif
+}
+
+template <class T>
+T cas(volatile T* x, T expected, T desired, std::memory_order success, std::memory_order failure) {
+#ifdef __FENCEPOST__
+    return from_bits<T>(
+        __fencepost_cas(x, sizeof(T), to_bits(expected), to_bits(desired), (int)success, (int)failure));
+#else
+    __atomic_compare_exchange(const_cast<T*>(x), &expected, &desired, false, (int)success, (int)failure);
+    return expected;
+#endif
+}
+
+template <class T>
+void bcas(volatile T* x, T expected, T desired, std::memory_order order) {
+#ifdef __FENCEPOST__
+    __fencepost_bcas(x, sizeof(T), to_bits(expected), to_bits(desired), (int)order);
+#else
+    for (T seen = expected; !__atomic_compare_exchange(const_cast<T*>(x), &seen, &desired, false, (int)order,
+                                                       (int)std::memory_order_relaxed);
+         seen = expected)
+        fp_pause();
+#endif
+}
+
+template <class T>
+volatile T* object(std::atomic<T>* x) {
+    return reinterpret_cast<volatile T*>(x);
+}
+template <class T>
+volatile T* object(volatile std::atomic<T>* x) {
+    return reinterpret_cast<volatile T*>(x);
+}
+template <class T>
+volatile T* object(volatile T* x) {
+    return x;
+}
+template <class X>
+struct value_of {
+    typedef X type;
+};
+template <class T>
+struct value_of<std::atomic<T> > {
+    typedef T type;
+};
+template <class T>
+struct value_of<volatile T> : value_of<T> {};
+
+}  // namespace fencepost_detail
+
+template <class X>
+typename fencepost_detail::value_of<X>::type fp_wait(X* x, typename fencepost_detail::value_of<X>::type value,
+                                                    std::memory_order order) {
+    return fencepost_detail::wait(fencepost_detail::object(x), order, 1, &value);
+}
+template <class X, class... Values>
+typename fencepost_detail::value_of<X>::type fp_wait_any(X* x, std::memory_order order, Values... values) {
+    typedef typename fencepost_detail::value_of<X>::type T;
+    static_assert(sizeof...(values) <= 16, "fencepost: at most 16 values");
+    const T list[] = {static_cast<T>(values)...};
+    return fencepost_detail::wait(fencepost_detail::object(x), order, sizeof...(values), list);
+}
+template <class X>
+void fp_bcas(X* x, typename fencepost_detail::value_of<X>::type expected,
+             typename fencepost_detail::value_of<X>::type desired, std::memory_order order) {
+    fencepost_detail::bcas(fencepost_detail::object(x), expected, desired, order);
+}
+template <class X>
+typename fencepost_detail::value_of<X>::type fp_cas(X* x, typename fencepost_detail::value_of<X>::type expected,
+                                                   typename fencepost_detail::value_of<X>::type desired,
+                                                   std::memory_order success, std::memory_order failure) {
+    return fencepost_detail::cas(fencepost_detail::object(x), expected, desired, success, failure);
+}
+
+#else /* C */
+
+/* The type of *x without _Atomic and other qualifiers: the comma operator converts its operand to a value. */
+#define FP_VALUE_OF(x) __typeof__(((void)0, *(x)))
+#define FP_BITS(x, v) ((uint64_t)(v) & (~(uint64_t)0 >> (64 - 8 * sizeof *(x))))
+
+#ifdef __FENCEPOST__
+
+#define fp_wait(x, v, order) \
+    ((FP_VALUE_OF(x))__fencepost_wait((x), sizeof *(x), (int)(order), 1, (const uint64_t[]){FP_BITS(x, v)}))
+#define fp_wait_any(x, order, ...)                                                                         \
+    __extension__({                                                                                        \
+        const FP_VALUE_OF(x) fp_values_[] = {__VA_ARGS__};                                                 \
+        uint64_t fp_bits_[sizeof fp_values_ / sizeof *fp_values_];                                         \
+        for (size_t fp_i_ = 0; fp_i_ < sizeof fp_values_ / sizeof *fp_values_; ++fp_i_)                    \
+            fp_bits_[fp_i_] = FP_BITS(x, fp_values_[fp_i_]);                                               \
+        (FP_VALUE_OF(x))                                                                                   \
+            __fencepost_wait((x), sizeof *(x), (int)(order), sizeof fp_bits_ / sizeof *fp_bits_, fp_bits_); \
+    })
+#define fp_bcas(x, expected, desired, order) \
+    __fencepost_bcas((x), sizeof *(x), FP_BITS(x, expected), FP_BITS(x, desired), (int)(order))
+#define fp_cas(x, expected, desired, success, failure)                                           \
+    ((FP_VALUE_OF(x))__fencepost_cas((x), sizeof *(x), FP_BITS(x, expected), FP_BITS(x, desired), \
+                                    (int)(success), (int)(failure)))
+
+#else
+
+#define fp_wait(x, v, order) fp_wait_any(x, order, v)
+#define fp_wait_any(x, order, ...)                                                          \
+    __extension__({                                                                         \
+        volatile FP_VALUE_OF(x)* fp_x_ = (volatile FP_VALUE_OF(x)*)(x);                     \
+        const FP_VALUE_OF(x) fp_values_[] = {__VA_ARGS__};                                  \
+        FP_VALUE_OF(x) fp_seen_;                                                            \
+        for (int fp_found_ = 0; !fp_found_;) {                                              \
+            fp_seen_ = __atomic_load_n(fp_x_, (int)(order));                                \
+            for (size_t fp_i_ = 0; fp_i_ < sizeof fp_values_ / sizeof *fp_values_; ++fp_i_) \
+                fp_found_ |= fp_values_[fp_i_] == fp_seen_;                                 \
+            if (!fp_found_) fp_pause();                                                     \
+        }                                                                                   \
+        fp_seen_;                                                                           \
+    })
+#define fp_bcas(x, expected, desired, order)                                                                 \
+    __extension__({                                                                                          \
+        volatile FP_VALUE_OF(x)* fp_x_ = (volatile FP_VALUE_OF(x)*)(x);                                      \
+        const FP_VALUE_OF(x) fp_expected_ = (expected), fp_desired_ = (desired);                             \
+        for (FP_VALUE_OF(x) fp_seen_ = fp_expected_;                                                         \
+             !__atomic_compare_exchange_n(fp_x_, &fp_seen_, fp_desired_, 0, (int)(order), __ATOMIC_RELAXED); \
+             fp_seen_ = fp_expected_)                                                                        \
+            fp_pause();                                                                                      \
+    })
+#define fp_cas(x, expected, desired, success, failure)                                                      \
+    __extension__({                                                                                         \
+        FP_VALUE_OF(x) fp_seen_ = (expected);                                                               \
+        __atomic_compare_exchange_n((volatile FP_VALUE_OF(x)*)(x), &fp_seen_, (desired), 0, (int)(success), \
+                                    (int)(failure));                                                        \
+        fp_seen_;                                                                                           \
+    })
+
+#endif
+#endif
+#endif

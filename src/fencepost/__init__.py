@@ -1,0 +1,126 @@
+"""fencepost: can weak memory break this program?
+
+    >>> import fencepost
+    >>> program = fencepost.load("peterson.tpl")
+    >>> answer = fencepost.robust(program, model="ra")
+    >>> answer.verdict, answer.witness
+
+Names are imported when first used, so that `import fencepost` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fencepost.analyses.fix import fix
+    from fencepost.analyses.robustness import robust
+    from fencepost.analyses.safety import races, verify
+    from fencepost.analyses.tso import persist
+    from fencepost.engine.explore import Limits, Tactics
+    from fencepost.errors import InputError
+    from fencepost.formats import load
+    from fencepost.program import Program, Thread
+    from fencepost.program.properties import Property
+    from fencepost.verdicts import (
+        Answer,
+        Assertion,
+        BadState,
+        Edge,
+        Event,
+        Fragile,
+        NotRobust,
+        Persistent,
+        Place,
+        Race,
+        RaceFree,
+        Racy,
+        Robust,
+        Safe,
+        SafetyWitness,
+        TsoWitness,
+        Unknown,
+        Unsafe,
+        Witness,
+    )
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Answer": "verdicts",
+    "Assertion": "verdicts",
+    "Edge": "verdicts",
+    "Event": "verdicts",
+    "Fragile": "verdicts",
+    "InputError": "errors",
+    "Limits": "engine.explore",
+    "NotRobust": "verdicts",
+    "Persistent": "verdicts",
+    "Program": "program",
+    "Race": "verdicts",
+    "Robust": "verdicts",
+    "Tactics": "engine.explore",
+    "Thread": "program",
+    "TsoWitness": "verdicts",
+    "Unknown": "verdicts",
+    "BadState": "verdicts",
+    "Place": "verdicts",
+    "RaceFree": "verdicts",
+    "Racy": "verdicts",
+    "Safe": "verdicts",
+    "SafetyWitness": "verdicts",
+    "Unsafe": "verdicts",
+    "Witness": "verdicts",
+    "fix": "analyses.fix",
+    "load": "formats",
+    "persist": "analyses.tso",
+    "Property": "program.properties",
+    "races": "analyses.safety",
+    "robust": "analyses.robustness",
+    "verify": "analyses.safety",
+}
+
+__all__ = [
+    "Answer",
+    "Assertion",
+    "BadState",
+    "Edge",
+    "Event",
+    "Fragile",
+    "InputError",
+    "Limits",
+    "NotRobust",
+    "Persistent",
+    "Place",
+    "Program",
+    "Property",
+    "Race",
+    "RaceFree",
+    "Racy",
+    "Robust",
+    "Safe",
+    "SafetyWitness",
+    "Tactics",
+    "Thread",
+    "TsoWitness",
+    "Unknown",
+    "Unsafe",
+    "Witness",
+    "fix",
+    "load",
+    "persist",
+    "races",
+    "robust",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'fencepost' has no attribute {name!r}")
+    return getattr(import_module(f"fencepost.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

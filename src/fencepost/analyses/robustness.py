@@ -1,0 +1,161 @@
+"""Robustness: does every behaviour of a program under a memory model also exist under sequential consistency?
+
+The engine explores the program under sequential consistency with the model's monitor; assertion failures
+and data races on non-atomic locations are findings of the same search.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from fencepost.engine._native import Outcome, Result, StoreKind
+from fencepost.engine.critical import critical_values
+from fencepost.engine.explore import (
+    REDUCED,
+    Limits,
+    Tactics,
+    Watcher,
+    decode_failure,
+    decode_race,
+    explore,
+    stats,
+    why_unknown,
+)
+from fencepost.engine.lower import Lowering
+from fencepost.memory_models import ROBUSTNESS_MODELS
+from fencepost.program import Program
+from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
+
+# How far "auto" order looks at first: breadth first, and into the depth.
+NEAR_STATES = 5_000
+# What is left of a program that is not decided after that many states is worth a deeper look.
+MANY_STATES = 1_000_000
+DEEP_STATES = 200_000
+
+
+def robust(
+    program: Program,
+    model: str = "ra",
+    *,
+    criterion: str = "robust",
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    order: str = "auto",
+    tactics: Tactics = REDUCED,
+    watcher: Watcher | None = None,
+) -> RobustnessAnswer:
+    """Whether `program` is robust against `model`, with a witness if it is not.
+
+    Breadth-first order gives a shortest witness: no run with fewer accesses leads to a violation. "auto"
+    starts like that, since most violations are near, and goes over to the fastest order when none is found.
+    Against TSO the order is always breadth first, and `criterion` may also be "trf", for triangular races.
+    """
+    if model not in ROBUSTNESS_MODELS:
+        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
+    if model == "tso":
+        from fencepost.analyses.tso import robust_against_tso
+
+        return robust_against_tso(program, criterion, limits, watcher)
+    result = search(program, model, limits, order, watcher, tactics=tactics)
+    common = {
+        "file": program.file,
+        "question": "robust",
+        "model": model,
+        "stats": stats(result),
+        "race": decode_race(program, model, result),
+        "assertion": decode_failure(program, model, result),
+        "exhaustive": result.outcome == Outcome.COMPLETE,
+        "warnings": (*program.warnings, *_tracking_warnings(program)),
+    }
+    match result.outcome:
+        case Outcome.COMPLETE:
+            return Robust(**common)  # type: ignore[arg-type]
+        case Outcome.VIOLATION:
+            from fencepost.analyses.witness import build_witness
+
+            assert result.violation is not None
+            return NotRobust(**common, witness=build_witness(program, model, result.violation))  # type: ignore[arg-type]
+        case _:
+            why = why_unknown(program, result, limits)
+            interrupted = result.outcome == Outcome.INTERRUPTED
+            return Unknown(**common, why=why, interrupted=interrupted)  # type: ignore[arg-type]
+
+
+def search(
+    program: Program,
+    model: str,
+    limits: Limits,
+    order: str = "auto",
+    watcher: Watcher | None = None,
+    *,
+    tactics: Tactics = REDUCED,
+) -> Result:
+    """The engine's result, for the orders of `robust`."""
+    if order == "auto":
+        attempts = _attempts(tactics)
+    else:
+        attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
+    started = time.monotonic()
+    lowering = Lowering(program, monitored=True, local=tactics.local)
+    for attempted, states, how in attempts:
+        if states is not None and limits.states is not None and states >= limits.states:
+            continue
+        bounded = limits
+        if states is not None:
+            bounded = replace(bounded, states=states)
+        if limits.seconds is not None:
+            bounded = replace(bounded, seconds=max(0.0, limits.seconds - (time.monotonic() - started)))
+        result = explore(program, model, bounded, attempted, watcher, tactics=how, lowering=lowering)
+        # Where one order meets a value that is not followed, another may meet a violation before.
+        if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
+            return result
+    raise AssertionError("the last attempt has no limit of its own")
+
+
+def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
+    """What "auto" tries, one after the other: an order, how many states it may look at, and how.
+
+    To begin with most violations are near, and their runs then shortest. One location at a time decides
+    soonest, but it sees the whole program before it looks for violations; where that is large, there may be
+    one that going into the depth would have met.
+    """
+    # Quick as it is; and equal threads keep the places in which a reader would put them.
+    plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
+    yield "breadth-first", NEAR_STATES, plain
+    match tactics.store:
+        case StoreKind.BITSTATE:  # a store that forgets states is for going deep
+            yield "depth-first", None, tactics
+        case StoreKind.COMPRESSED:
+            yield "breadth-first", None, tactics
+        case _:
+            yield "largest-first", NEAR_STATES, replace(tactics, threads=1)
+            yield "by-location", MANY_STATES, tactics
+            yield "largest-first", DEEP_STATES, tactics
+            yield "by-location", None, tactics
+
+
+def _shortest(tactics: Tactics) -> Tactics:
+    return replace(tactics, partial_order=False, threads=1)
+
+
+def _tracking_warnings(program: Program) -> list[str]:
+    """Where a `track` declaration leaves out a critical value. The engine tracks it all the same."""
+    warnings = []
+    critical = critical_values(program) if program.tracking else {}
+    for tracking in program.tracking:
+        needed = critical.get(tracking.location, frozenset())
+        if tracking.values is None:
+            continue
+        if needed is None:
+            missing = "any value"
+        elif needed <= set(tracking.values):
+            continue
+        else:
+            missing = ", ".join(str(value) for value in sorted(needed - set(tracking.values)))
+        warnings.append(
+            f"line {tracking.at.line}: `track {tracking.location}` leaves out critical values ({missing}); "
+            "they are tracked all the same"
+        )
+    return warnings

@@ -1,0 +1,257 @@
+"""TSO: is a program persistent, robust, free of triangular races?
+
+Each of these is decided on the states of sequential consistency (`native/engine/tso.hpp` has the rules); what
+the engine finds becomes a run under TSO that shows it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
+from fencepost.analyses.witness import joined, shortest_path
+from fencepost.engine._native import Outcome, TsoResult, TsoViolation
+from fencepost.engine.explore import (
+    Limits,
+    Watcher,
+    decode_failure,
+    decode_race,
+    decode_run,
+    explore_tso,
+    stats,
+    why_unknown,
+)
+from fencepost.program import Program
+from fencepost.verdicts import (
+    Delay,
+    Edge,
+    Event,
+    Fragile,
+    NotRobust,
+    PersistenceAnswer,
+    Persistent,
+    Robust,
+    RobustnessAnswer,
+    Stats,
+    TsoWitness,
+    Unknown,
+)
+
+# With flattening, this many states are searched first, since most violations are near, and this many when not
+# all threads are safe alone, since that is often faster than a proof with parts of other threads.
+NEAR_STATES = 20_000
+MIDDLE_STATES = 1_000_000
+
+
+def persist(
+    program: Program,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    flatten: int | None = None,
+    watcher: Watcher | None = None,
+) -> PersistenceAnswer:
+    """Whether `program` has the same runs under TSO as under sequential consistency, as far as the order of
+    each thread's accesses and the order in which writes reach memory tell (persist-2015).
+
+    With `flatten`, a number of steps, a proof by flattening is tried before all states are searched.
+    """
+    if flatten is None:
+        return _exact(program, limits, watcher)
+    near = _exact(program, replace(limits, states=_fewer(NEAR_STATES, limits)), watcher)
+    if not isinstance(near, Unknown) or near.interrupted:
+        return near
+    proof = _FlatProof(program, limits, watcher, near.stats)
+    if not proof.alone():
+        middle = _exact(program, replace(proof.limits_left(), states=_fewer(MIDDLE_STATES, limits)), watcher)
+        if not isinstance(middle, Unknown) or middle.interrupted:
+            return middle
+        if not proof.with_others(flatten):
+            return _exact(program, proof.limits_left(), watcher)
+    return Persistent(
+        file=program.file,
+        question="persist",
+        model="tso",
+        criterion="persistent",
+        stats=proof.spent,
+        exhaustive=False,
+        warnings=program.warnings,
+        flattened=proof.k,
+    )
+
+
+def _exact(program: Program, limits: Limits, watcher: Watcher | None) -> PersistenceAnswer:
+    result = explore_tso(program, "persistent", limits, watcher)
+    common = common_parts(program, "persist", "persistent", result)
+    match result.search.outcome:
+        case Outcome.COMPLETE:
+            return Persistent(**common)
+        case Outcome.VIOLATION:
+            return Fragile(**common, witness=build_tso_witness(program, "persistent", result.violations[0]))
+        case _:
+            return _unknown(program, result, limits, common)
+
+
+def _fewer(states: int, limits: Limits) -> int:
+    return states if limits.states is None else min(states, limits.states)
+
+
+class _FlatProof:
+    """The attempt to prove a program persistent with each of its threads as pivot of a flattened one."""
+
+    def __init__(self, program: Program, limits: Limits, watcher: Watcher | None, spent: Stats) -> None:
+        self._program = program
+        self._limits = limits
+        self._watcher = watcher
+        self._spent = spent
+        self._suspects = unlike_threads(program)
+        self._started = time.monotonic() - spent.seconds
+        self.k = 0  # the largest that was needed
+
+    def alone(self) -> bool:
+        """Whether each thread is safe whatever the others do. Remembers which are not."""
+        try:
+            self._suspects = [p for p in unlike_threads(self._program) if not is_safe_alone(self._program, p)]
+        except TooManyValuesError:
+            return False
+        return not self._suspects
+
+    def with_others(self, k: int) -> bool:
+        """Whether these have a proof with others of which no, k, or somewhat more first steps are kept."""
+        finer = dict.fromkeys((0, k, 2 * k + 1))
+        try:
+            return all(any(self._proves(pivot, k) for k in finer) for pivot in self._suspects)
+        except (TooManyValuesError, _LimitReachedError):
+            return False
+
+    @property
+    def spent(self) -> Stats:
+        return msgspec.structs.replace(self._spent, seconds=round(self._seconds(), 6))
+
+    def limits_left(self) -> Limits:
+        if self._limits.seconds is None:
+            return self._limits
+        return replace(self._limits, seconds=max(self._limits.seconds - self._seconds(), 0.0))
+
+    def _proves(self, pivot: int, k: int) -> bool:
+        coarse = flattened(self._program, pivot, k)
+        result = explore_tso(coarse, "persistent", self.limits_left(), self._watcher, pivot=pivot)
+        self._spent += stats(result.search)
+        self.k = max(self.k, k)
+        if result.search.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION):
+            raise _LimitReachedError
+        return result.search.outcome == Outcome.COMPLETE
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+
+class _LimitReachedError(Exception):
+    """A flattened program is too large as well, or the user has stopped the search."""
+
+
+def robust_against_tso(
+    program: Program, criterion: str, limits: Limits, watcher: Watcher | None
+) -> RobustnessAnswer:
+    """Whether every trace of `program` under TSO (order of each thread, order of the writes of each cell,
+    reads-from) is one of sequential consistency; for "trf" with the order of all writes."""
+    result = explore_tso(program, criterion, limits, watcher)
+    common = common_parts(program, "robust", criterion, result)
+    match result.search.outcome:
+        case Outcome.COMPLETE:
+            return Robust(**common)
+        case Outcome.VIOLATION:
+            return NotRobust(**common, witness=build_tso_witness(program, criterion, result.violations[0]))
+        case _:
+            return _unknown(program, result, limits, common)
+
+
+def common_parts(program: Program, question: str, criterion: str, result: TsoResult) -> dict[str, Any]:
+    """What all answers have."""
+    return {
+        "file": program.file,
+        "question": question,
+        "model": "tso",
+        "criterion": criterion,
+        "stats": stats(result.search),
+        "race": decode_race(program, "tso", result.search),
+        "assertion": decode_failure(program, "tso", result.search),
+        "exhaustive": result.search.outcome == Outcome.COMPLETE,
+        "warnings": program.warnings,
+    }
+
+
+def _unknown(program: Program, result: TsoResult, limits: Limits, common: dict[str, Any]) -> Unknown:
+    why = why_unknown(program, result.search, limits)
+    return Unknown(**common, why=why, interrupted=result.search.outcome == Outcome.INTERRUPTED)
+
+
+def build_tso_witness(program: Program, criterion: str, violation: TsoViolation) -> TsoWitness:
+    """The run under TSO that a violation is about."""
+    events = decode_run(program, "tso", [*violation.run, *violation.alone, *violation.others])
+    first = len(events) - len(violation.others) - len(violation.alone)
+    read = first + len(violation.alone) - 1
+    buffered = [event.id for event in events[first:read] if event.kind == "W"]
+    edges = tuple(_edges(events, buffered))
+    other = len(events) - 1
+    if criterion == "robust":
+        cycle = _cycle(edges, first, read)
+    else:
+        cycle = (Edge(first, read, "po"), Edge(read, other, "fr"), Edge(other, first, "so"))
+    return TsoWitness(
+        threads=tuple(thread.name for thread in program.threads),
+        events=tuple(events),
+        delayed=tuple(Delay(write, other) for write in buffered),
+        write=first,
+        read=read,
+        other=other,
+        edges=edges,
+        cycle=cycle,
+    )
+
+
+def _edges(events: Sequence[Event], buffered: Sequence[int]) -> Iterator[Edge]:
+    """po, rf and mo between neighbours and fr to the next newer write, where the buffered writes reach memory
+    last."""
+    order: dict[str, list[int]] = {}  # the writes of each cell as they reach memory
+    own: dict[str, int] = {}  # the newest buffered write of each cell
+    source: dict[int, int] = {}  # read -> write
+    last_of_thread: dict[int, int] = {}
+    attacker = events[buffered[0]].thread
+    for event in events:
+        if event.thread is not None:
+            if event.thread in last_of_thread:
+                yield Edge(last_of_thread[event.thread], event.id, "po")
+            last_of_thread[event.thread] = event.id
+        if event.read is not None:
+            newest = order[event.cell][-1]
+            source[event.id] = own.get(event.cell, newest) if event.thread == attacker else newest
+            yield Edge(source[event.id], event.id, "rf")
+        if event.id in buffered:
+            own[event.cell] = event.id
+        elif event.written is not None:
+            order.setdefault(event.cell, []).append(event.id)
+    for write in buffered:
+        order[events[write].cell].append(write)
+    successor: dict[int, int] = {}
+    for writes in order.values():
+        for older, newer in pairwise(writes):
+            successor[older] = newer
+            yield Edge(older, newer, "mo")
+    for event_id, write in source.items():
+        newer_write = successor.get(write)
+        if newer_write is not None and newer_write != event_id:
+            yield Edge(event_id, newer_write, "fr")
+
+
+def _cycle(edges: Sequence[Edge], write: int, read: int) -> tuple[Edge, ...]:
+    """The write comes before the read in its thread; from the read a shortest way leads back to the write."""
+    outgoing: dict[int, list[Edge]] = {}
+    for edge in edges:
+        outgoing.setdefault(edge.source, []).append(edge)
+    return tuple(joined([Edge(write, read, "po"), *shortest_path(outgoing, read, write)]))

@@ -1,0 +1,27 @@
+"""Certificates of safety under SRA, and their check: it shares no code with the search that writes them."""
+
+from fencepost.certificates.bad import Bad
+from fencepost.certificates.certificate import (
+    BasisState,
+    Certificate,
+    Standing,
+    decode,
+    encode,
+    program_digest,
+)
+from fencepost.certificates.check import Checked, Refuted, check
+from fencepost.certificates.local_graphs import FAILED
+
+__all__ = [
+    "FAILED",
+    "Bad",
+    "BasisState",
+    "Certificate",
+    "Checked",
+    "Refuted",
+    "Standing",
+    "check",
+    "decode",
+    "encode",
+    "program_digest",
+]

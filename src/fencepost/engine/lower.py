@@ -1,0 +1,287 @@
+"""A `Program` as bytecode of the native engine.
+
+Names become numbers: cells in declaration order with one more, reserved for SC fences, at the end; the
+registers of a thread in their order. Instruction indices stay as they are, so that what the engine says
+about an instruction can be looked up in the `Program`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from fencepost.engine import _native
+from fencepost.engine._native import ExpressionOp, Op
+from fencepost.engine.constants import with_constants
+from fencepost.engine.critical import StaleClasses, stale_classes
+from fencepost.engine.liveness import live_registers
+from fencepost.engine.private import private_accesses
+from fencepost.engine.values import expression_range
+from fencepost.errors import InputError
+from fencepost.program import (
+    Assert,
+    Assign,
+    Assume,
+    Binary,
+    BlockingCompareExchange,
+    Branch,
+    CellAccess,
+    Choose,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Goto,
+    Instruction,
+    Load,
+    LocalInstruction,
+    Mode,
+    Position,
+    Program,
+    Register,
+    Skip,
+    Store,
+    Thread,
+    ThreadId,
+    Unary,
+    Verify,
+    Wait,
+    access_modes,
+    expressions_of,
+)
+
+_UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
+_BINARY = {
+    "*": ExpressionOp.MULTIPLY,
+    "/": ExpressionOp.DIVIDE,
+    "%": ExpressionOp.REMAINDER,
+    "+": ExpressionOp.ADD,
+    "-": ExpressionOp.SUBTRACT,
+    "<": ExpressionOp.LESS,
+    "<=": ExpressionOp.LESS_EQUAL,
+    ">": ExpressionOp.GREATER,
+    ">=": ExpressionOp.GREATER_EQUAL,
+    "==": ExpressionOp.EQUAL,
+    "!=": ExpressionOp.NOT_EQUAL,
+    "&": ExpressionOp.BIT_AND,
+    "^": ExpressionOp.BIT_XOR,
+    "|": ExpressionOp.BIT_OR,
+}
+_SHORT_CIRCUIT = {"&&": ExpressionOp.AND_JUMP, "||": ExpressionOp.OR_JUMP}
+_FENCES = {
+    Mode.SC: Op.SC_FENCE,
+    Mode.ACQ: Op.ACQUIRE_FENCE,
+    Mode.REL: Op.RELEASE_FENCE,
+    Mode.ACQ_REL: Op.ACQUIRE_RELEASE_FENCE,
+}
+
+_Steps = list[tuple[ExpressionOp, int]]
+
+
+class Lowering:
+    """The bytecode of a program, with and without what is known about its symmetry.
+
+    Without monitor no stale values need to be told apart. Registers that can matter no more are forgotten,
+    unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
+    SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
+    accesses that no other thread can see are local instructions.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        monitored: bool,
+        keep_registers: bool = False,
+        kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        store_buffers: bool = False,
+        local: bool = False,
+    ) -> None:
+        self._program = program = with_constants(program) if local else program
+        private = private_accesses(program) if local else set()
+        self._classes = stale_classes(program, private) if monitored else {}
+        self._builder = _native.ProgramBuilder(program.max_value, program.wraps)
+        self._add_cells()
+        for t, thread in enumerate(program.threads):
+            everything = frozenset(thread.registers)
+            pcs = frozenset(pc for of, pc in private if of == t)
+            _ThreadLowering(program, self._builder, thread, pcs, store_buffers=store_buffers).run(
+                everything if keep_registers else kept.get(thread.name, frozenset())
+            )
+        self.plain = self._finish()
+
+    @cached_property
+    def symmetric(self) -> _native.Program:
+        """Tells which threads can be exchanged; registers must be forgotten for that."""
+        from fencepost.engine.symmetry import exchanges
+
+        for exchange in exchanges(self._program, self._classes):
+            self._builder.add_exchange(
+                exchange.first,
+                exchange.second,
+                exchange.cells,
+                [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
+            )
+        return self._finish()
+
+    def _add_cells(self) -> None:
+        for location in self._program.locations:
+            stale = self._classes.get(location.name, StaleClasses())
+            for initial in location.initial:
+                self._builder.add_cell(
+                    initial,
+                    location.atomic,
+                    list(stale.plain.tracked),
+                    stale.plain.others,
+                    list(stale.free.tracked),
+                    stale.free.others,
+                )
+        self._builder.add_cell(0, True, [], False, [], False)
+
+    def _finish(self) -> _native.Program:
+        try:
+            return self._builder.finish()
+        except ValueError as error:
+            raise InputError(str(error), self._program.file) from None
+
+
+class _ThreadLowering:
+    def __init__(
+        self,
+        program: Program,
+        builder: _native.ProgramBuilder,
+        thread: Thread,
+        private: frozenset[int],
+        *,
+        store_buffers: bool,
+    ) -> None:
+        self._private = private
+        self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
+        self._program = program
+        self._builder = builder
+        self._thread = thread
+        self._register = {name: number for number, name in enumerate(thread.registers)}
+
+    def run(self, kept: frozenset[str]) -> None:
+        dead = [self._dead(live) for live in live_registers(self._thread, kept)]
+        self._builder.add_thread(len(self._thread.registers), dead[-1])
+        for pc, (instruction, dead_here) in enumerate(zip(self._thread.code, dead, strict=False)):
+            self._check_ranges(instruction)
+            if isinstance(instruction, CellAccess):
+                self._access(instruction, local=pc in self._private)
+            elif isinstance(instruction, Fence):
+                cell = len(self._program.cells) if instruction.mode is Mode.SC else 0
+                self._builder.add_instruction(
+                    self._fences[instruction.mode], first_cell=cell, local=pc in self._private
+                )
+            else:
+                self._local(instruction)
+            self._builder.forget(dead_here)
+
+    def _dead(self, live: frozenset[str]) -> list[int]:
+        return [number for name, number in self._register.items() if name not in live]
+
+    def _local(self, instruction: LocalInstruction) -> None:
+        add, at = self._builder.add_instruction, instruction.at
+        match instruction:
+            case Assign(register, value):
+                add(Op.ASSIGN, reg=self._register[register], first=self._expression(value, at))
+            case Branch(condition, target):
+                add(Op.BRANCH, first=self._expression(condition, at), target=target)
+            case Goto(target):
+                add(Op.GOTO, target=target)
+            case Choose(targets):
+                add(Op.CHOOSE, many=list(targets))
+            case Assert(condition):
+                add(Op.ASSERT, first=self._expression(condition, at))
+            case Assume(condition):
+                add(Op.ASSUME, first=self._expression(condition, at))
+            case Skip() | Verify():
+                add(Op.SKIP)
+
+    def _access(self, access: CellAccess, *, local: bool) -> None:
+        at = access.at
+        register: str | None = None
+        first: int | None = None
+        second: int | None = None
+        many: list[int] = []
+        match access:
+            case Load(register):
+                op = Op.LOAD
+            case Store(_, value):
+                op, first = Op.STORE, self._expression(value, at)
+            case FetchAdd(register, _, value):
+                op, first = Op.FETCH_ADD, self._expression(value, at)
+            case Exchange(register, _, value):
+                op, first = Op.EXCHANGE, self._expression(value, at)
+            case CompareExchange(register, _, expected, desired):
+                op = Op.COMPARE_EXCHANGE
+                first, second = self._expression(expected, at), self._expression(desired, at)
+            case BlockingCompareExchange(_, expected, desired):
+                op = Op.BLOCKING_COMPARE_EXCHANGE
+                first, second = self._expression(expected, at), self._expression(desired, at)
+            case Wait(register, _, values):
+                op, many = Op.WAIT, [self._expression(value, at) for value in values]
+        index = access.cell.index
+        first_cell = self._program.first_cell[access.cell.name]
+        cells = len(self._program.location_named[access.cell.name].initial)
+        if isinstance(index, Constant) and index.value < cells:
+            first_cell, cells, index = first_cell + index.value, 1, None
+        load_mode, store_mode = access_modes(access)
+        self._builder.add_instruction(
+            op,
+            reg=None if register is None else self._register[register],
+            first_cell=first_cell,
+            cells=cells,
+            index=None if index is None else self._expression(index, at),
+            first=first,
+            second=second,
+            many=many,
+            acquire=load_mode is Mode.ACQ,
+            release=store_mode is Mode.REL,
+            non_atomic=Mode.NA in (load_mode, store_mode),
+            local=local,
+        )
+
+    def _check_ranges(self, instruction: Instruction) -> None:
+        for expression in expressions_of(instruction):
+            self._is_wide(expression, instruction.at)
+
+    def _is_wide(self, expression: Expression, at: Position) -> bool:
+        _, covered = expression_range(expression, self._program.max_value, self._thread.tid)
+        if not covered.fits(128):
+            message = "the value of this expression can exceed 127 bits; lower max_value or simplify it"
+            raise self._program.mistake(message, at)
+        return not covered.fits(64)
+
+    def _expression(self, expression: Expression, at: Position) -> int:
+        steps: _Steps = []
+        self._steps(expression, steps)
+        return self._builder.add_expression(steps, self._is_wide(expression, at))
+
+    def _steps(self, expression: Expression, steps: _Steps) -> None:
+        match expression:
+            case Constant(value):
+                steps.append((ExpressionOp.PUSH_CONSTANT, value))
+            case Register(name):
+                steps.append((ExpressionOp.PUSH_REGISTER, self._register[name]))
+            case ThreadId():
+                steps.append((ExpressionOp.PUSH_CONSTANT, self._thread.tid))
+            case Unary(operator, operand):
+                self._steps(operand, steps)
+                if operator != "+":
+                    steps.append((_UNARY[operator], 0))
+            case Binary(operator, left, right) if operator in _SHORT_CIRCUIT:
+                self._steps(left, steps)
+                jump = len(steps)
+                steps.append((_SHORT_CIRCUIT[operator], 0))
+                self._steps(right, steps)
+                steps.append((ExpressionOp.TO_BOOL, 0))
+                steps[jump] = (_SHORT_CIRCUIT[operator], len(steps))
+            case Binary(operator, left, right):
+                self._steps(left, steps)
+                self._steps(right, steps)
+                steps.append((_BINARY[operator], 0))

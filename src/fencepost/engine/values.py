@@ -1,0 +1,207 @@
+"""Which values can occur where: ranges of expressions, and the values cells and registers can hold.
+
+Everything here over-approximates and ignores the order of instructions. Ranges decide whether an expression
+can be computed in 64 bits; value sets tell the monitors which values of a cell are worth telling apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from functools import partial
+
+import msgspec
+
+from fencepost.program import (
+    Assign,
+    Binary,
+    BlockingCompareExchange,
+    Cell,
+    CellAccess,
+    CompareExchange,
+    Constant,
+    DivisionByZeroError,
+    Exchange,
+    Expression,
+    FetchAdd,
+    Instruction,
+    Load,
+    Program,
+    Register,
+    Store,
+    Thread,
+    ThreadId,
+    Unary,
+    Wait,
+    evaluate,
+    subexpressions,
+)
+
+# A set of values, or None for "any value of the domain".
+Values = frozenset[int] | None
+
+MOST_VALUES = 64
+_MOST_COMBINATIONS = 4096
+
+
+class Range(msgspec.Struct, frozen=True):
+    """All integers from `low` to `high`."""
+
+    low: int
+    high: int
+
+    def widest(self, other: Range) -> Range:
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+    def fits(self, bits: int) -> bool:
+        """Whether a signed number of that many bits holds it."""
+        return -(1 << (bits - 1)) <= self.low and self.high < 1 << (bits - 1)
+
+
+def expression_range(expression: Expression, max_value: int, tid: int) -> tuple[Range, Range]:
+    """The range of the expression's value, and one that also covers every intermediate value."""
+    match expression:
+        case Constant(value):
+            exact = Range(value, value)
+            return exact, exact
+        case Register():
+            exact = Range(0, max_value)
+            return exact, exact
+        case ThreadId():
+            return Range(tid, tid), Range(tid, tid)
+        case Unary(operator, operand):
+            inner, covered = expression_range(operand, max_value, tid)
+            own = {"-": Range(-inner.high, -inner.low), "+": inner, "!": Range(0, 1)}[operator]
+            return own, own.widest(covered)
+        case Binary(operator, left, right):
+            a, covered_a = expression_range(left, max_value, tid)
+            b, covered_b = expression_range(right, max_value, tid)
+            own = _binary_range(operator, a, b)
+            return own, own.widest(covered_a).widest(covered_b)
+
+
+def _binary_range(operator: str, a: Range, b: Range) -> Range:
+    match operator:
+        case "+":
+            return Range(a.low + b.low, a.high + b.high)
+        case "-":
+            return Range(a.low - b.high, a.high - b.low)
+        case "*":
+            products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+            return Range(min(products), max(products))
+        case "/" | "%":  # neither is larger than the dividend, with either sign
+            largest = max(abs(a.low), abs(a.high))
+            return Range(-largest, largest)
+        case "&" | "|" | "^":
+            bits = max(abs(v).bit_length() for v in (a.low, a.high, b.low, b.high))
+            return Range(-(1 << bits) if a.low < 0 or b.low < 0 else 0, (1 << bits) - 1)
+        case _:
+            return Range(0, 1)
+
+
+class PossibleValues:
+    """The values that each cell of a program can hold and each register of a thread can have."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._cells: dict[str, Values] = {
+            location.name: frozenset(location.initial) for location in program.locations
+        }
+        self._registers: dict[tuple[str, str], Values] = {
+            (thread.name, register): frozenset({0})
+            for thread in program.threads
+            for register in thread.registers
+        }
+        while self._pass():
+            pass
+
+    def of_location(self, name: str) -> Values:
+        return self._cells[name]
+
+    def of_expression(self, thread: Thread, expression: Expression) -> Values:
+        """The values, taken modulo the domain, that the expression can have in that thread."""
+        names = {part.name for part in subexpressions(expression) if isinstance(part, Register)}
+        choices: list[list[tuple[str, int]]] = []
+        combinations = 1
+        for name in sorted(names):
+            values = self._registers[thread.name, name]
+            if values is None:
+                return None
+            combinations *= len(values)
+            choices.append([(name, value) for value in sorted(values)])
+        if combinations > _MOST_COMBINATIONS:
+            return None
+        return self._values(self._results(expression, choices, thread.tid))
+
+    def _results(
+        self, expression: Expression, choices: list[list[tuple[str, int]]], tid: int
+    ) -> Iterable[int]:
+        for registers in itertools.product(*choices):
+            try:
+                yield evaluate(expression, dict(registers), tid) % self._program.modulus
+            except DivisionByZeroError:
+                continue
+
+    def _pass(self) -> bool:
+        """Let every instruction act until it has nothing new to add; whether anything was new."""
+        new = False
+        for thread in self._program.threads:
+            for instruction in thread.code:
+                while self._act(thread, instruction):
+                    new = True
+        return new
+
+    def _act(self, thread: Thread, instruction: Instruction) -> bool:
+        match instruction:
+            case Assign(register, value):
+                return self._assign(thread, register, self.of_expression(thread, value))
+            case _ if isinstance(instruction, CellAccess):
+                return self._access(thread, instruction)
+            case _:
+                return False
+
+    def _access(self, thread: Thread, access: CellAccess) -> bool:
+        held = self._cells[access.cell.name]
+        of = partial(self.of_expression, thread)
+        match access:
+            case Load(register) | Wait(register):
+                return self._assign(thread, register, held)
+            case Store(cell, value):
+                return self._write(cell, of(value))
+            case FetchAdd(register, cell, value):
+                new = self._assign(thread, register, held)
+                return self._write(cell, self._sums(held, of(value))) or new
+            case Exchange(register, cell, value):
+                new = self._assign(thread, register, held)
+                return self._write(cell, of(value)) or new
+            case CompareExchange(register, cell, _, desired):
+                new = self._assign(thread, register, held)
+                return self._write(cell, of(desired)) or new
+            case BlockingCompareExchange(cell, _, desired):
+                return self._write(cell, of(desired))
+
+    def _sums(self, a: Values, b: Values) -> Values:
+        if a is None or b is None or len(a) * len(b) > _MOST_COMBINATIONS:
+            return None
+        return self._values((x + y) % self._program.modulus for x in a for y in b)
+
+    def _assign(self, thread: Thread, register: str | None, values: Values) -> bool:
+        if register is None:
+            return False
+        key = (thread.name, register)
+        before = self._registers[key]
+        self._registers[key] = self._union(before, values)
+        return self._registers[key] != before
+
+    def _write(self, cell: Cell, values: Values) -> bool:
+        before = self._cells[cell.name]
+        self._cells[cell.name] = self._union(before, values)
+        return self._cells[cell.name] != before
+
+    def _union(self, a: Values, b: Values) -> Values:
+        return None if a is None or b is None else self._values(a | b)
+
+    def _values(self, values: Iterable[int]) -> Values:
+        """The set of these values, or None if it is the whole domain or too large to be worth it."""
+        result = frozenset(values)
+        return None if len(result) == self._program.modulus or len(result) > MOST_VALUES else result

@@ -1,0 +1,34 @@
+"""What fencepost says when the user's input cannot be used.
+
+Every mistake in an input file or on the command line is an `InputError`. The command line prints it in one
+form and exits with 2; a library user catches it. What is wrong outside of the input, such as a cluster that
+does not answer, is `UnavailableError`. Nothing else is allowed to escape to the user.
+"""
+
+from __future__ import annotations
+
+
+class InputError(Exception):
+    """A mistake in an input file: where it is, what is wrong, and what was expected."""
+
+    def __init__(
+        self,
+        message: str,
+        file: str = "<input>",
+        line: int = 1,
+        column: int = 1,
+        source_line: str | None = None,
+    ) -> None:
+        super().__init__(message, file, line, column, source_line)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class UnavailableError(Exception):
+    """Something outside of the input that the user asked for is not there, such as a cluster."""

@@ -1,0 +1,71 @@
+"""Which verdicts does a file expect of itself?
+
+Example files state them in whole-line comments, in Rocker's form or in ours:
+
+    // ROBUSTNESS egr: robust: ra,rlx.
+    // ROBUSTNESS egr: not: ra.
+    // expect: robust ra=yes rc20=no tso=yes
+
+Comments start with `//`, or with `#` in languages where that starts one. Which questions and models exist is
+left to those who ask.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fencepost.errors import InputError
+
+_ROCKER = re.compile(r"(?://|#)\s*ROBUSTNESS\s+egr\b(.*)", re.IGNORECASE)
+_ROCKER_BODY = re.compile(r"\s*:\s*(robust|not)\s*:\s*(\w+(?:\s*,\s*\w+)*)\s*\.?\s*", re.IGNORECASE)
+_OURS = re.compile(r"(?://|#)\s*expect\b\s*:(.*)", re.IGNORECASE)
+_QUESTION = re.compile(r"[A-Za-z][\w-]*")
+_ANSWER = re.compile(r"([A-Za-z][\w-]*)=(yes|no)")
+_ROCKER_MODELS = {"rlx": "rc20"}
+
+
+def expectations(text: str, file: str = "<text>") -> dict[tuple[str, str], bool]:
+    """The expected answer to each (question, model), such as ("robust", "ra"); raises `InputError`."""
+    result: dict[tuple[str, str], bool] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            _merge(result, _stated(line.strip()))
+        except ValueError as error:
+            raise InputError(str(error), file, number, len(line) - len(line.lstrip()) + 1, line) from None
+    return result
+
+
+def _merge(known: dict[tuple[str, str], bool], stated: dict[tuple[str, str], bool]) -> None:
+    for (question, model), answer in stated.items():
+        if known.setdefault((question, model), answer) != answer:
+            raise ValueError(f"contradicts an earlier expectation for {question} {model}")
+
+
+def _stated(line: str) -> dict[tuple[str, str], bool]:
+    if match := _ROCKER.match(line):
+        return _rockers(match[1])
+    if match := _OURS.match(line):
+        return _ours(match[1])
+    return {}
+
+
+def _rockers(body: str) -> dict[tuple[str, str], bool]:
+    match = _ROCKER_BODY.fullmatch(body)
+    if match is None:
+        form = "`// ROBUSTNESS egr: robust: ra,rlx.` or `// ROBUSTNESS egr: not: ra.`"
+        raise ValueError(f"malformed expectation; it reads {form}")
+    models = [model.strip().lower() for model in match[2].split(",")]
+    return {("robust", _ROCKER_MODELS.get(model, model)): match[1].lower() == "robust" for model in models}
+
+
+def _ours(body: str) -> dict[tuple[str, str], bool]:
+    question, *answers = body.split() or [""]
+    matches = [_ANSWER.fullmatch(answer) for answer in answers]
+    if not _QUESTION.fullmatch(question) or not matches or None in matches:
+        raise ValueError("malformed expectation; it reads `// expect: robust ra=yes tso=no`")
+    result: dict[tuple[str, str], bool] = {}
+    for match in filter(None, matches):
+        model, answer = match[1].lower(), match[2] == "yes"
+        if result.setdefault((question, model), answer) != answer:
+            raise ValueError(f"both yes and no for {question} {model}")
+    return result

@@ -1,0 +1,115 @@
+"""Formulas about where threads stand and what their locals hold: `p0@cs && p1.r == 2`.
+
+`formula.lark` has the grammar. Reading checks that the program has what the formula names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from fencepost.errors import InputError
+from fencepost.formats.lalr import Parser, UnexpectedError
+from fencepost.formats.parser_tables import parser_for
+from fencepost.formats.syntax_tree import Token, Tree
+from fencepost.program import Program, Thread
+from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
+
+MOST_NESTED = 100
+
+_GRAMMAR = os.path.join(os.path.dirname(__file__), "formula.lark")
+_FORM = "a formula such as `p0@cs && p1.r == 2`"
+
+
+class Place(NamedTuple):
+    """Where a property stands: its file or option, and its text from `column` on."""
+
+    file: str
+    line: int
+    column: int
+    source_line: str
+
+    def error(self, message: str, offset: int = 0) -> InputError:
+        """A mistake that many characters into the text."""
+        return InputError(message, self.file, self.line, self.column + offset, self.source_line)
+
+
+def read_formula(program: Program, text: str, place: Place) -> Formula:
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedError as error:
+        raise place.error(f"expected {_FORM}", error.token.start_pos) from None
+    return _Reader(program, place).formula(tree.children[0])
+
+
+def spelled(formula: Formula) -> str:
+    """The formula as it is read."""
+    match formula:
+        case StandsAt(thread, label):
+            return f"{thread}@{label}"
+        case RegisterIs(thread, register, value, comparison):
+            return f"{thread}.{register} {comparison} {value}"
+        case Not(part):
+            return f"!({spelled(part)})"
+        case And(parts) | Or(parts):
+            return (" && " if isinstance(formula, And) else " || ").join(f"({spelled(p)})" for p in parts)
+        case _:
+            raise AssertionError(f"not in a formula about threads: {formula}")
+
+
+@cache
+def _parser() -> Parser:
+    return parser_for(_GRAMMAR)
+
+
+class _Reader(NamedTuple):
+    """Makes a formula of a tree."""
+
+    program: Program
+    place: Place
+
+    def formula(self, tree: Tree | Token, depth: int = 0) -> Formula:
+        assert not isinstance(tree, str)
+        if depth > MOST_NESTED:
+            raise self.place.error(f"a formula may be nested {MOST_NESTED} deep; this one is deeper")
+        match tree.data:
+            case "either":
+                return Or(tuple(self.formula(part, depth + 1) for part in tree.children))
+            case "both":
+                return And(tuple(self.formula(part, depth + 1) for part in tree.children))
+            case "opposite":
+                return Not(self.formula(tree.children[0], depth + 1))
+            case "stands":
+                return self._standing(*tree.tokens())
+            case _:
+                return self._comparison(*tree.tokens())
+
+    def _standing(self, name: Token, label: Token) -> StandsAt:
+        thread = self._thread(name)
+        if label not in thread.labels:
+            raise self._unknown(label, f"a label of {thread.name}; its labels", thread.labels)
+        return StandsAt(thread.name, str(label))
+
+    def _comparison(self, name: Token, register: Token, comparison: Token, value: Token) -> RegisterIs:
+        thread = self._thread(name)
+        if register not in thread.registers:
+            raise self._unknown(register, f"a local of {thread.name}; its locals", thread.registers)
+        most = self.program.max_value
+        # The length first: Python refuses to convert very long digit strings.
+        if len(value.lstrip("0")) > len(str(most)) or int(value) > most:
+            raise self._error(value, f"values are 0..{most} (max_value)")
+        return RegisterIs(thread.name, str(register), int(value), "!=" if comparison == "!=" else "==")
+
+    def _thread(self, name: Token) -> Thread:
+        for thread in self.program.threads:
+            if thread.name == name:
+                return thread
+        raise self._unknown(name, "a thread; the threads", [thread.name for thread in self.program.threads])
+
+    def _unknown(self, word: Token, what: str, known: Iterable[str]) -> InputError:
+        return self._error(word, f"`{word}` is not {what} are: {', '.join(known) or 'none'}")
+
+    def _error(self, word: Token, message: str) -> InputError:
+        return self.place.error(message, (word.column or 1) - 1)

@@ -1,0 +1,76 @@
+"""What there is to say about a text: mistakes in it, and what a search has found in the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from fencepost.errors import InputError
+from fencepost.formats.tpl import read
+from fencepost.report.advice import advice
+from fencepost.report.findings import findings
+from fencepost.report.labels import source
+from fencepost.verdicts import Answer
+
+_WORD = re.compile(r"\w+|\S")
+
+
+class Place(NamedTuple):
+    """From a line and column up to a later column of that line, all counted from 1."""
+
+    line: int
+    column: int
+    end: int
+
+
+class Problem(NamedTuple):
+    """Something to underline; `related` says what else in the text it is about."""
+
+    place: Place
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    related: tuple[tuple[Place, str], ...] = ()
+
+
+def mistakes(lines: list[str]) -> list[Problem]:
+    """The first mistake in the text, if it is no program; else what its reader noticed."""
+    try:
+        program = read("\n".join(lines))
+    except InputError as error:
+        return [Problem(word_at(lines, error.line, error.column), "error", "input", error.message)]
+    return [Problem(word_at(lines, 1, 1), "warning", "input", warning) for warning in program.warnings]
+
+
+def found(lines: list[str], answer: Answer) -> list[Problem]:
+    """The findings of an answer about the text."""
+    problems = []
+    for one in findings(answer):
+        said = [one.message, *(advice(one.graph) if one.graph is not None else ())]
+        parts = [(one.run.events[event], part) for event, part in one.parts.items()]
+        related = tuple(
+            (word_at(lines, event.line, event.column), f"{source(event)}: {part}")
+            for event, part in parts
+            if event.line
+        )
+        place = _statement_at(lines, one.line, one.column)
+        problems.append(Problem(place, "warning", one.rule, " ".join(said), related))
+    return problems
+
+
+def word_at(lines: list[str], line: int, column: int) -> Place:
+    """The word or sign that stands there; at the end of a line, its last character."""
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    found_word = _WORD.match(text, column - 1)
+    if found_word is not None:
+        return Place(line, column, found_word.end() + 1)
+    last = min(column, max(len(text), 1))
+    return Place(line, last, last + 1)
+
+
+def _statement_at(lines: list[str], line: int, column: int) -> Place:
+    """From there to the next semicolon in the line."""
+    start = word_at(lines, line, column)
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    end = text.find(";", column - 1)
+    return start if end < 0 else Place(line, column, end + 1)

@@ -1,0 +1,61 @@
+"""What can be asked in the playground: one line per question and memory model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from fencepost.analyses.fix import fix
+from fencepost.analyses.repair_answer import FixAnswer
+from fencepost.analyses.repair_checks import FixWatcher
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.safety import races, verify
+from fencepost.analyses.tso import persist
+from fencepost.engine.explore import Limits, Watcher
+from fencepost.formats.properties import stated_property
+from fencepost.program import Program
+from fencepost.verdicts import Answer, SafetyAnswer
+
+
+class Ask(Protocol):
+    def __call__(self, program: Program, *, limits: Limits, watcher: Watcher) -> Answer: ...
+
+
+class Repair(Protocol):
+    def __call__(self, program: Program, *, limits: Limits, watcher: FixWatcher) -> FixAnswer: ...
+
+
+class Question(NamedTuple):
+    """`name` is for links, `words` for the menu; without `repair` it is only a question."""
+
+    name: str
+    words: str
+    ask: Ask
+    repair: Repair | None = None
+
+
+def _safe(program: Program, model: str, *, limits: Limits, watcher: Watcher) -> SafetyAnswer:
+    """With what the comments of the program forbid."""
+    return verify(program, model, wanted=stated_property(program), limits=limits, watcher=watcher)
+
+
+QUESTIONS = (
+    Question(
+        "robust-ra", "Robust under release/acquire?", partial(robust, model="ra"), partial(fix, model="ra")
+    ),
+    Question(
+        "robust-rc20", "Robust with C++20 atomics?", partial(robust, model="rc20"), partial(fix, model="rc20")
+    ),
+    Question(
+        "robust-tso",
+        "Robust on x86 (TSO)?",
+        partial(robust, model="tso"),
+        partial(fix, model="tso", criterion="robust"),
+    ),
+    Question("persist", "Persistent on x86 (TSO)?", persist, partial(fix, model="tso")),
+    Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
+    Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
+    Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
+    Question("races", "Free of write/write races?", races),
+)
+QUESTION_NAMED = {question.name: question for question in QUESTIONS}

@@ -1,0 +1,130 @@
+"""One question about one program, in a process of its own: `python -m fencepost.playground.search`.
+
+The request comes on the standard input, as JSON. Each line of the output is a JSON object with one key:
+`progress`, words for the user; at the end `answer`, or `mistake` if the program cannot be read. Before it
+reads the program, the process gives up the right to use more memory and time than it was told, and to write
+to files; whoever started it ends it when it is cancelled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import resource
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from fencepost.errors import InputError
+from fencepost.formats import FORMATS
+from fencepost.program import Program
+
+if TYPE_CHECKING:
+    from fencepost.analyses.repair_checks import FixProgress
+    from fencepost.engine.explore import Progress
+    from fencepost.verdicts import Answer
+
+_MEGABYTE = 1 << 20
+_INTERPRETER_MB = 1024  # of address space, beside what the search takes
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the page asks: to read the program only, to answer the question, or to repair the program."""
+
+    task: Literal["read", "ask", "repair"]
+    text: str
+    format: str = "tpl"
+    question: str = "robust-ra"
+
+
+class Order(msgspec.Struct, frozen=True):
+    """A request, and what it may take."""
+
+    request: Request
+    seconds: float
+    memory_mb: float
+
+
+def main() -> None:
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    _confine(order)
+    try:
+        _say(**_result(order))
+    except InputError as error:
+        _say(mistake={"message": error.message, "line": error.line, "column": error.column})
+    except (MemoryError, RecursionError):
+        _say(mistake={"message": "the program is too large for the playground", "line": 1, "column": 1})
+
+
+def _confine(order: Order) -> None:
+    memory = int((order.memory_mb + _INTERPRETER_MB) * _MEGABYTE)
+    for what, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, int(order.seconds) + 10),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):  # a lower limit is set already
+            resource.setrlimit(what, (most, most))
+
+
+def _result(order: Order) -> dict[str, Any]:
+    request = order.request
+    program = _program(request)
+    if request.task == "read":
+        return {"answer": {"warnings": program.warnings}}
+    # Imported here: to read a program needs none of it, and is done whenever the user has typed.
+    from fencepost.engine.explore import Limits
+    from fencepost.playground.questions import QUESTION_NAMED
+
+    question = QUESTION_NAMED[request.question]
+    limits = Limits(seconds=order.seconds, memory_mb=order.memory_mb)
+    if request.task == "repair" and question.repair is not None:
+        return {"answer": _told(question.repair(program, limits=limits, watcher=_watch_repair), program)}
+    return {"answer": _told(question.ask(program, limits=limits, watcher=_watch), program)}
+
+
+def _program(request: Request) -> Program:
+    ending, module = next((f.endings[0], f.module) for f in FORMATS if f.name == request.format)
+    name = f"program{ending}"
+    if not request.text.strip():
+        raise InputError("the program is empty", name)
+    program: Program = importlib.import_module(module).read(request.text, name)
+    return program
+
+
+def _told(answer: Answer, program: Program) -> dict[str, Any]:
+    from fencepost.analyses.repair_answer import RepairAnswer
+    from fencepost.report.html import fragment
+    from fencepost.report.labels import verdict
+    from fencepost.report.text import stats_line
+
+    return {
+        "html": fragment(answer, program, with_source=False),
+        "verdict": verdict(answer),
+        "holds": answer.holds,
+        "findings": [what for what in ("race", "assertion") if getattr(answer, what) is not None],
+        "stats": stats_line(answer.stats),
+        "repaired": answer.repaired if isinstance(answer, RepairAnswer) else None,
+    }
+
+
+def _watch(progress: Progress) -> bool:
+    _say(progress=f"{progress.states:,} states, {progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s")
+    return False
+
+
+def _watch_repair(progress: FixProgress) -> bool:
+    best = "none yet" if progress.best is None else f"{progress.best:g}"
+    _say(progress=f"{progress.checks:,} sets of changes tried, best so far {best}, {progress.seconds:.0f} s")
+    return False
+
+
+def _say(**line: Any) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""What must not happen in a program, beside what it says itself.
+
+Its own assertions, divisions by zero and bad indices are always bad, and so are the final states that its
+final condition looks for. A `Property` adds to that:
+
+    mutex          two different threads stand at labels of this list
+    error_labels   a thread reaches a label of this list
+    bad            a formula over where threads stand and what their registers hold
+
+A thread *stands* where others can see it: at its next access, or at its end. So that it can stand at every
+label that a property names, `marked` puts an access there which nobody can notice, a read of a location that
+is never written, unless the label is at an access anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from fencepost.program.conditions import Formula, standings
+from fencepost.program.expressions import Constant
+from fencepost.program.instructions import (
+    NOWHERE,
+    Assert,
+    Cell,
+    CellAccess,
+    Instruction,
+    Load,
+    moved,
+)
+from fencepost.program.program import Location, Program, Thread
+
+MARK_REGISTER = "(mark read)"
+MARK_LOCATION = "(mark)"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    mutex: tuple[str, ...] = ()
+    error_labels: tuple[str, ...] = ()
+    bad: Formula | None = None
+
+
+class Marked(NamedTuple):
+    """A program in which threads stand at the labels named, and for each of its threads the old place of
+    each instruction; None for one that was added."""
+
+    program: Program
+    origins: tuple[tuple[int | None, ...], ...]
+
+
+def marked(program: Program, wanted: Property) -> Marked:
+    """The program as a search for `wanted` takes it."""
+    threads, origins = [], []
+    for thread in program.threads:
+        new, origin = _marked_thread(thread, dict(_additions(thread, wanted)))
+        threads.append(new)
+        origins.append(origin)
+    locations = program.locations
+    if any(MARK_REGISTER in thread.registers for thread in threads):
+        locations = (*locations, Location(MARK_LOCATION))
+    return Marked(replace(program, threads=tuple(threads), locations=locations), tuple(origins))
+
+
+def labels_to_stand_at(thread: Thread, wanted: Property) -> set[str]:
+    named = set(wanted.mutex)
+    if wanted.bad is not None:
+        named |= {at.label for at in standings(wanted.bad) if at.thread == thread.name}
+    return named & thread.labels.keys()
+
+
+def _additions(thread: Thread, wanted: Property) -> Iterator[tuple[int, list[Instruction]]]:
+    """What to put before which instruction."""
+    added: dict[int, list[Instruction]] = {}
+    for label in sorted(labels_to_stand_at(thread, wanted)):
+        pc = thread.labels[label]
+        if pc < len(thread.code) and not isinstance(thread.code[pc], CellAccess):
+            mark = Load(MARK_REGISTER, Cell(MARK_LOCATION), at=thread.code[pc].at)
+            added[pc] = [mark]
+    for label in wanted.error_labels:
+        if label in thread.labels:
+            pc = thread.labels[label]
+            at = thread.code[pc].at if pc < len(thread.code) else NOWHERE
+            added.setdefault(pc, []).append(Assert(Constant(0), at=at))
+    yield from added.items()
+
+
+def _marked_thread(
+    thread: Thread, added: dict[int, list[Instruction]]
+) -> tuple[Thread, tuple[int | None, ...]]:
+    code: list[Instruction] = []
+    origins: list[int | None] = []
+    starts: list[int] = []
+    for pc in range(len(thread.code) + 1):
+        starts.append(len(code))
+        code += added.get(pc, [])
+        origins += [None] * len(added.get(pc, []))
+        if pc < len(thread.code):
+            code.append(thread.code[pc])
+            origins.append(pc)
+    new_code = tuple(moved(instruction, starts) for instruction in code)
+    labels = {label: starts[pc] for label, pc in thread.labels.items()}
+    marks = any(isinstance(i, Load) and i.register == MARK_REGISTER for i in new_code)
+    registers = (*thread.registers, MARK_REGISTER) if marks else thread.registers
+    return replace(thread, code=new_code, labels=labels, registers=registers), tuple(origins)

@@ -1,0 +1,121 @@
+"""What a run to a bad state shows, in sentences: what goes wrong at its end, and what weak memory had to do
+with it."""
+
+from __future__ import annotations
+
+from fencepost.report.naming import in_turn, named, quoted, thread
+from fencepost.report.printable import printable
+from fencepost.report.roles import stale_reads
+from fencepost.verdicts import Event, Place, SafetyWitness
+
+
+def claim(witness: SafetyWitness) -> str:
+    """What is wrong where the run ends."""
+    bad = witness.bad
+    match bad.kind:
+        case "mutex":
+            where = [f"thread {_who(witness, place)} is at {_label(place)}" for place in bad.places]
+            return f"{_capital(in_turn(where))}, at the same time."
+        case "error-label":
+            place = bad.places[0]
+            return f"Thread {_who(witness, place)} reaches {_label(place)}, which must not be reached."
+        case "bad":
+            return f"The run ends where the forbidden formula holds: {_state(witness)}."
+        case "final":
+            return f"The run ends with {_final_state(witness)}."
+        case "write-race":
+            return _race(witness)
+        case _:
+            return _failure(witness)
+
+
+def why_weak(witness: SafetyWitness) -> str:
+    """Whether it takes weak memory; a race without it is no surprise."""
+    if not witness.cycle:
+        if witness.bad.kind == "write-race":
+            return ""
+        if all(event.thread is None for event in witness.events):
+            return "It takes no access to memory at all."
+        return "It takes no weak memory: the threads, interleaved as shown, do it."
+    return " ".join(_stale(witness, read) for read in stale_reads(witness))
+
+
+def _stale(witness: SafetyWitness, read: int) -> str:
+    event = witness.events[read]
+    source = next(e.source for e in witness.edges if e.relation == "rf" and e.target == read)
+    write = witness.events[source]
+    old = "the initial value" if write.thread is None else f"the value of {named(witness.threads, write)}"
+    said = f"{named(witness.threads, event)} reads {old}, {event.read}, from `{printable(event.cell)}`"
+    newer = _newer(witness, event)
+    if newer is None:
+        return f"{_capital(said)}."
+    return (
+        f"{_capital(said)}, although {named(witness.threads, newer)} has been done: nothing orders the two."
+    )
+
+
+def _newer(witness: SafetyWitness, read: Event) -> Event | None:
+    """The newest write to the cell before the read, if the read does not see it."""
+    target = next((e.target for e in witness.edges if e.relation == "fr" and e.source == read.id), None)
+    return witness.events[target] if target is not None and target < read.id else None
+
+
+def _race(witness: SafetyWitness) -> str:
+    earlier, later = (witness.events[write] for write in witness.bad.writes)
+    unknowing, writer = thread(witness.threads, later), thread(witness.threads, earlier)
+    return (
+        f"{_capital(named(witness.threads, earlier))} and {named(witness.threads, later)} both write "
+        f"`{printable(later.cell)}`, and nothing orders the two: {unknowing} has read nothing from which it "
+        f"knows of the write of {writer}."
+    )
+
+
+def _failure(witness: SafetyWitness) -> str:
+    place = witness.bad.places[0]
+    what = quoted(printable(place.text).strip()) if place.text else "a statement"
+    line = f" (line {place.line})" if place.line else ""
+    held = ", ".join(_held(place))
+    does = {
+        "assertion": "fails",
+        "division-by-zero": "divides by zero",
+        "index-out-of-range": "uses an index outside its array",
+    }[witness.bad.kind]
+    return (
+        f"{_capital(what)}{line} {does} in thread {_who(witness, place)}{', with ' + held if held else ''}."
+    )
+
+
+def _who(witness: SafetyWitness, place: Place) -> str:
+    return f"`{printable(witness.threads[place.thread])}`"
+
+
+def _label(place: Place) -> str:
+    line = f" (line {place.line})" if place.line else ""
+    return f"label `{printable(place.label)}`{line}"
+
+
+def _state(witness: SafetyWitness) -> str:
+    """`t1` at line 5 with r = 1; `t2` with s = 0"""
+    return "; ".join(_stand(witness, place) for place in witness.bad.places)
+
+
+def _stand(witness: SafetyWitness, place: Place) -> str:
+    line = f" at line {place.line}" if place.line else ""
+    held = f" with {', '.join(_held(place))}" if place.registers else ""
+    return f"{_who(witness, place)}{line}{held}"
+
+
+def _final_state(witness: SafetyWitness) -> str:
+    """r = 1 in `t1`, s = 0 in `t2` and 1 in `x`"""
+    places = witness.bad.places
+    registers = [f"{value} in {_who(witness, place)}" for place in places for value in _held(place)]
+    memory = [f"{value} in `{printable(cell)}`" for cell, value in witness.bad.memory.items()]
+    return in_turn([*registers, *memory] or ["all threads at their end"])
+
+
+def _held(place: Place) -> list[str]:
+    return [f"{printable(register)} = {value}" for register, value in place.registers.items()]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

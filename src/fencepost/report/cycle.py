@@ -1,0 +1,54 @@
+"""Which events of a witness matter, and in which order its cycle is told.
+
+The cycle of a witness goes from neighbour to neighbour. A reader follows it more easily without the stops
+where nothing changes: po and mo are transitive, so a path along one of them is told as one step. It is told
+from the write that goes unseen, and ends with the access that does not see it.
+"""
+
+from __future__ import annotations
+
+from fencepost.report.roles import AnyWitness, closing, roles
+from fencepost.verdicts import Edge, SafetyWitness
+
+
+def told(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The cycle from its first write on, without the stops along po and along mo."""
+    steps: list[Edge] = []
+    for edge in unrolled(witness):
+        goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
+        goes_on &= edge.source != closing(witness)
+        start = steps.pop().source if goes_on else edge.source
+        steps.append(Edge(start, edge.target, edge.relation))
+    return tuple(steps)
+
+
+def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The whole cycle, rotated so that its closing edge comes last."""
+    cycle = witness.cycle
+    for i, edge in enumerate(cycle):
+        if edge.source == closing(witness):
+            return cycle[i + 1 :] + cycle[: i + 1]
+    return cycle
+
+
+def key_events(witness: AnyWitness) -> set[int]:
+    """What the story is about: the ends of its steps, and the events with a role."""
+    ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
+    if isinstance(witness, SafetyWitness):  # and where each thread stands at the end
+        last = {event.thread: event.id for event in witness.events if event.thread is not None}
+        ends |= set(last.values())
+    return ends | roles(witness).keys()
+
+
+def worth_showing(witness: AnyWitness) -> set[int]:
+    """The key events and their neighbours in their threads; a lone event between two of them as well."""
+    key = key_events(witness)
+    shown = {event.id for event in witness.events if event.thread is None and event.id in key}
+    for thread in range(len(witness.threads)):
+        ids = [event.id for event in witness.events if event.thread == thread]
+        near = [any(i in key for i in ids[max(at - 1, 0) : at + 2]) for at in range(len(ids))]
+        for at, event_id in enumerate(ids):
+            alone = (at == 0 or near[at - 1]) and (at + 1 == len(ids) or near[at + 1])
+            if near[at] or alone:
+                shown.add(event_id)
+    return shown

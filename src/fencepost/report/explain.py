@@ -1,0 +1,159 @@
+"""What a finding means, in sentences for a programmer who has never read a paper about memory models.
+
+Every sentence says what the finding itself shows and no more: what can happen, where, and why no
+interleaving of the threads explains it. What a run under TSO shows is said in `store_buffers`. Layout,
+wrapping and colours are left to the faces.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fencepost.report import bad_state, cycle, store_buffers
+from fencepost.report.advice import reason
+from fencepost.report.labels import is_wait, source
+from fencepost.report.naming import at, named, quoted, statement, thread
+from fencepost.report.printable import printable
+from fencepost.report.roles import AnyWitness
+from fencepost.verdicts import (
+    Assertion,
+    Edge,
+    Event,
+    Race,
+    SafetyWitness,
+    TsoWitness,
+    Witness,
+)
+
+_TAKING_TURNS = "If the threads took turns, one access at a time,"
+_CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
+
+
+def explain_witness(witness: AnyWitness) -> str:
+    """What can happen that should not, and why no interleaving of the threads does it."""
+    return f"{claim(witness)} {explain_cycle(witness)}".rstrip()
+
+
+def claim(witness: AnyWitness) -> str:
+    """What the access that leaves sequential consistency can do, or what a store buffer does."""
+    if isinstance(witness, TsoWitness):
+        return store_buffers.claim(witness)
+    if isinstance(witness, SafetyWitness):
+        return f"{bad_state.claim(witness)} {bad_state.why_weak(witness)}".rstrip()
+    if witness.access.kind == "W":
+        return _claim_of_write(witness)
+    newest = f"{'the newer ' if _repeats(witness) else ''}{witness.events[witness.latest].written}"
+    return (
+        f"{_claim_of_read(witness)}, although {_newer_write(witness)}{reason(witness)}. "
+        f"{_TAKING_TURNS} it would find {newest} there."
+    )
+
+
+def explain_cycle(witness: AnyWitness) -> str:
+    """The cycle, one sentence for each step, from the write that goes unseen back to it."""
+    steps = cycle.told(witness)
+    if not steps:
+        return ""
+    first = witness.events[steps[0].source]
+    path = " ".join(explain_edge(witness, edge) for edge in steps)
+    end = f"So {quoted(source(first))} would have to come before itself."
+    return f"No interleaving of the threads does this. {_premise(witness)}{path} {end}"
+
+
+def _premise(witness: AnyWitness) -> str:
+    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
+
+
+def explain_edge(witness: AnyWitness, edge: Edge) -> str:
+    """The edge as a sentence."""
+    start, end = witness.events[edge.source], witness.events[edge.target]
+    subject, target = named(witness.threads, start), named(witness.threads, end)
+    if edge.relation == "po":
+        words = f"{statement(start)} comes before {statement(end)} in thread {thread(witness.threads, end)}."
+    elif start.kind == end.kind == "F":
+        words = f"{subject} comes before {target} in the order of all SC fences."
+    elif edge.relation == "rf":
+        words = f"{subject} is read by {target}."
+    elif edge.relation == "mo":
+        words = f"{subject} is overwritten by {target}."
+    elif edge.relation == "so":
+        words = f"{subject} reaches memory before {target}."
+    else:
+        words = f"{subject} reads a value, {start.read}, that {target} then overwrites."
+    return words[0].upper() + words[1:]
+
+
+def explain_race(race: Race) -> str:
+    """The two accesses that nothing orders."""
+    first, second = race.run.events[race.first], race.run.events[race.second]
+    threads = race.run.threads
+    one = f"Thread {thread(threads, first)} {_does(first)} the non-atomic `{printable(race.cell)}`{at(first)}"
+    other = f"thread {thread(threads, second)} {_does(second)} it{at(second)}"
+    return f"{one} and {other}, and nothing orders the two. In C and C++ this is undefined behaviour."
+
+
+def explain_assertion(assertion: Assertion) -> str:
+    """What goes wrong, where, and with which values of the registers."""
+    where = f"thread `{printable(assertion.run.threads[assertion.thread])}`"
+    line = f" (line {assertion.line})" if assertion.line else ""
+    what = quoted(printable(assertion.text).strip()) if assertion.text else "a statement"
+    values = ", ".join(f"{printable(name)} = {value}" for name, value in assertion.registers.items())
+    with_values = f", with {values}" if values else ""
+    match assertion.kind:
+        case "assertion":
+            said = f"{what}{line} fails in {where}{with_values}."
+        case "division-by-zero":
+            said = f"{what}{line} divides by zero in {where}{with_values}."
+        case "index-out-of-range":
+            said = f"{what}{line} uses an index outside its array in {where}{with_values}."
+    return said[0].upper() + said[1:] + " It takes no weak memory: some interleaving of the threads does it."
+
+
+def _claim_of_write(witness: Witness) -> str:
+    access, latest = witness.access, witness.events[witness.latest]
+    cell = f"`{printable(access.cell)}`"
+    one, other = thread(witness.threads, access), thread(witness.threads, latest)
+    return (
+        f"Thread {one} sets {cell} to {access.written} with {statement(access)} after {other} has set it to "
+        f"{latest.written}{at(latest)}, but the two writes can take effect in the other order and leave the "
+        f"{latest.written} of {other}{reason(witness)}. "
+        f"{_TAKING_TURNS} {cell} would hold the {access.written} of {one}."
+    )
+
+
+def _claim_of_read(witness: Witness) -> str:
+    access = witness.access
+    who = thread(witness.threads, access)
+    old = _old_value(witness)
+    if access.kind == "RMW":
+        return f"Thread {who} can apply {statement(access)} to {old}"
+    if is_wait(access):
+        return f"Thread {who} can leave {statement(access)} with {old}"
+    if _CAS.search(access.text):
+        return f"In thread {who}, {statement(access)} can fail on {old}"
+    return f"Thread {who} can read {old} with {statement(access)}"
+
+
+def _old_value(witness: Witness) -> str:
+    stale = witness.events[witness.stale]
+    cell = f"`{printable(stale.cell)}`"
+    if stale.thread is None:
+        return f"the initial value {stale.written} of {cell}"
+    return f"the old value {stale.written} of {cell} from {named(witness.threads, stale)}"
+
+
+def _newer_write(witness: Witness) -> str:
+    latest = witness.events[witness.latest]
+    if latest.thread is None:
+        return "a newer write is there"
+    again = " again" if _repeats(witness) else ""
+    return f"{thread(witness.threads, latest)} has set it to {latest.written}{again}{at(latest)}"
+
+
+def _repeats(witness: Witness) -> bool:
+    """Whether the newest write has the value of the stale one."""
+    return witness.events[witness.latest].written == witness.events[witness.stale].written
+
+
+def _does(event: Event) -> str:
+    return {"R": "reads", "W": "writes", "RMW": "updates", "F": "orders"}[event.kind]

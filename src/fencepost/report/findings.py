@@ -1,0 +1,171 @@
+"""What an answer has found, in one form for every face: which rule, where, what to say, and the run to it.
+
+A face that lists findings (terminal, SARIF, JUnit, editors, baselines) takes them from `findings` and needs
+not know what kinds of witnesses there are: `finding` knows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from fencepost.report import cycle, explain
+from fencepost.report.advice import Repair, repairs
+from fencepost.report.labels import source, thread_name
+from fencepost.report.printable import printable
+from fencepost.report.roles import AnyWitness, buffered, roles
+from fencepost.verdicts import Answer, Assertion, Event, Race, Run, SafetyWitness, TsoWitness, Witness
+
+# What the parts that events play are called.
+_PARTS = {
+    "access": "leaves sequential consistency",
+    "stale": "the old value",
+    "latest": "the write that can be missed",
+    "delayed": "waits in the store buffer",
+    "overtaking": "overtakes the write that waits",
+    "showing": "shows it",
+    "misled": "sees an old value",
+    "racing": "one of the two writes",
+}
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a program.
+
+    `rule` says what kind of thing. `identity` are words that tell it from other findings of the same question
+    about the same file: names and statements, no line numbers, so that it survives changes elsewhere in the
+    file. `parts` says of some events of the run what part they play. `graph` is the witness with its cycle,
+    if there is one to draw.
+    """
+
+    rule: str
+    line: int
+    column: int
+    message: str
+    run: Run
+    identity: tuple[str, ...]
+    parts: Mapping[int, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
+    delayed: tuple[int, ...] = ()
+    graph: AnyWitness | None = None
+    repairs: tuple[Repair, ...] = ()
+
+
+def findings(answer: Answer) -> tuple[Finding, ...]:
+    """The findings of the answer: its witness first, then a data race, then a failing assertion."""
+    found = (answer.witness, answer.race, answer.assertion)
+    return tuple(finding(part, answer) for part in found if part is not None)
+
+
+def finding_id(answer: Answer, found: Finding) -> str:
+    """The same for the same finding in the next run, on another machine, and after changes elsewhere."""
+    return identity_of(answer, found.rule, found.identity)
+
+
+def identity_of(answer: Answer, what: str, words: Iterable[str]) -> str:
+    """A short name for something that the answer says of its file."""
+    from hashlib import sha256
+
+    file = os.path.relpath(answer.file) if os.path.isabs(answer.file) else os.path.normpath(answer.file)
+    parts = (file.replace(os.sep, "/"), answer.model, answer.criterion, what, *words)
+    return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def rule_of(answer: Answer) -> str:
+    """What it is called if the program does not have the property asked for."""
+    return {"trf": "triangular-race", "persistent": "fragile"}.get(answer.criterion, "not-robust")
+
+
+def worth_showing(found: Finding, most: int) -> set[int] | None:
+    """Of a run with more than `most` accesses those near the cycle, or the last ones; None for all of it."""
+    accesses = [event.id for event in found.run.events if event.thread is not None]
+    if len(accesses) <= most:
+        return None
+    return set(accesses[-most:]) if found.graph is None else cycle.worth_showing(found.graph)
+
+
+def finding(part: object, answer: Answer) -> Finding:
+    """What a part of an answer says."""
+    match part:
+        case Witness() | TsoWitness():
+            return _witness(part, answer)
+        case SafetyWitness():
+            return _bad_state(part, answer)
+        case Race():
+            return _race(part, answer)
+        case Assertion():
+            return _assertion(part, answer)
+        case _:
+            raise TypeError(f"{type(part).__name__} is no finding")
+
+
+def _witness(witness: AnyWitness, answer: Answer) -> Finding:
+    part_of = roles(witness)
+    at = next(event for event, role in part_of.items() if role in ("access", "overtaking"))
+    return Finding(
+        rule=rule_of(answer),
+        line=witness.events[at].line,
+        column=witness.events[at].column,
+        message=explain.claim(witness),
+        run=Run(threads=witness.threads, events=witness.events),
+        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.told(witness)))),
+        parts={event: _PARTS[role] for event, role in part_of.items()},
+        delayed=buffered(witness),
+        graph=witness,
+        repairs=repairs(witness),
+    )
+
+
+def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
+    places = witness.bad.places
+    at = places[0] if places else witness.events[-1]
+    standing = sorted(f"{_family(witness.threads[p.thread])}: {p.label or printable(p.text)}" for p in places)
+    return Finding(
+        rule=witness.bad.kind,
+        line=at.line,
+        column=at.column,
+        message=explain.claim(witness),
+        run=Run(threads=witness.threads, events=witness.events),
+        identity=(
+            *standing,
+            *(printable(cell) for cell in witness.bad.memory),
+            *_told(witness.threads, *(witness.events[write] for write in witness.bad.writes)),
+        ),
+        parts={event: _PARTS[role] for event, role in roles(witness).items()},
+        graph=witness,
+    )
+
+
+def _race(race: Race, answer: Answer) -> Finding:
+    first, second = race.run.events[race.first], race.run.events[race.second]
+    return Finding(
+        rule="race",
+        line=second.line,
+        column=second.column,
+        message=f"Data race. {explain.explain_race(race)}",
+        run=race.run,
+        identity=(race.cell, *_told(race.run.threads, first, second)),
+        parts={race.first: "one access", race.second: "the other access"},
+    )
+
+
+def _assertion(assertion: Assertion, answer: Answer) -> Finding:
+    return Finding(
+        rule=assertion.kind,
+        line=assertion.line,
+        column=assertion.column,
+        message=explain.explain_assertion(assertion),
+        run=assertion.run,
+        identity=(_family(assertion.run.threads[assertion.thread]), printable(assertion.text)),
+    )
+
+
+def _told(threads: tuple[str, ...], *events: Event) -> list[str]:
+    """The events in words, the same wherever a search begins and whichever copies of a thread it meets."""
+    return sorted({f"{_family(thread_name(threads, event))}: {source(event)}" for event in events})
+
+
+def _family(thread: str) -> str:
+    return thread.partition("[")[0]

@@ -1,0 +1,196 @@
+"""A run as frames to step through: what is in memory and in the registers, and what each thread can see.
+
+The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
+its store buffer in the end. A frame tells what has changed since the one before, so a long run stays small.
+
+Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
+newer one to the same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory.
+Elsewhere everyone sees memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from fencepost.analyses.happens_before import Knowledge
+from fencepost.program import Program
+from fencepost.report.labels import arrival, outcome, source
+from fencepost.report.printable import printable
+from fencepost.report.registers import Standing, standings
+from fencepost.report.roles import AnyWitness, buffered
+from fencepost.verdicts import Event, Run, SafetyWitness, TsoWitness, Witness
+
+LONGEST = 2000  # accesses; what is longer is not played
+
+_WEAK = {Witness: "views", SafetyWitness: "views", TsoWitness: "buffers", Run: ""}
+
+# By thread, by location: the values that the thread can still read there, the newest last.
+Views = dict[int, dict[str, list[str]]]
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What happens, and what is different after it. `event` is None at the start.
+
+    Values are texts, since scripts have no exact numbers as large as those of programs can be.
+    """
+
+    event: int | None = None
+    thread: int | None = None
+    line: int = 0
+    says: str = ""
+    memory: dict[str, str] = {}
+    stands: dict[int, Standing] = {}
+    sees: Views = {}
+    buffers: dict[int, list[str]] = {}
+
+
+class Playback(msgspec.Struct, frozen=True):
+    """`weak` says what a thread sees apart from memory: "views", "buffers" or nothing."""
+
+    threads: tuple[str, ...]
+    weak: str
+    frames: tuple[Frame, ...]
+
+
+def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
+    """The frames of a run; without the program there are no registers."""
+    places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
+    weak = _WEAK[type(shown)] if model != "sc" else ""
+    accesses = sum(event.thread is not None for event in shown.events)
+    frames = tuple(_frames(shown, places)) if accesses <= LONGEST else ()
+    return Playback(tuple(map(printable, shown.threads)), weak, frames)
+
+
+def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[Frame]:
+    late = () if isinstance(shown, Run) else buffered(shown)
+    initial = [event for event in shown.events if event.thread is None]
+    views = _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
+    yield Frame(
+        memory={cell: value for event in initial if event.cell != "fence" for cell, value in _stored(event)},
+        stands={thread: own[0] for thread, own in enumerate(places) if own},
+    )
+    done = [0] * len(shown.threads)
+    waiting: list[Event] = []
+    for event in shown.events[len(initial) :]:
+        thread = _thread(event)
+        done[thread] += 1
+        waits = event.id in late
+        if waits:
+            waiting.append(event)
+        yield Frame(
+            event=event.id,
+            thread=thread,
+            line=event.line,
+            says=f"{source(event)} {outcome(event, buffered=waits)}".rstrip(),
+            memory={} if waits or not _is_newest(shown, event) else dict(_stored(event)),
+            stands={thread: places[thread][done[thread]]} if places[thread] else {},
+            sees=views.after(event) if views is not None else {},
+            buffers=_buffer(waiting) if waits else {},
+        )
+    for write in list(waiting):
+        waiting.remove(write)
+        yield Frame(
+            event=write.id,
+            thread=write.thread,
+            says=arrival(write),
+            memory=dict(_stored(write)),
+            buffers=_buffer(waiting) or {_thread(write): []},
+        )
+
+
+def _thread(event: Event) -> int:
+    assert event.thread is not None
+    return event.thread
+
+
+def _stored(event: Event) -> Iterator[tuple[str, str]]:
+    if event.written is not None and event.kind != "F":
+        yield printable(event.cell), str(event.written)
+
+
+def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
+    """The last write of a witness is placed before the newest one, so it does not change what that stored."""
+    return not (isinstance(shown, Witness) and event is shown.access)
+
+
+def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:
+    """The writes of the one thread whose buffer is in use, the next to leave first."""
+    return {_thread(write): [f"{printable(w.cell)} = {w.written}" for w in waiting] for write in waiting[:1]}
+
+
+class _Views:
+    """What each thread can still read, event by event. Modification order is the order of the run, but for
+    the last event of a `Witness`, which stands right after the stale write."""
+
+    def __init__(self, witness: Witness | SafetyWitness, initial: Sequence[Event]) -> None:
+        self._threads = range(len(witness.threads))
+        self._stale = (witness.access.id, witness.stale) if isinstance(witness, Witness) else None
+        self._source = {edge.target: edge.source for edge in witness.edges if edge.relation == "rf"}
+        not_atomic = {event.cell for event in witness.events if event.mode == "na"}
+        self._writes = {e.cell: [e] for e in initial if e.cell not in not_atomic and e.cell != "fence"}
+        self._knowledge = Knowledge(self._writes)
+        self._knowledge.take(initial)
+        self._messages = {event.id: self._knowledge.newest_message(event.cell) for event in initial}
+        at_first = {printable(cell): _values(writes) for cell, writes in self._writes.items()}
+        self._told: Views = {thread: dict(at_first) for thread in self._threads}
+
+    def after(self, event: Event) -> Views:
+        """What is different after the event."""
+        views: Views = {}
+        for thread, seen in self._now(event).items():
+            told = self._told[thread]
+            new = {cell: values for cell, values in seen.items() if values != told[cell]}
+            told |= new
+            if new:
+                views[thread] = new
+        return views
+
+    def _now(self, event: Event) -> Views:
+        """What the thread of the event sees, and what the others see at the location that it writes."""
+        thread = _thread(event)
+        tracked = event.cell in self._writes
+        if self._stale is not None and event.id == self._stale[0]:
+            return {thread: self._after_stale(event, self._stale[1])}
+        if event.kind == "R" and tracked:
+            self._read(event, self._source[event.id])
+        else:
+            self._knowledge.take([event])
+        if event.written is None or not tracked:
+            return {thread: self._seen_everywhere(thread)}
+        self._writes[event.cell].append(event)
+        self._messages[event.id] = self._knowledge.newest_message(event.cell)
+        cell = event.cell
+        views: Views = {reader: {printable(cell): self._seen(reader, cell)} for reader in self._threads}
+        views[thread] = self._seen_everywhere(thread)
+        return views
+
+    def _read(self, event: Event, write: int) -> None:
+        self._knowledge.take_read(event, self._place(event.cell, write), self._messages[write])
+
+    def _place(self, cell: str, write: int) -> int:
+        return next(place for place, one in enumerate(self._writes[cell]) if one.id == write)
+
+    def _seen(self, thread: int, cell: str) -> list[str]:
+        return _values(self._writes[cell][self._knowledge.newest_known_write(thread, cell) :])
+
+    def _seen_everywhere(self, thread: int) -> dict[str, list[str]]:
+        return {printable(cell): self._seen(thread, cell) for cell in self._writes}
+
+    def _after_stale(self, access: Event, stale: int) -> dict[str, list[str]]:
+        """It learns what the stale write told if it reads it, and sees its own write if it writes."""
+        thread = _thread(access)
+        if access.read is not None:
+            self._read(access, stale)
+        seen = self._seen_everywhere(thread)
+        if access.written is not None:
+            newer = self._writes[access.cell][self._place(access.cell, stale) + 1 :]
+            seen[printable(access.cell)] = _values([access, *newer])
+        return seen
+
+
+def _values(writes: Sequence[Event]) -> list[str]:
+    """The values of the writes, each once, where it is newest."""
+    newest_first = dict.fromkeys(str(write.written) for write in reversed(writes))
+    return list(newest_first)[::-1]

@@ -1,0 +1,41 @@
+"""What part the events of a witness play, whichever kind of witness it is.
+
+With the graph and the cycle, this is all that is needed to choose, place and mark events. What the parts mean
+is said in `explain`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fencepost.verdicts import SafetyWitness, TsoWitness, Witness
+
+AnyWitness = Witness | TsoWitness | SafetyWitness
+Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
+
+
+def roles(witness: AnyWitness) -> dict[int, Role]:
+    """The events that the witness is about; one that plays two parts has the more telling one."""
+    if isinstance(witness, TsoWitness):
+        return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
+    if isinstance(witness, SafetyWitness):
+        misled: dict[int, Role] = dict.fromkeys(stale_reads(witness), "misled")
+        return misled | dict.fromkeys(witness.bad.writes, "racing")
+    return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
+
+
+def buffered(witness: AnyWitness) -> tuple[int, ...]:
+    """The writes that reach memory after the last event, in this order."""
+    return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
+
+
+def stale_reads(witness: SafetyWitness) -> list[int]:
+    """The reads of the cycle that see a value although it has been overwritten before them."""
+    return [e.source for e in witness.cycle if e.relation == "fr" and e.target < e.source]
+
+
+def closing(witness: AnyWitness) -> int | None:
+    """The event out of which the last edge of the cycle leads, as it is told."""
+    if isinstance(witness, SafetyWitness):
+        return next(iter(stale_reads(witness)), None)
+    return witness.other if isinstance(witness, TsoWitness) else witness.access.id

@@ -1,0 +1,153 @@
+"""The answers for many files in one table, and how many there are of each kind.
+
+The findings themselves are left to `text`. rich is imported only when a table is made, because importing it
+takes longer than checking a small program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from fencepost.errors import InputError
+from fencepost.report.labels import verdict
+from fencepost.report.printable import printable
+from fencepost.verdicts import Answer, Safe, SafetyWitness, Unsafe
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ERROR = "input error"
+_NONE, _NOT_SEARCHED = "–", "?"
+_USUAL = ("race", "assertion")
+_ABOUT_BAD_STATES = {"safe": ("bad state", "answered by"), "race-free": ("write/write race",)}  # by criterion
+
+
+def summary(
+    answers: Sequence[tuple[str, Answer | InputError]], *, color: bool = False, width: int = 80
+) -> str:
+    """One row per file, and a last line that counts; what the errors are is said elsewhere."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        no_color=not color,
+        legacy_windows=False,
+    )
+    if answers:
+        console.print(_table(answers))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    found = _found_columns([answer for _, answer in answers])
+    if any(_NOT_SEARCHED in _row(answer, found) for _, answer in answers):
+        lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
+    return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
+
+
+def counts(answers: Sequence[Answer | InputError]) -> str:
+    """How many answers there are of each kind: `3 files: 2 robust, 1 not robust; 1 with a data race`."""
+    number = Counter(_verdict(answer) for answer in answers)
+    files = f"{len(answers)} file{'' if len(answers) == 1 else 's'}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in number.items())
+    given = [answer for answer in answers if isinstance(answer, Answer)]
+    found = [
+        f"{count} with {words}"
+        for words, count in (
+            ("a data race", sum(answer.race is not None for answer in given)),
+            ("a failing assertion", sum(answer.assertion is not None for answer in given)),
+        )
+        if count
+    ]
+    return "; ".join([f"{files}: {kinds}" if kinds else files, *found])
+
+
+def _table(answers: Sequence[tuple[str, Answer | InputError]]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("file", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    found = _found_columns([answer for _, answer in answers])
+    for name in found:
+        table.add_column(name, overflow="fold", no_wrap="race" not in name)
+    table.add_column("states", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    for file, answer in answers:
+        row = (file, *_row(answer, found))
+        styles = ("", _style(answer), *("" for _ in row[2:]))
+        # Text, not str: a file may be called `[red]`.
+        table.add_row(*(Text(printable(cell), style) for cell, style in zip(row, styles, strict=True)))
+    return table
+
+
+def _found_columns(answers: Sequence[Answer | InputError]) -> tuple[str, ...]:
+    """What there is to say about what was found, beside the verdict."""
+    criteria = {answer.criterion for answer in answers if isinstance(answer, Answer)}
+    return _ABOUT_BAD_STATES.get(criteria.pop(), _USUAL) if len(criteria) == 1 else _USUAL
+
+
+def _row(answer: Answer | InputError, found: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(answer, InputError):
+        return ERROR, *("" for _ in found), "", ""
+    searched = answer.exhaustive or answer.criterion in _ABOUT_BAD_STATES
+    unseen = _NONE if searched and answer.holds is not None else _NOT_SEARCHED
+    cells = [_FOUND[column](answer) or unseen for column in found]
+    return _verdict(answer), *cells, f"{answer.stats.states:,}", f"{answer.stats.seconds:.2f}"
+
+
+def _race(answer: Answer) -> str:
+    return "" if answer.race is None else answer.race.cell
+
+
+def _assertion(answer: Answer) -> str:
+    return "" if answer.assertion is None else _line(answer.assertion.line) or "fails"
+
+
+def _bad_state(answer: Answer) -> str:
+    if not isinstance(answer.witness, SafetyWitness) or answer.holds is None:
+        return _assertion(answer)
+    bad = answer.witness.bad
+    line = _line(bad.places[0].line) if bad.places else ""
+    return f"{bad.kind}, {line}" if line else bad.kind
+
+
+def _engine(answer: Answer) -> str:
+    return answer.engine if isinstance(answer, Safe | Unsafe) else ""
+
+
+def _write_race(answer: Answer) -> str:
+    if not isinstance(answer.witness, SafetyWitness):
+        return ""
+    write = answer.witness.events[answer.witness.bad.writes[-1]]
+    return ", ".join(part for part in (write.cell, _line(write.line)) if part)
+
+
+_FOUND: dict[str, Callable[[Answer], str]] = {
+    "race": _race,
+    "assertion": _assertion,
+    "bad state": _bad_state,
+    "answered by": _engine,
+    "write/write race": _write_race,
+}
+
+
+def _line(number: int) -> str:
+    return f"line {number}" if number else ""
+
+
+def _verdict(answer: Answer | InputError) -> str:
+    return ERROR if isinstance(answer, InputError) else verdict(answer)
+
+
+def _style(answer: Answer | InputError) -> str:
+    if isinstance(answer, InputError):
+        return "red"
+    return {True: "green", False: "red", None: "yellow"}[answer.holds]

@@ -1,0 +1,190 @@
+"""The answers to `run`: frozen values with one JSON form, as in `fencepost.verdicts`.
+
+The verdict is about the runs that were made: `not-robust` if an access was found in them that can leave
+sequential consistency, `not-seen` if all of them came to their end without one, which proves nothing about
+other runs, and `unknown` if none was found and some did not come to their end. Data races and deadlocks are
+findings too, whatever the verdict. `docs/run.md` documents the
+JSON form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from fencepost.verdicts import Answer
+
+ScheduleKind = Literal["os", "random", "pct"]
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """A call on a stack. `line` is 0 and `file` empty where there is no debug information."""
+
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    module: str = ""
+    offset: str = ""
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """What a thread did: `what` is the operation, `order` its memory order; innermost call first."""
+
+    thread: int
+    name: str = ""
+    what: str = ""
+    order: str = ""
+    stack: tuple[Frame, ...] = ()
+
+
+class Location(msgspec.Struct, frozen=True, kw_only=True):
+    """What lies at the address; `stack` is where it was allocated."""
+
+    kind: str = "unknown"
+    name: str = ""
+    size: int | None = None
+    thread: int | None = None
+    module: str = ""
+    offset: str = ""
+    stack: tuple[Frame, ...] = ()
+
+
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
+    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`."""
+
+    what: str
+    order: str
+    thread: int | None = None
+    after: Frame | None = None
+    before: Frame | None = None
+    at: Frame | None = None
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """How threads took turns in a run, and all that is needed to have it again.
+
+    `length` is the number of steps over which pct spreads its changes of priority. `decisions` are the turns
+    themselves, as the scheduler wrote them, compressed (zlib); null where they were not kept.
+    """
+
+    kind: ScheduleKind = "os"
+    seed: int = 1
+    depth: int = 3
+    length: int = 0
+    max_steps: int | None = None
+    decisions: bytes | None = None
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """An access that can leave sequential consistency, and the write that it can miss.
+
+    `id` depends on the kind and on the functions and lines of both stacks only, so it is the same in every
+    run and in every build of the same sources. `could` is a value that the access can meet in place of
+    `value`. `chain` leads from the missed write to the access: why it comes later under sequential
+    consistency. It was seen in `runs` of the runs; `schedule` is that of the first.
+    """
+
+    id: str
+    kind: str
+    access: Access
+    missed: Access | None
+    address: str
+    size: int
+    value: int | str | None
+    could: int | str | None
+    location: Location
+    chain: tuple[Access, ...]
+    repair: tuple[Repair, ...]
+    runs: int
+    schedule: Schedule
+
+
+class Deadlock(msgspec.Struct, frozen=True, kw_only=True):
+    """Threads that wait for each other; `what` is what each waits for."""
+
+    id: str
+    threads: tuple[Access, ...]
+    runs: int
+    schedule: Schedule
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs that did not come to a proper end, all for the same reason.
+
+    `output` is the end of what the first of them printed, if that was kept.
+    """
+
+    why: str
+    runs: int
+    schedule: Schedule
+    output: str = ""
+
+
+class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
+    """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
+
+    In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
+    `atomics` is the number of atomic operations in all of them, `steps` that of scheduled steps; `suppressed`
+    counts findings that a suppression hides.
+    """
+
+    command: tuple[str, ...]
+    runs: int
+    schedule: Schedule
+    findings: tuple[Finding, ...] = ()
+    deadlocks: tuple[Deadlock, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    atomics: int = 0
+    steps: int = 0
+    suppressed: int = 0
+    replay: bool = False
+    exhaustive: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing was seen, 1 something was, 3 nothing was and some run did not come to its end."""
+        if self.findings or self.deadlocks:
+            return 1
+        return 0 if self.holds else 3
+
+
+class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):
+    @property
+    def holds(self) -> bool:
+        return False
+
+
+class NotSeen(RunAnswer, frozen=True, kw_only=True, tag="not-seen"):
+    @property
+    def holds(self) -> bool:
+        return True
+
+
+class RunsUnknown(RunAnswer, frozen=True, kw_only=True, tag="unknown"):
+    why: str
+    interrupted: bool = False
+
+    @property
+    def holds(self) -> None:
+        return None
+
+
+AnyRunAnswer = SeenNotRobust | NotSeen | RunsUnknown
+
+
+def places(stack: Sequence[Frame]) -> Sequence[Frame]:
+    """From the innermost call to the first outside of the compiler's own headers, such as `<atomic>`."""
+    for index, frame in enumerate(stack):
+        if frame.file and not comes_with_the_compiler(frame.file):
+            return stack[: index + 1]
+    return stack[:1]
+
+
+def comes_with_the_compiler(file: str) -> bool:
+    """Other libraries lie in /usr/include too, and their lines are what a reader looks for."""
+    return file.startswith(("/usr/lib/", "/usr/bin/../lib/")) or (
+        file.startswith("/usr/include/") and "/c++/" in file
+    )
