@@ -14,10 +14,9 @@ import platform
 import time
 from pathlib import Path
 
-from fencepost import corpus
 from fencepost.analyses.robustness import robust
-from fencepost.batch import Where, files_in
-from fencepost.engine.explore import EVERY_STATE, Limits
+from fencepost.batch.jobs import Where, corpus, files_in
+from fencepost.engine.search import EVERY_STATE, Limits
 from fencepost.formats.tpl import read
 
 ROOT = Path(__file__).parents[1]

@@ -27,7 +27,7 @@ _DEPTH = 1_000_000
 _FENCEPOST = (
     sys.executable,
     "-c",
-    "import sys; sys.argv[0] = 'fencepost'; from fencepost.start import main; main()",
+    "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli.start import main; main()",
 )
 
 # Python may keep its modules compiled, as it does for whoever installs fencepost.
@@ -37,7 +37,7 @@ _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PY
 _SEARCH = """
 import json, sys, time
 from fencepost import load, robust
-from fencepost.engine.explore import EVERY_STATE
+from fencepost.engine.search import EVERY_STATE
 program, every_state = load(sys.argv[1]), sys.argv[2] == "every state"
 started = time.process_time()
 answer = robust(program, order="breadth-first", tactics=EVERY_STATE) if every_state else robust(program)

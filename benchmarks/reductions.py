@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome
-from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
+from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from fencepost.formats import load
 
 ROOT = Path(__file__).parents[1]

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import page_block
 
-from fencepost.sanitizer.instrumentation import INCLUDE, LIBRARIES
+from fencepost.sanitizer.build.instrumentation import INCLUDE, LIBRARIES
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "c"
@@ -130,7 +130,7 @@ class Builder:
         is_c = program.source.suffix == ".c"
         if variant in LIBRARIES:
             entry = "cc" if is_c else "cxx"
-            call = f"from fencepost.sanitizer.compiler import {entry}; {entry}()"
+            call = f"from fencepost.sanitizer.build.compiler import {entry}; {entry}()"
             return [sys.executable, "-c", call, f"--mode={variant}"]
         words = [self.cc if is_c else self.cxx, "-isystem", INCLUDE]
         return [*words, "-fsanitize=thread", "-w"] if variant == BASELINE else words

@@ -19,8 +19,8 @@ import page_block
 from msgspec.structs import replace
 
 import fencepost
-from fencepost.analyses.safety import Engine
-from fencepost.formats.expectations import expectations
+from fencepost.analyses.safety.portfolio import Engine
+from fencepost.formats.headers import expectations
 from fencepost.formats.properties import stated_property
 from fencepost.memory_models import PRUNINGS
 

@@ -3,10 +3,10 @@
 Every program of `examples/rocker` is given to both in turn: to Spin as `fencepost show --to promela --monitor
 ra` writes it, with `spin -a`, `gcc -O2` and an exact search to the first error, and to `fencepost robust`
 from the shell. Spin is tuned first, with runs that are not counted: with or without its partial-order
-reduction, whichever takes less, and with a hash table and a stack of the size that this search turned out to need. Then
-both take turns in several rounds, of which the least of each number counts. A search that comes to the limit
-of processor time counts with that limit. Leaves the tables in `benchmarks/results/versus_spin.md` and in
-`docs/performance.md`; exits with 1 if the two give different answers.
+reduction, whichever takes less, and with a hash table and a stack of the size that this search turned out to
+need. Then both take turns in several rounds, of which the least of each number counts. A search that comes to
+the limit of processor time counts with that limit. Leaves the tables in `benchmarks/results/versus_spin.md`
+and in `docs/performance.md`; exits with 1 if the two give different answers.
 """
 
 from __future__ import annotations

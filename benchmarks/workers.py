@@ -20,7 +20,7 @@ import families
 import page_block
 from msgspec.structs import replace
 
-from fencepost.engine.explore import REDUCED, Limits, explore
+from fencepost.engine.search import REDUCED, Limits, explore
 from fencepost.formats import load
 from fencepost.program import Program
 

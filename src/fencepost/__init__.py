@@ -14,11 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fencepost.analyses.fix import fix
+    from fencepost.analyses.repair.fix import fix
     from fencepost.analyses.robustness import robust
-    from fencepost.analyses.safety import races, verify
+    from fencepost.analyses.safety.portfolio import races, verify
     from fencepost.analyses.tso import persist
-    from fencepost.engine.explore import Limits, Tactics
+    from fencepost.engine.search import Limits, Tactics
     from fencepost.errors import InputError
     from fencepost.formats import load
     from fencepost.program import Program, Thread
@@ -54,13 +54,13 @@ _HOME = {
     "Event": "verdicts",
     "Fragile": "verdicts",
     "InputError": "errors",
-    "Limits": "engine.explore",
+    "Limits": "engine.search",
     "NotRobust": "verdicts",
     "Persistent": "verdicts",
     "Program": "program",
     "Race": "verdicts",
     "Robust": "verdicts",
-    "Tactics": "engine.explore",
+    "Tactics": "engine.search",
     "Thread": "program",
     "TsoWitness": "verdicts",
     "Unknown": "verdicts",
@@ -72,13 +72,13 @@ _HOME = {
     "SafetyWitness": "verdicts",
     "Unsafe": "verdicts",
     "Witness": "verdicts",
-    "fix": "analyses.fix",
+    "fix": "analyses.repair.fix",
     "load": "formats",
     "persist": "analyses.tso",
     "Property": "program.properties",
-    "races": "analyses.safety",
+    "races": "analyses.safety.portfolio",
     "robust": "analyses.robustness",
-    "verify": "analyses.safety",
+    "verify": "analyses.safety.portfolio",
 }
 
 __all__ = [

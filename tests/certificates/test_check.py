@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from certificates.backward import search
 from fencepost.certificates import (
     FAILED,
     Bad,
@@ -21,8 +20,9 @@ from fencepost.certificates import (
 from fencepost.errors import InputError
 from fencepost.formats.tpl import read
 from fencepost.program import Assert, Binary, Constant, Goto, Register
-from models.litmus import MP, SB_FENCES, bcas, program, wait, write
-from models.litmus import read as load
+from tests.certificates.backward import search
+from tests.models.litmus import MP, SB_FENCES, bcas, program, wait, write
+from tests.models.litmus import read as load
 
 X = 0
 NOTHING = (0, 0, 0, 0)

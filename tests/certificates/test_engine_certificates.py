@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from certificates import questions
 from fencepost.certificates import BasisState, Certificate, Checked, Standing, check
 from fencepost.certificates.local_graphs import local_graphs
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome
 from fencepost.engine.lower import Lowering
-from strategies import random_program
+from tests.certificates import questions
+from tests.strategies import random_program
 
 MOST_NODES = 10_000
 WITHOUT_LIMIT = (1_000_000, 60.0, 1 << 30, None)

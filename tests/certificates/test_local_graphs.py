@@ -4,11 +4,11 @@ import random
 
 from fencepost.certificates.live_registers import live_slots
 from fencepost.certificates.local_graphs import FAILED, local_graphs
-from fencepost.engine.liveness import live_registers
 from fencepost.models import op_sra
 from fencepost.program import Assert, Assign, Constant, Register
-from models.litmus import cas, fadd, jump_unless, program, read, wait, write
-from strategies import random_program
+from fencepost.static.liveness import live_registers
+from tests.models.litmus import cas, fadd, jump_unless, program, read, wait, write
+from tests.strategies import random_program
 
 NOTHING = (0, 0, 0, 0)
 

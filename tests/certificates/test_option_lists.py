@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.certificates.local_graphs import local_graphs
 from fencepost.certificates.option_lists import Lists, R, S, Source, Sources, U
-from models.litmus import program, write
+from tests.models.litmus import program, write
 
 X, Y = 0, 1
 PROGRAM = program([write("x", 1), write("y", 1)], [write("x", 2)])

@@ -9,12 +9,12 @@ from itertools import chain
 
 import pytest
 
-from certificates import questions
-from certificates.backward import TooManyStatesError, search
 from fencepost.certificates import Checked, check
-from models.litmus import SC_FENCE, program, read, write
-from models.test_sra import EXAMPLES
-from strategies import random_program
+from tests.certificates import questions
+from tests.certificates.backward import TooManyStatesError, search
+from tests.models.litmus import SC_FENCE, program, read, write
+from tests.models.test_sra import EXAMPLES
+from tests.strategies import random_program
 
 
 def check_questions(seeds, ask, draw=random_program, **limits):

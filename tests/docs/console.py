@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import fencepost
-from docs.pages import ROOT, Block, blocks
+from tests.docs.pages import ROOT, Block, blocks
 
 # These set the user's machine up or show him something; a test must not.
 NOT_RUN = ("make", "pip", "git", "xdg-open", "dask")
@@ -88,10 +88,10 @@ class Shell:
         programs = directory / "bin"
         programs.mkdir()
         _script(programs / "python", f'exec "{sys.executable}" "$@"')
-        start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.start import main; main()"
+        start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli.start import main; main()"
         _script(programs / "fencepost", f'exec "{sys.executable}" -c "{start}" "$@"')
         for wrapper, function in (("fencepost-cc", "cc"), ("fencepost-c++", "cxx")):
-            start = f"from fencepost.sanitizer.compiler import {function}; {function}()"
+            start = f"from fencepost.sanitizer.build.compiler import {function}; {function}()"
             _script(programs / wrapper, f'exec "{sys.executable}" -c "{start}" "$@"')
         self._environment = {
             **os.environ,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.console import Command, Shell, cluster_for, matches, session
-from docs.pages import PAGES, ROOT, code_words, name_of
+from tests.docs.console import Command, Shell, cluster_for, matches, session
+from tests.docs.pages import PAGES, ROOT, code_words, name_of
 
 SESSIONS = {page: session(page) for page in PAGES}
 PICTURES = sorted((ROOT / "docs" / "images").glob("*.svg"))

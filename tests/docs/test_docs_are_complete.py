@@ -8,10 +8,10 @@ import click
 import msgspec
 import pytest
 
-from docs.pages import ROOT, code_words
 from fencepost import verdicts
-from fencepost.cli import main
-from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.cli.main import main
+from fencepost.formats.tpl.parser import KEYWORDS
+from tests.docs.pages import ROOT, code_words
 
 DOCS = ROOT / "docs"
 ASKED = click.Context(main)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.pages import PAGES, ROOT, anchors, code_words, links, name_of
+from tests.docs.pages import PAGES, ROOT, anchors, code_words, links, name_of
 
 _FOLDERS = ("src", "native", "tests", "examples", "docs", "benchmarks")
 _FILE = re.compile(rf"(?:{'|'.join(_FOLDERS)})/[\w./+-]*\w")

@@ -16,8 +16,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from docs.console import matches
-from docs.pages import ROOT, name_of
+from tests.docs.console import matches
+from tests.docs.pages import ROOT, name_of
 
 NOTEBOOKS = sorted((ROOT / "docs").glob("*.ipynb"))
 _RICH = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_"}

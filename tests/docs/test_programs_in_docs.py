@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from docs.pages import PAGES, ROOT, Block, blocks, name_of
 from fencepost import robust
 from fencepost.formats.tpl import read
+from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of
 
 
 def listings(page: Path) -> list[Block]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from docs.pages import PAGES, ROOT, Block, blocks, name_of
+from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of
 
 CODE = {
     page: [block for block in blocks(page) if block.info.split()[:1] in (["python"], ["pycon"])]

@@ -1,7 +1,7 @@
 """Holding the engine's answer about a program against the definitions in `fencepost.models`."""
 
 from fencepost.analyses.robustness import robust
-from fencepost.engine.explore import REDUCED, Tactics
+from fencepost.engine.search import REDUCED, Tactics
 from fencepost.models import rc20, sc
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.models.witnesses import replay, replay_assertion, replay_race

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fencepost.program import Cell, Constant, Position, Program, Thread
-from strategies import random_program
+from tests.strategies import random_program
 
 T = TypeVar("T")
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from engine.against_definitions import check_against_definitions
 from fencepost.analyses.robustness import robust
-from fencepost.engine.explore import reachable_states
+from fencepost.engine.search import reachable_states
 from fencepost.formats import load
 from fencepost.formats.tpl import write
 from fencepost.memory_models import GRAPH_MODELS as MODELS
@@ -20,7 +19,8 @@ from fencepost.models.explore import LimitReachedError
 from fencepost.models.robustness import non_robustness_witness
 from fencepost.models.threads import DIVERGED
 from fencepost.verdicts import NotRobust
-from strategies import programs, random_program
+from tests.engine.against_definitions import check_against_definitions
+from tests.strategies import programs, random_program
 
 BATCH = 250
 REGRESSIONS = sorted(Path(__file__).parent.glob("regressions/*.tpl"))

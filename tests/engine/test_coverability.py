@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from fencepost.analyses.bad_states import FAILED, BadProduct, write_races
+from fencepost.analyses.safety.bad_states import FAILED, BadProduct, write_races
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, ThreadGraphs
 from fencepost.engine.lower import Lowering
@@ -20,7 +20,7 @@ from fencepost.memory_models import PRUNINGS
 from fencepost.models import op_sra
 from fencepost.models.explore import LimitReachedError
 from fencepost.program import Program
-from strategies import programs, random_program
+from tests.strategies import programs, random_program
 
 BATCH = 125
 MOST_GRAPHS = 20_000

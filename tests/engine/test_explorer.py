@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.analyses.robustness import robust
-from fencepost.engine.explore import EVERY_STATE, Limits, explore, reachable_states
+from fencepost.engine.search import EVERY_STATE, Limits, explore, reachable_states
 from fencepost.errors import InputError
 from fencepost.formats.tpl import read
 from fencepost.program import (
@@ -25,7 +25,7 @@ from fencepost.program import (
     Thread,
 )
 from fencepost.verdicts import Robust, Unknown
-from interrupting import HEED_CONTROL_C, answer_within
+from tests.interrupting import HEED_CONTROL_C, answer_within
 
 # Four threads that count to 255 for ever, each with the next: far too many states to finish.
 COUNTERS = read(
@@ -75,13 +75,13 @@ def test_ctrl_c_ends_the_search_with_what_was_covered():
     """In a process of its own: the signal must not reach pytest."""
     script = (
         f"{HEED_CONTROL_C}\n"
-        "from engine.test_explorer import COUNTERS\n"
+        "from tests.engine.test_explorer import COUNTERS\n"
         "from fencepost import robust\n"
         "answer = robust(COUNTERS, watcher=lambda progress: print('searching', flush=True))\n"
         "print(answer.verdict, answer.interrupted, answer.why)\n"
     )
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join([tests, *sys.path])
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join([root, *sys.path])
     command = [sys.executable, "-c", script]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.engine.explore import reachable_states
-from fencepost.engine.values import expression_range
+from fencepost.engine.search import reachable_states
 from fencepost.errors import InputError
 from fencepost.program import (
     PRECEDENCE,
@@ -23,6 +22,7 @@ from fencepost.program import (
     Unary,
     evaluate,
 )
+from fencepost.static.possible_values import expression_range
 
 OPERATORS = [operator for level in PRECEDENCE for operator in level]
 REGISTERS = ("a", "b", "c")

@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.analyses.robustness import robust
 from fencepost.engine._native import Outcome
-from fencepost.engine.explore import EVERY_STATE, Limits, explore
+from fencepost.engine.search import EVERY_STATE, Limits, explore
 from fencepost.formats.tpl import read
 from fencepost.models.witnesses import replay
 from fencepost.verdicts import NotRobust

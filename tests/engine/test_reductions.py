@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine.against_definitions import check_against_definitions
-from engine.alike import program_with_copies
 from fencepost.analyses.robustness import robust
 from fencepost.engine._native import Model, Order, Outcome, StoreKind, Variation
 from fencepost.engine._native import explore as native_explore
-from fencepost.engine.critical import stale_classes
-from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from fencepost.engine.lower import Lowering
-from fencepost.engine.symmetry import exchanges
+from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from fencepost.formats import load
 from fencepost.formats.tpl import read, write
-from strategies import random_program
+from fencepost.static.critical_values import stale_classes
+from fencepost.static.symmetry import exchanges
+from tests.engine.against_definitions import check_against_definitions
+from tests.engine.alike import program_with_copies
+from tests.strategies import random_program
 
 BATCH = 250
 ORDERS = ["auto", "breadth-first", "depth-first", "largest-first", "by-location"]

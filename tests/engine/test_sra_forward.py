@@ -11,17 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from engine.test_coverability import (
-    MOST_GRAPHS,
-    REGRESSIONS,
-    Asked,
-    check_failures,
-    check_final_memories,
-    check_program_states,
-    check_threads_anywhere,
-    check_write_races,
-)
-from fencepost.analyses.bad_states import FAILED, BadProduct, write_races
+from fencepost.analyses.safety.bad_states import FAILED, BadProduct, write_races
 from fencepost.engine import _native
 from fencepost.engine._native import ForwardSearch, LabelKind, Outcome, RunStep, ScSearch, ThreadGraphs
 from fencepost.engine.lower import Lowering
@@ -32,8 +22,18 @@ from fencepost.models.op_sra import SketchedStep
 from fencepost.models.sra import SraLts, SraState
 from fencepost.models.threads import Label, ThreadState
 from fencepost.program import Goto, Program
-from models.litmus import SB, bcas, program, read, wait, write
-from strategies import programs, random_program
+from tests.engine.test_coverability import (
+    MOST_GRAPHS,
+    REGRESSIONS,
+    Asked,
+    check_failures,
+    check_final_memories,
+    check_program_states,
+    check_threads_anywhere,
+    check_write_races,
+)
+from tests.models.litmus import SB, bcas, program, read, wait, write
+from tests.strategies import programs, random_program
 
 BATCH = 60
 MOST_MESSAGES = 127

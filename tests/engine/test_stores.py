@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from fencepost.analyses.robustness import robust
 from fencepost.engine._native import Outcome
-from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, Variation, explore
+from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Variation, explore
 from fencepost.formats import load
 from fencepost.formats.tpl import read
 from fencepost.models.witnesses import replay

@@ -14,7 +14,7 @@ from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.tso import persist
 from fencepost.engine._native import Outcome
-from fencepost.engine.explore import Limits, explore_tso
+from fencepost.engine.search import Limits, explore_tso
 from fencepost.formats import automata, load, tpl
 from fencepost.memory_models import TSO_CRITERIA
 from fencepost.models.sc import reachable_states
@@ -23,7 +23,7 @@ from fencepost.models.tso_traces import is_persistent, is_robust, is_triangular_
 from fencepost.models.tso_witnesses import replay_tso
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Fragile, Persistent, TsoWitness, Unknown
-from strategies import programs, random_program
+from tests.strategies import programs, random_program
 
 BATCH = 250
 REGRESSIONS = sorted(Path(__file__).parent.glob("regressions/*.tpl"))

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from fencepost.analyses.robustness import robust
-from fencepost.engine.explore import EVERY_STATE, REDUCED, Limits, explore
+from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, explore
 from fencepost.formats import load
 from fencepost.formats.tpl import read
 from fencepost.verdicts import Unknown

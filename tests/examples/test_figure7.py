@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fencepost import load, robust
-from fencepost.formats.expectations import expectations
+from fencepost.formats.headers import expectations
 from fencepost.models.witnesses import replay
 
 FOLDER = Path(__file__).parents[2] / "examples" / "rocker"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fencepost import load, robust
-from fencepost.formats.expectations import expectations
+from fencepost.formats.headers import expectations
 from fencepost.models.explore import LimitReachedError
 from fencepost.models.robustness import not_robust_graph
 from fencepost.models.witnesses import replay

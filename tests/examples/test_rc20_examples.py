@@ -14,7 +14,7 @@ import pytest
 
 from fencepost.analyses.robustness import robust
 from fencepost.formats import load
-from fencepost.formats.expectations import expectations
+from fencepost.formats.headers import expectations
 from fencepost.models import rc20, sc
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.program import Program

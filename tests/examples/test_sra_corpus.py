@@ -11,7 +11,7 @@ import fencepost
 from fencepost.analyses.safety import certify
 from fencepost.certificates import Checked, check
 from fencepost.certificates.question import bad_states, registers_asked_for
-from fencepost.formats.expectations import expectations
+from fencepost.formats.headers import expectations
 from fencepost.formats.properties import stated_property
 from fencepost.program.properties import marked
 

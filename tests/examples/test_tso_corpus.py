@@ -12,7 +12,7 @@ import pytest
 
 import fencepost
 from fencepost.formats.automata import read
-from fencepost.formats.expectations import expectations
+from fencepost.formats.headers import expectations
 from fencepost.models.sc import sc_states
 from fencepost.models.threads import ProgramLts
 

@@ -17,7 +17,8 @@ import fencepost
 
 URI = "file:///somewhere/program.tpl"
 _START = (
-    "import sys; from fencepost.cli import main; sys.argv = ['fencepost', 'lsp', '--timeout', '20']; main()"
+    "import sys; from fencepost.cli.main import main; "
+    "sys.argv = ['fencepost', 'lsp', '--timeout', '20']; main()"
 )
 _PATIENCE = 60
 

@@ -6,7 +6,7 @@ import asyncio
 
 from lsprotocol import types as lsp
 
-from lsp.session import URI, Editor, with_editor
+from tests.lsp.session import URI, Editor, with_editor
 
 SB = """global x, y;
 fn left {

@@ -5,8 +5,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from fencepost.cli import main
-from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.cli.main import main
+from fencepost.formats.tpl.parser import KEYWORDS
 from fencepost.lsp.hover import WORDS, meaning
 from fencepost.lsp.problems import Place, mistakes, word_at
 from fencepost.lsp.symbols import Symbols

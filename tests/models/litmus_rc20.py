@@ -7,7 +7,7 @@ if given, stands between the two accesses of a thread.
 from __future__ import annotations
 
 from fencepost.program import Fence, Instruction, Mode, Program
-from models.litmus import fadd, na_read, na_write, program, read, wait, write
+from tests.models.litmus import fadd, na_read, na_write, program, read, wait, write
 
 RLX, ACQ, REL = Mode.RLX, Mode.ACQ, Mode.REL
 ACQUIRE, RELEASE, ACQ_REL, SC_FENCE = (Fence(m) for m in (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC))

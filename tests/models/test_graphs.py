@@ -9,8 +9,8 @@ from fencepost.models.ra import RAG_NA
 from fencepost.models.relations import identity
 from fencepost.models.threads import Label, ProgramLts
 from fencepost.program import Mode
-from models.litmus import SB, TWO_PLUS_TWO_W, program
-from strategies import random_program
+from tests.models.litmus import SB, TWO_PLUS_TWO_W, program
+from tests.strategies import random_program
 
 
 def graphs_of_random_programs(seeds, most=12):

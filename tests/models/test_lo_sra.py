@@ -11,8 +11,8 @@ from fencepost.models import lo_sra, op_sra
 from fencepost.models.explore import LimitReachedError
 from fencepost.models.lo_sra import Option, consumed, written
 from fencepost.models.threads import Label
-from models.test_sra import EXAMPLES, is_reached
-from strategies import random_program
+from tests.models.test_sra import EXAMPLES, is_reached
+from tests.strategies import random_program
 
 X, Y, Z = range(3)
 START = -1

@@ -20,7 +20,7 @@ from fencepost.models.relations import identity
 from fencepost.models.sra import SraLts, is_sra_consistent
 from fencepost.models.threads import Label, moved
 from fencepost.program import Assert, Choose, Constant
-from models.litmus import (
+from tests.models.litmus import (
     IRIW,
     MP,
     SB,
@@ -33,8 +33,8 @@ from models.litmus import (
     wait,
     write,
 )
-from models.test_sra import EXAMPLES, is_reached
-from strategies import random_program
+from tests.models.test_sra import EXAMPLES, is_reached
+from tests.strategies import random_program
 
 
 @pytest.mark.parametrize(("program", "outcome", "allowed"), EXAMPLES.values(), ids=EXAMPLES)

@@ -9,8 +9,8 @@ from fencepost.models.ra import RAG, allows, is_ra_consistent
 from fencepost.models.ra_timestamps import timestamp_states
 from fencepost.models.relations import relation
 from fencepost.models.threads import ProgramLts
-from models.litmus import IRIW, MP, SB, SB_RMWS, TWO_PLUS_TWO_W, TWO_RMW
-from strategies import random_program
+from tests.models.litmus import IRIW, MP, SB, SB_RMWS, TWO_PLUS_TWO_W, TWO_RMW
+from tests.strategies import random_program
 
 
 def some_graphs(seed, most=12, **limits):

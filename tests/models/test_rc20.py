@@ -14,10 +14,10 @@ from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.models.sc import SCG
 from fencepost.models.threads import DIVERGED, Label, ProgramLts
 from fencepost.program import Choose, Goto, Mode, Program
-from models.litmus import program, read, wait, write
-from models.litmus_rc20 import ACQ, ACQUIRE, RACES, RELEASE, SC_FENCE, VERDICTS
-from models.strength import release_acquire, weakened
-from strategies import programs, random_program
+from tests.models.litmus import program, read, wait, write
+from tests.models.litmus_rc20 import ACQ, ACQUIRE, RACES, RELEASE, SC_FENCE, VERDICTS
+from tests.models.strength import release_acquire, weakened
+from tests.strategies import programs, random_program
 
 
 def rc20_lts(test: Program) -> ProgramLts:

@@ -10,10 +10,10 @@ from fencepost.models.rc20 import races
 from fencepost.models.robustness import non_robustness_witness
 from fencepost.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
 from fencepost.program import Assert, Binary, Choose, Constant, Register
-from models.litmus import na_read, na_write, program, read, wait, write
-from models.litmus_rc20 import ACQ, ACQUIRE, RACES, REL, RELEASE, VERDICTS, mp, passing, sb
-from models.showing import assertions_shown, race_shown, runs_shown, witness_shown
-from strategies import random_program
+from tests.models.litmus import na_read, na_write, program, read, wait, write
+from tests.models.litmus_rc20 import ACQ, ACQUIRE, RACES, REL, RELEASE, VERDICTS, mp, passing, sb
+from tests.models.showing import assertions_shown, race_shown, runs_shown, witness_shown
+from tests.strategies import random_program
 
 change = msgspec.structs.replace
 

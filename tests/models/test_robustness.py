@@ -9,8 +9,8 @@ from fencepost.models.ra import RAG, RAG_NA
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
 from fencepost.models.sc import SCG, races, reachable_states
 from fencepost.models.threads import ProgramLts
-from models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, VERDICTS
-from strategies import programs, random_program
+from tests.models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, VERDICTS
+from tests.strategies import programs, random_program
 
 
 def program_states(program, memory):

@@ -16,8 +16,8 @@ from fencepost.models.sc import (
 )
 from fencepost.models.threads import ProgramLts
 from fencepost.program import Assert, Assign, Binary, Constant, Goto, Load, Register
-from models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, program, read, write
-from strategies import random_program
+from tests.models.litmus import BARRIER_LOOP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, program, read, write
+from tests.strategies import random_program
 
 
 def check_lemma_4_6(seeds):

@@ -16,7 +16,7 @@ from fencepost.models.graphs import initial_graph
 from fencepost.models.ra import RAG, is_ra_consistent
 from fencepost.models.sra import SraLts, broken_rules, is_sra_consistent, racing_writes
 from fencepost.models.threads import Label
-from models.litmus import (
+from tests.models.litmus import (
     IRIW,
     LOCK,
     MP,
@@ -32,7 +32,7 @@ from models.litmus import (
     read,
     write,
 )
-from strategies import random_program
+from tests.strategies import random_program
 
 TRANSITIVE_MP = program(
     [write("x", 1), write("y", 1)], [read("a", "y"), write("z", 1)], [read("b", "z"), read("c", "x")]

@@ -12,8 +12,8 @@ from fencepost.models.robustness import non_robustness_witness
 from fencepost.models.sc import findings, races
 from fencepost.models.threads import DIVERGED, ProgramLts
 from fencepost.program import Fence, Instruction, Mode, ThreadId, expressions_of, jump_targets, subexpressions
-from models.strength import weakened
-from strategies import programs, random_program
+from tests.models.strength import weakened
+from tests.strategies import programs, random_program
 
 
 def drawn(count, **limits):

@@ -29,7 +29,7 @@ from fencepost.program import (
     Verify,
     Wait,
 )
-from models.litmus import SC_FENCE, program, read, wait, write
+from tests.models.litmus import SC_FENCE, program, read, wait, write
 
 X = Cell("x")
 R = Register("a")

@@ -3,7 +3,7 @@ import random
 import pytest
 from hypothesis import given, settings
 
-from fencepost.analyses.changes import Change, apply
+from fencepost.analyses.repair.changes import Change, apply
 from fencepost.models.explore import LimitReachedError, reachable
 from fencepost.models.sc import ScState, reachable_states
 from fencepost.models.threads import ProgramLts
@@ -24,7 +24,7 @@ from fencepost.models.tso_traces import (
     tso_traces,
 )
 from fencepost.program import Cell, Constant, Exchange, Register, Store
-from models.litmus import (
+from tests.models.litmus import (
     IRIW,
     LOCK,
     MP,
@@ -48,7 +48,7 @@ from models.litmus import (
     wait,
     write,
 )
-from strategies import programs, random_program
+from tests.strategies import programs, random_program
 
 CRITERIA = ("persistent", "robust", "trf")
 

@@ -9,8 +9,8 @@ from fencepost.models.tso import accesses, tso_initial_states, updates
 from fencepost.models.tso_traces import is_persistent, is_robust, is_triangular_race_free, sc_traces, trace_of
 from fencepost.models.tso_witnesses import is_beyond_sc, replay_tso
 from fencepost.verdicts import Delay, Edge, Event, TsoWitness
-from models.litmus import MP, SB, SB_OF_ZEROS, SB_ONE_FENCE, SC_FENCE, program, read, write
-from strategies import random_program
+from tests.models.litmus import MP, SB, SB_OF_ZEROS, SB_ONE_FENCE, SC_FENCE, program, read, write
+from tests.strategies import random_program
 
 change = msgspec.structs.replace
 DECIDE = {"persistent": is_persistent, "robust": is_robust, "trf": is_triangular_race_free}

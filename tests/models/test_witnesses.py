@@ -8,9 +8,9 @@ from fencepost.models.robustness import non_robustness_witness
 from fencepost.models.sc import findings, races
 from fencepost.models.witnesses import ReplayError, replay, replay_assertion, replay_race, replay_run
 from fencepost.verdicts import Edge
-from models.litmus import MP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, SB_ONE_FENCE, TWO_PLUS_TWO_W
-from models.showing import assertions_shown, race_shown, runs_shown, witness_shown
-from strategies import random_program
+from tests.models.litmus import MP, MP_NON_ATOMIC, MP_NON_ATOMIC_RACE, SB, SB_ONE_FENCE, TWO_PLUS_TWO_W
+from tests.models.showing import assertions_shown, race_shown, runs_shown, witness_shown
+from tests.strategies import random_program
 
 change = msgspec.structs.replace
 

@@ -116,7 +116,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 @contextmanager
 def playground(*options: str) -> Iterator[Playground]:
-    start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli import main; main()"
+    start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli.main import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", start, "serve", "--port", "0", *options],
         stdout=subprocess.PIPE,

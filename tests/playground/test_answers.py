@@ -71,7 +71,7 @@ def test_a_long_search_tells_how_far_it_is():
 def test_a_port_that_is_taken_is_told(serving):
     from click.testing import CliRunner
 
-    from fencepost.cli import main
+    from fencepost.cli.main import main
 
     result = CliRunner().invoke(main, ["serve", "--port", str(serving.port)])
     assert result.exit_code == 2

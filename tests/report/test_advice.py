@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.analyses.changes import Change, apply
+from fencepost.analyses.repair.changes import Change, apply
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.tso import persist
-from fencepost.engine.explore import FENCE_CELL, Limits
+from fencepost.engine.search import FENCE_CELL, Limits
 from fencepost.formats import load
 from fencepost.formats.tpl import read
 from fencepost.program import Load, Store, Wait

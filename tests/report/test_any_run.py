@@ -5,10 +5,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fencepost.report import as_json, notebook, svg, text
+from fencepost.report.export import as_json
+from fencepost.report.html import notebook
+from fencepost.report.picture import svg
 from fencepost.report.printable import columns
-
-from .witnesses import Step, fragile, not_robust, tso_witness, witness
+from fencepost.report.text import answer as text
+from tests.report.witnesses import Step, fragile, not_robust, tso_witness, witness
 
 
 def random_run(choose, threads):

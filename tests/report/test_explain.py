@@ -4,8 +4,7 @@ import pytest
 from fencepost.report.cycle import told, unrolled, worth_showing
 from fencepost.report.explain import claim, explain_assertion, explain_cycle, explain_race
 from fencepost.verdicts import Edge
-
-from .witnesses import (
+from tests.report.witnesses import (
     BOTH_INSIDE,
     FAILED_CAS,
     HOSTILE,

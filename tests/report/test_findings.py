@@ -6,12 +6,12 @@ import pytest
 import fencepost
 from fencepost.errors import InputError
 from fencepost.formats.tpl import read
-from fencepost.report import as_json, baseline, junit, sarif, text
+from fencepost.report.export import as_json, baseline, junit, sarif
 from fencepost.report.findings import finding, finding_id, findings
+from fencepost.report.text import answer as text
 from fencepost.verdicts import BadState, Place, SafetyWitness, Unsafe
-
-from .sarif_schema import checked_run
-from .witnesses import ANSWERS, SB, STATS, not_robust
+from tests.report.sarif_schema import checked_run
+from tests.report.witnesses import ANSWERS, SB, STATS, not_robust
 
 RACY = """max_value 1;
 global x, y;

@@ -13,9 +13,8 @@ from fencepost.models.threads import NO_CELL, Label
 from fencepost.program import Mode
 from fencepost.report.playback import LONGEST, playback
 from fencepost.verdicts import BadState, Edge, Run, SafetyWitness
-from strategies import random_program
-
-from .witnesses import ANSWERS, SB, TSO_SEVERAL, Step, events
+from tests.report.witnesses import ANSWERS, SB, TSO_SEVERAL, Step, events
+from tests.strategies import random_program
 
 SB_TEXT = """max_value 1;
 global x, y;

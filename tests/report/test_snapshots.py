@@ -5,11 +5,14 @@ import json
 import pytest
 
 from fencepost.errors import InputError
-from fencepost.report import as_json, notebook, svg, table, text
+from fencepost.report.export import as_json
+from fencepost.report.html import notebook
 from fencepost.report.labels import verdict
-
-from .snapshot import assert_matches
-from .witnesses import ANSWERS
+from fencepost.report.picture import svg
+from fencepost.report.text import answer as text
+from fencepost.report.text import table
+from tests.report.snapshot import assert_matches
+from tests.report.witnesses import ANSWERS
 
 PICTURES = [
     *("sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"),

@@ -15,12 +15,12 @@ import pytest
 import fencepost
 
 _ENTRY_POINTS = {
-    "fencepost": ("fencepost.start", "main"),
-    "fencepost-cc": ("fencepost.sanitizer.compiler", "cc"),
-    "fencepost-c++": ("fencepost.sanitizer.compiler", "cxx"),
+    "fencepost": ("fencepost.cli.start", "main"),
+    "fencepost-cc": ("fencepost.sanitizer.build.compiler", "cc"),
+    "fencepost-c++": ("fencepost.sanitizer.build.compiler", "cxx"),
 }
 _SOURCES = Path(fencepost.__file__).parents[1]
-_LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer"
+_ROOT = Path(__file__).parents[2]
 
 
 class Toolchain(NamedTuple):
@@ -54,11 +54,13 @@ with_each_compiler = pytest.mark.parametrize(
 )
 
 
-def build_native_test(directory: Path, name: str, parts: Sequence[str], *options: str) -> Path:
-    """A test program of `native/sanitizer/tests`, with the parts of the run-time library that it needs."""
-    sources = [_LIBRARY / "tests" / f"{name}.cpp", *(_LIBRARY / f"{part}.cpp" for part in parts)]
+def build_native_test(directory: Path, name: str, parts: Mapping[str, str], *options: str) -> Path:
+    """A test program of `tests/native/sanitizer`, with the files of the run-time library that it needs."""
+    test = _ROOT / "tests" / "native" / "sanitizer" / f"{name}.cpp"
+    files = [f"{room}/{stem}.cpp" for room, stems in parts.items() for stem in stems.split()]
+    sources = [test, *(_ROOT / "native" / "sanitizer" / file for file in files)]
     program = directory / name
-    command = ["g++", "-std=gnu++20", "-O1", "-mcx16", "-pthread", *options, f"-I{_LIBRARY}"]
+    command = ["g++", "-std=gnu++20", "-O1", "-mcx16", "-pthread", *options, f"-I{_ROOT / 'native'}"]
     subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
     return program
 

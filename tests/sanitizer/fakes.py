@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sanitizer.building import INSTALLED, Shell
+from tests.sanitizer.building import INSTALLED, Shell
 
 # Line numbers matter: PLACES names them.
 SOURCE = """#include <stdatomic.h>

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sanitizer.building import Shell
-from sanitizer.scripts import ACQ_REL, ACQUIRE, RELAXED, RELEASE, SEQ_CST, Operation, Script, _statement
+from tests.sanitizer.building import Shell
+from tests.sanitizer.scripts import ACQ_REL, ACQUIRE, RELAXED, RELEASE, SEQ_CST, Operation, Script, _statement
 
 Pair = tuple[int, int]
 

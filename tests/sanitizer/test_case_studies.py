@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fencepost.sanitizer.run_answer import Frame, places
-from sanitizer.building import INSTALLED, Shell
+from fencepost.verdicts.run import Frame, places
+from tests.sanitizer.building import INSTALLED, Shell
 
 pytestmark = pytest.mark.slow
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer import test_crashes as crashes
-from sanitizer import test_differential as differential
-from sanitizer import test_examples as examples
-from sanitizer import test_races as races
-from sanitizer import test_runtime as runtime
-from sanitizer import test_survival as survival
-from sanitizer.building import Shell, Toolchain, named
+from tests.sanitizer import test_crashes as crashes
+from tests.sanitizer import test_differential as differential
+from tests.sanitizer import test_examples as examples
+from tests.sanitizer import test_races as races
+from tests.sanitizer import test_runtime as runtime
+from tests.sanitizer import test_survival as survival
+from tests.sanitizer.building import Shell, Toolchain, named
 
 VERSIONS = [named(cc) for cc in ("gcc-12", *(f"clang-{version}" for version in range(14, 20)))]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
 
 # Store buffering in a fixed order. The load might turn out to be a round of a loop that waits, so it is
 # reported only when the program ends.

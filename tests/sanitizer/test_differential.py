@@ -20,8 +20,8 @@ import fencepost
 from fencepost.errors import InputError
 from fencepost.formats import write
 from fencepost.program import Program
-from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
-from strategies import random_program
+from tests.sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
+from tests.strategies import random_program
 
 RUNS_OF_A_ROBUST_PROGRAM = 20
 MOST_RUNS = 3000

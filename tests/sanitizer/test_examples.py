@@ -15,8 +15,8 @@ import pytest
 
 import fencepost
 from fencepost.formats import tpl
-from fencepost.formats.expectations import expectations
-from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
+from fencepost.formats.headers import expectations
+from tests.sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
 
 FOLDER = Path(__file__).parents[2] / "examples" / "c"
 PROGRAMS = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.cpp")])

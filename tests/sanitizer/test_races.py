@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer.building import Shell, Toolchain, with_each_compiler
-from sanitizer.race_scripts import RaceBook, races, random_race_script
-from sanitizer.scripts import Script, parse
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.race_scripts import RaceBook, races, random_race_script
+from tests.sanitizer.scripts import Script, parse
 
 # Each thread's part is in the order of the run. All of them are about `d`, which is not atomic.
 WITHOUT_RACE = {

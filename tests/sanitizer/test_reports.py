@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from fencepost.sanitizer.elf_data import variable_at
-from fencepost.sanitizer.events import Place
-from fencepost.sanitizer.run_answer import AnyRunAnswer, Frame, places
-from fencepost.sanitizer.symbols import look_up
-from report.sarif_schema import checked_run
-from sanitizer.building import Shell, Toolchain, with_each_compiler
-from sanitizer.fakes import Module, build_module, end, finding, play
+from fencepost.sanitizer.answer.elf_data import variable_at
+from fencepost.sanitizer.answer.symbols import look_up
+from fencepost.sanitizer.run.events import Place
+from fencepost.verdicts.run import AnyRunAnswer, Frame, places
+from tests.report.sarif_schema import checked_run
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.fakes import Module, build_module, end, finding, play
 
 TEXT = """\
 ==================

@@ -7,24 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer.building import build_native_test
+from tests.sanitizer.building import build_native_test
 
-_PARTS = (
-    *(
-        "atomic_methods",
-        "await",
-        "collector",
-        "history",
-        "knowledge",
-        "links",
-        "locations",
-        "lock",
-        "memory",
-        "modules",
-        "options",
-    ),
-    *("robustness", "shadow", "stacks", "subprocess", "symbols", "text", "threads"),
-)
+_PARTS = {
+    "core": "atomic_methods await collector history knowledge locations robustness "
+    "sc_provenance shadow stacks threads",
+    "report": "symbols",
+    "system": "lock memory modules options subprocess text",
+}
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from interrupting import HEED_CONTROL_C, answer_within
-from sanitizer.building import Shell
-from sanitizer.fakes import Module, build_module, end, finding, options_given, play
+from tests.interrupting import HEED_CONTROL_C, answer_within
+from tests.sanitizer.building import Shell
+from tests.sanitizer.fakes import Module, build_module, end, finding, options_given, play
 
 CLEAN = [[end()]]
 WAITS_FOR_CONTROL_C = """
@@ -318,7 +318,7 @@ class TestSummingUp:
         assert play(shell, events=[[finding(module), wait, end()]]).returncode == 1
 
     def test_an_id_is_the_same_in_another_build(self, shell: Shell, module: Module, tmp_path: Path) -> None:
-        from sanitizer.fakes import SOURCE
+        from tests.sanitizer.fakes import SOURCE
 
         before = "int before(int x) { return x * x / (x + 1); }\n"
         other = build_module(tmp_path / "elsewhere", before + "#line 1\n" + SOURCE)

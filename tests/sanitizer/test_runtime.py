@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer.building import Shell, Toolchain, with_each_compiler
-from sanitizer.scripts import Book, parse, random_script, verdicts
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.scripts import Book, parse, random_script, verdicts
 
 # Scripts of well-known shapes, with the operation that is a violation marked by `!` in front.
 LITMUS = {

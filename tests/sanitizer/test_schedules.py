@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
 
 C_HEAD = """\
 #define _GNU_SOURCE

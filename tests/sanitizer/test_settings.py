@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sanitizer.building import INSTALLED, Shell
+from tests.sanitizer.building import INSTALLED, Shell
 
 # Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x).
 PROGRAM = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
 
 C_HEAD = """\
 #define _GNU_SOURCE

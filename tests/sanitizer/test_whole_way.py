@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
 
 # The order of the two threads is the same in all runs, and does not matter: the check looks ahead.
 MESSAGE_PASSING = """#include <pthread.h>

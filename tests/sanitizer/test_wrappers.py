@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.sanitizer import instrumentation
-from fencepost.sanitizer.compiler import real_command
-from fencepost.sanitizer.toolchain import CannotBuildError
-from sanitizer.building import Shell, Toolchain, with_each_compiler
+from fencepost.sanitizer.build import instrumentation
+from fencepost.sanitizer.build.compiler import real_command
+from fencepost.sanitizer.build.toolchain import CannotBuildError
+from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
 
 LOADS = """#include <stdatomic.h>
 atomic_int x;
@@ -466,7 +466,8 @@ def test_the_wrapper_imports_nothing_heavy() -> None:
     import subprocess
 
     code = (
-        "import sys; import fencepost.sanitizer.compiler; heavy = {'click', 'msgspec', 'rich', 'subprocess',"
+        "import sys; import fencepost.sanitizer.build.compiler; "
+        "heavy = {'click', 'msgspec', 'rich', 'subprocess', "
         "'dataclasses', 'shutil', 'pathlib', 'inspect'}; print(*heavy & set(sys.modules))"
     )
     source = str(Path(__file__).parents[2] / "src")

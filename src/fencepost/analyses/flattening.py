@@ -19,10 +19,8 @@ from itertools import accumulate, product
 
 from msgspec.structs import replace
 
-from fencepost.analyses.fence_places import successors
 from fencepost.engine._native import is_safe_pivot
 from fencepost.engine.lower import Lowering
-from fencepost.engine.values import PossibleValues, Values
 from fencepost.program import (
     BlockingCompareExchange,
     Branch,
@@ -45,6 +43,8 @@ from fencepost.program import (
     moved,
     subexpressions,
 )
+from fencepost.static.fence_places import successors
+from fencepost.static.possible_values import PossibleValues, Values
 
 MOST_VARIANTS = 64  # of one access, by its values and its cell
 MOST_STATES_ALONE = 100_000

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome, Result, StoreKind
-from fencepost.engine.critical import critical_values
-from fencepost.engine.explore import (
+from fencepost.engine.lower import Lowering
+from fencepost.engine.search import (
     REDUCED,
     Limits,
     Tactics,
@@ -24,9 +24,9 @@ from fencepost.engine.explore import (
     stats,
     why_unknown,
 )
-from fencepost.engine.lower import Lowering
 from fencepost.memory_models import ROBUSTNESS_MODELS
 from fencepost.program import Program
+from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # How far "auto" order looks at first: breadth first, and into the depth.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from fencepost.engine.explore import Tactics, Variation
+from fencepost.engine.search import Tactics, Variation
 from fencepost.verdicts import Answer, NotRobust, RobustnessAnswer, Stats, Swarm, SwarmRun, Unknown
 
 ORDER = "at-random"  # of the searches

@@ -1,7 +1,7 @@
 """TSO: is a program persistent, robust, free of triangular races?
 
-Each of these is decided on the states of sequential consistency (`native/engine/tso.hpp` has the rules); what
-the engine finds becomes a run under TSO that shows it.
+Each of these is decided on the states of sequential consistency (`native/engine/tso/tso.hpp` has the rules);
+what the engine finds becomes a run under TSO that shows it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
 from fencepost.analyses.witness import joined, shortest_path
 from fencepost.engine._native import Outcome, TsoResult, TsoViolation
-from fencepost.engine.explore import (
+from fencepost.engine.search import (
     Limits,
     Watcher,
     decode_failure,

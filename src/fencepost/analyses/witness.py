@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.engine._native import Violation
-from fencepost.engine.explore import FENCE_CELL, decode_run, make_event
+from fencepost.engine.search import FENCE_CELL, decode_run, make_event
 from fencepost.program import (
     BlockingCompareExchange,
     CompareExchange,

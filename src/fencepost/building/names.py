@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.formats.tpl.parser import KEYWORDS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

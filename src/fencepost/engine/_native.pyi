@@ -1,4 +1,4 @@
-"""The native engine (native/engine/module.cpp)."""
+"""The native engine (native/engine/python/module.cpp)."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -270,7 +270,7 @@ def is_safe_pivot(
 ) -> bool: ...
 def reachable(program: Program, most_states: int) -> list[list[int]]: ...
 
-# Safety under SRA (native/engine/module_sra.cpp).
+# Safety under SRA (native/engine/python/module_sra.cpp).
 
 class LabelKind(Enum):
     SILENT = ...

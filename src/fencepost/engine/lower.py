@@ -13,11 +13,6 @@ from types import MappingProxyType
 
 from fencepost.engine import _native
 from fencepost.engine._native import ExpressionOp, Op
-from fencepost.engine.constants import with_constants
-from fencepost.engine.critical import StaleClasses, stale_classes
-from fencepost.engine.liveness import live_registers
-from fencepost.engine.private import private_accesses
-from fencepost.engine.values import expression_range
 from fencepost.errors import InputError
 from fencepost.program import (
     Assert,
@@ -52,6 +47,11 @@ from fencepost.program import (
     access_modes,
     expressions_of,
 )
+from fencepost.static.constants import with_constants
+from fencepost.static.critical_values import StaleClasses, stale_classes
+from fencepost.static.liveness import live_registers
+from fencepost.static.possible_values import expression_range
+from fencepost.static.private_locations import private_accesses
 
 _UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
 _BINARY = {
@@ -116,7 +116,7 @@ class Lowering:
     @cached_property
     def symmetric(self) -> _native.Program:
         """Tells which threads can be exchanged; registers must be forgotten for that."""
-        from fencepost.engine.symmetry import exchanges
+        from fencepost.static.symmetry import exchanges
 
         for exchange in exchanges(self._program, self._classes):
             self._builder.add_exchange(

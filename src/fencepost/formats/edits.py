@@ -15,9 +15,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from fencepost.errors import InputError
-from fencepost.formats import automata, automata_edits, persist, persist_edits, tpl, tpl_edits
-from fencepost.formats.automata_unbounded import forgets_modes
-from fencepost.formats.tpl_edits import Edit
+from fencepost.formats import automata, persist, tpl
+from fencepost.formats.automata import edits as automata_edits
+from fencepost.formats.persist import edits as persist_edits
+from fencepost.formats.tpl import edits as tpl_edits
+from fencepost.formats.tpl.edits import Edit
+from fencepost.formats.transitions.unbounded import forgets_modes
 from fencepost.program import Position, Program
 
 __all__ = ["ChangedText", "Edit", "changed_text"]

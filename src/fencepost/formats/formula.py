@@ -11,9 +11,9 @@ from functools import cache
 from typing import NamedTuple
 
 from fencepost.errors import InputError
-from fencepost.formats.lalr import Parser, UnexpectedError
-from fencepost.formats.parser_tables import parser_for
-from fencepost.formats.syntax_tree import Token, Tree
+from fencepost.formats.text.lalr import Parser, UnexpectedError
+from fencepost.formats.text.tables import parser_for
+from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
 from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
 

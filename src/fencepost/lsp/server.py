@@ -17,9 +17,9 @@ from pygls.workspace import ServerTextPosition
 
 from fencepost import __version__
 from fencepost.analyses.robustness import robust
-from fencepost.engine.explore import Limits
+from fencepost.engine.search import Limits
 from fencepost.errors import InputError
-from fencepost.formats.diagnose import normal_lines
+from fencepost.formats.text.source import normal_lines
 from fencepost.formats.tpl import read
 from fencepost.lsp.hover import meaning
 from fencepost.lsp.problems import Place, Problem, found, mistakes

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.formats.tpl.parser import KEYWORDS
 
 Kind = Literal["location", "non-atomic location", "local", "label", "thread"]
 

@@ -27,14 +27,14 @@ from starlette.types import ASGIApp
 
 from fencepost.errors import InputError
 from fencepost.formats import FORMATS
-from fencepost.formats.tpl_parser import KEYWORDS
+from fencepost.formats.tpl.parser import KEYWORDS
 from fencepost.playground import search
 from fencepost.playground.gallery import examples
 from fencepost.playground.guard import NONCE, Guard
 from fencepost.playground.questions import QUESTION_NAMED, QUESTIONS
 from fencepost.playground.search_response import SearchResponse, failure
 from fencepost.playground.searches import Allowed, Searches
-from fencepost.report import html
+from fencepost.report.html import page as html
 
 _HERE = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}

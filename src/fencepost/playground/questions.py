@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from fencepost.analyses.fix import fix
-from fencepost.analyses.repair_answer import FixAnswer
-from fencepost.analyses.repair_checks import FixWatcher
+from fencepost.analyses.repair.checks import FixWatcher
+from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.robustness import robust
-from fencepost.analyses.safety import races, verify
+from fencepost.analyses.safety.portfolio import races, verify
 from fencepost.analyses.tso import persist
-from fencepost.engine.explore import Limits, Watcher
+from fencepost.engine.search import Limits, Watcher
 from fencepost.formats.properties import stated_property
 from fencepost.program import Program
 from fencepost.verdicts import Answer, SafetyAnswer
+from fencepost.verdicts.repair import FixAnswer
 
 
 class Ask(Protocol):

@@ -21,8 +21,8 @@ from fencepost.formats import FORMATS
 from fencepost.program import Program
 
 if TYPE_CHECKING:
-    from fencepost.analyses.repair_checks import FixProgress
-    from fencepost.engine.explore import Progress
+    from fencepost.analyses.repair.checks import FixProgress
+    from fencepost.engine.search import Progress
     from fencepost.verdicts import Answer
 
 _MEGABYTE = 1 << 20
@@ -75,7 +75,7 @@ def _result(order: Order) -> dict[str, Any]:
     if request.task == "read":
         return {"answer": {"warnings": program.warnings}}
     # Imported here: to read a program needs none of it, and is done whenever the user has typed.
-    from fencepost.engine.explore import Limits
+    from fencepost.engine.search import Limits
     from fencepost.playground.questions import QUESTION_NAMED
 
     question = QUESTION_NAMED[request.question]
@@ -95,10 +95,10 @@ def _program(request: Request) -> Program:
 
 
 def _told(answer: Answer, program: Program) -> dict[str, Any]:
-    from fencepost.analyses.repair_answer import RepairAnswer
-    from fencepost.report.html import fragment
+    from fencepost.report.html.page import fragment
     from fencepost.report.labels import verdict
-    from fencepost.report.text import stats_line
+    from fencepost.report.text.answer import stats_line
+    from fencepost.verdicts.repair import RepairAnswer
 
     return {
         "html": fragment(answer, program, with_source=False),

@@ -113,7 +113,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return self.locations, self.threads, self.max_value, self.tracking, self.condition, self.wraps
 
     def _repr_html_(self) -> str:
-        from fencepost.report.notebook import program_html
+        from fencepost.report.html.notebook import program_html
 
         return program_html(self)
 

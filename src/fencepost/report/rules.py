@@ -8,8 +8,8 @@ cycle it is said as well whether the memory model keeps their order.
 from __future__ import annotations
 
 from fencepost.report import explain
-from fencepost.report.layout import Arrow, Gap
 from fencepost.report.naming import named, thread
+from fencepost.report.picture.layout import Arrow, Gap
 from fencepost.report.roles import AnyWitness
 from fencepost.verdicts import Edge, SafetyWitness, TsoWitness
 

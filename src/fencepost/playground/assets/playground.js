@@ -195,7 +195,7 @@ function fillRow(row, answer, open) {
 
 function show(answer, asked) {
   answered = asked.text;
-  // Made by `fencepost.report.html`, where all text is escaped.
+  // Made by `fencepost.report.html.page`, where all text is escaped.
   at("answer").innerHTML = answer.html;
   activate(at("answer").querySelector(".fp-report"));
 }

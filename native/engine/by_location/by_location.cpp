@@ -1,0 +1,177 @@
+#include "engine/by_location/by_location.hpp"
+
+#include "engine/by_location/program_graph.hpp"
+#include "engine/by_location/topic_search.hpp"
+#include "engine/search/search.hpp"
+
+namespace fencepost {
+
+namespace {
+
+constexpr std::size_t most_words = 4;
+
+// Searches the program, and then group after group of topics. What is found does not depend on how many
+// workers there are: the violation, and the race, of the first group.
+template <bool with_modes>
+class LocationExplorer {
+  public:
+    LocationExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher,
+                     Knowledge const& knowledge)
+        : options_(options),
+          knowledge_(knowledge),
+          groups_(knowledge.groups()),
+          found_(groups_.size()),
+          overseer_(options.limits, watcher),
+          team_(options.threads),
+          memory_(options.limits.bytes),
+          graph_(program, options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt,
+                 team_, memory_) {}
+
+    Result run() {
+        result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
+        run_search(result_, [&] { return search(); });
+        auto findings = graph_.findings();
+        for (std::size_t g = 0; g < groups_.size(); ++g) add_finding(g, findings);
+        auto const now = progress();
+        result_.states = now.states;
+        result_.transitions = now.transitions;
+        result_.peak_bytes = now.bytes;
+        result_.seconds = overseer_.seconds();
+        describe(findings, graph_.machine(), graph_.symmetry(), Origins{graph_, path_}, result_);
+        return std::move(result_);
+    }
+
+  private:
+    using Graph = ProgramGraph<with_modes>;
+
+    // The way to a violation of a group: the edges, with the nodes where they begin.
+    struct Found {
+        GraphPath path;
+        std::uint32_t thread;
+        Topic topic;
+    };
+
+    // How a node was reached, or with larger numbers a state on the way to a violation.
+    struct Way {
+        Origin origin;
+        std::vector<std::uint32_t> exchanges;
+    };
+    struct Origins {
+        Graph const& graph;
+        std::vector<Way> const& path;
+        Origin operator()(StateNumber n) const {
+            return n < graph.size() ? graph.origin(n) : path[n - graph.size()].origin;
+        }
+        // That are made after the step to n, though its program state is the same before and after.
+        std::vector<std::uint32_t> exchanges(StateNumber n) const {
+            return n < graph.size() ? std::vector<std::uint32_t>() : path[n - graph.size()].exchanges;
+        }
+    };
+
+    bool is_about_races(std::size_t group) const {
+        return knowledge_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
+    }
+
+    Outcome search() {
+        // What several workers do at a time takes much longer than what one does.
+        auto const stop = [&] {
+            if (team_.size() > 1) return overseer_.look(progress());
+            return overseer_.glance(graph_.size(), [&] { return progress(); });
+        };
+        while (graph_.grow()) {
+            if (auto const outcome = stop()) return *outcome;
+        }
+        if (auto const outcome = overseer_.look(progress())) return *outcome;
+        if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
+        if (knowledge_.words() == 1) return search_topics<1>();
+        return knowledge_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
+    }
+
+    template <std::size_t words>
+    Outcome search_topics() {
+        MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
+        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_, options_.store == StoreKind::maximal,
+                                         team_, memory);
+        auto const advance = [&] {
+            bool const goes_on = topics.advance();
+            elements_ = topics.size();
+            followed_ = topics.transitions();
+            topic_bytes_ = memory.used();
+            return goes_on;
+        };
+        bool has_race = graph_.findings().race.has_value();
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (is_about_races(g) && has_race) continue;
+            topics.take_up(groups_[g]);
+            for (bool goes_on = true; goes_on;) {
+                goes_on = advance();
+                if (topics.found()) break;
+                if (auto const stop = overseer_.look(progress())) return *stop;
+            }
+            if (!topics.found()) continue;
+            auto const [element, thread] = *topics.found();
+            found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
+            if (!is_about_races(g)) return Outcome::violation;
+            has_race = true;
+        }
+        return Outcome::complete;
+    }
+
+    void add_finding(std::size_t g, Findings& findings) {
+        if (!found_[g]) return;
+        if (!is_about_races(g)) {
+            if (!findings.violation) findings.violation = place_of(*found_[g]);
+        } else if (!findings.race) {
+            auto const& topic = found_[g]->topic;
+            bool const by_write = topic.kind == Topic::Kind::last_write;
+            findings.race = {place_of(*found_[g]), none, {by_write, by_write ? 0 : topic.reader}};
+        }
+    }
+    // Gives the states on the way numbers after those of the graph's nodes.
+    Place place_of(Found const& found) {
+        auto before = found.path.front().node;
+        for (auto const& [node, edge, exchanges] : found.path) {
+            auto origin = graph_.origin_of_edge(node, edge);
+            origin.parent = before;
+            before = static_cast<StateNumber>(graph_.size() + path_.size());
+            path_.push_back({origin, exchanges});
+        }
+        return {before, found.thread};
+    }
+
+    std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
+    Progress progress() const {
+        return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
+                used_by_graph() + topic_bytes_, 0};
+    }
+
+    SearchOptions const& options_;
+    Knowledge const& knowledge_;
+    std::vector<std::vector<std::uint32_t>> groups_;
+    std::vector<std::optional<Found>> found_;  // per group
+    Overseer overseer_;
+    Team team_;
+    MemoryBudget memory_;
+    Graph graph_;
+    std::vector<Way> path_;
+    std::uint64_t elements_ = 0, followed_ = 0;  // of topics
+    std::size_t topic_bytes_ = 0;
+    Result result_;
+};
+
+}  // namespace
+
+std::optional<Result> explore_by_location(Program const& program, Model model, SearchOptions const& options,
+                                          Watcher const& watcher) {
+    if (program.threads.size() > Knowledge::most_threads) return std::nullopt;
+    Knowledge const knowledge(program, model == Model::rc20);
+    if (knowledge.words() > most_words) return std::nullopt;
+    try {
+        if (model == Model::rc20) return LocationExplorer<true>(program, options, watcher, knowledge).run();
+        return LocationExplorer<false>(program, options, watcher, knowledge).run();
+    } catch (TooManyStands const&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace fencepost

@@ -1,0 +1,72 @@
+#include "engine/by_location/by_location.hpp"
+#include "engine/monitors/none.hpp"
+#include "engine/monitors/ra.hpp"
+#include "engine/monitors/rc20.hpp"
+#include "engine/search/explorer.hpp"
+#include "engine/search/parallel.hpp"
+#include "engine/search/search.hpp"
+#include "engine/state/store_bitstate.hpp"
+#include "engine/state/store_compressed.hpp"
+
+namespace fencepost {
+
+namespace {
+
+template <class Monitor, class Store>
+Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    if (options.threads > 1 && options.order != Order::at_random)
+        return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+    std::optional<PersistentSets> reduction;
+    if (options.partial_order) reduction.emplace(program);
+    return Explorer<Monitor, Store>(program, options, std::move(reduction), watcher).run();
+}
+
+template <class Monitor>
+Result explore_with(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    switch (options.store) {
+        case StoreKind::maximal:
+            return explore_in<Monitor, AntichainStore>(program, options, watcher);
+        case StoreKind::exact:
+            return explore_in<Monitor, ExactStore>(program, options, watcher);
+        case StoreKind::compressed:
+            return explore_in<Monitor, CompressedStore>(program, options, watcher);
+        default: {
+            auto result = explore_in<Monitor, BitstateStore>(program, options, watcher);
+            if (result.outcome == Outcome::complete) result.outcome = Outcome::inexact;
+            return result;
+        }
+    }
+}
+
+}  // namespace
+
+Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
+    auto options = wanted;
+    if (options.order == Order::by_location) {
+        bool const keeps_all = options.store == StoreKind::maximal || options.store == StoreKind::exact;
+        if (model != Model::sc && keeps_all) {
+            if (auto result = explore_by_location(program, model, options, watcher))
+                return std::move(*result);
+        }
+        options.order = Order::largest_first;
+    }
+    switch (model) {
+        case Model::ra:
+            return explore_with<RaMonitor>(program, options, watcher);
+        case Model::rc20:
+            return explore_with<Rc20Monitor>(program, options, watcher);
+        default:
+            return explore_in<NoMonitor, ExactStore>(program, options, watcher);
+    }
+}
+
+std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states) {
+    SearchOptions options;
+    options.limits.states = most_states;
+    Watcher const nobody;
+    Explorer<NoMonitor, ExactStore> explorer(program, options, std::nullopt, nobody);
+    if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
+    return explorer.plain_states();
+}
+
+}  // namespace fencepost

@@ -1,0 +1,555 @@
+// Where the small monitors of a topic can come to along the steps of a program.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/by_location/program_graph.hpp"
+#include "engine/monitors/topics.hpp"
+#include "engine/program/control_flow.hpp"
+#include "engine/search/team.hpp"
+
+namespace fencepost {
+
+inline constexpr std::uint32_t nobody = UINT32_MAX;
+
+// Threads, a bit for each.
+using ThreadBits = std::uint32_t;
+
+// An edge, and the node where it begins; then some exchanges of threads that leave the next node as it is.
+struct GraphStep {
+    StateNumber node;
+    std::size_t edge;
+    std::vector<std::uint32_t> exchanges;
+};
+using GraphPath = std::vector<GraphStep>;
+
+// The search for violations of some topics that exchanges of threads turn into each other.
+//
+// Places, and the elements there, belong to parts of the search, which depend on the graph alone. It goes in
+// rounds: each part makes the steps of some of its elements, and sends what is new to the parts where it
+// belongs; then each part stores what was sent to it, in the order of the senders. Within either half parts
+// do not look at each other's changes, so several workers can do them at the same time, and the search is the
+// same for any number of workers.
+template <class Graph, std::size_t words>
+class TopicSearch {
+  public:
+    using Bits = std::array<Word, words>;
+    using ElementNumber = std::uint64_t;  // the part in the upper half, the element there in the lower
+
+    // Where a violation was found.
+    struct Found {
+        ElementNumber element;
+        std::uint32_t thread;
+    };
+
+    // For groups of topics, of which one at a time is taken up.
+    TopicSearch(Graph const& graph, Knowledge const& knowledge,
+                std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
+                MemoryBudget& memory)
+        : graph_(graph),
+          knowledge_(knowledge),
+          subsumption_(subsumption),
+          team_(team),
+          nodes_(graph.size()),
+          row_shift_(std::clamp<std::size_t>(std::bit_width(nodes_ / 256), 7, 11) - 1) {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
+        if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many places");
+        places_ = memory.take(nodes_ * most_topics * sizeof(Place));
+        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
+        for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
+    }
+
+    void take_up(std::vector<std::uint32_t> topics) {
+        elements_before_ = size();
+        topics_ = std::move(topics);
+        for (auto const& part : parts_) {
+            part->elements.clear();
+            part->next = 0;
+            part->found.reset();
+        }
+        found_.reset();
+        seeded_ = nodes_;
+        if (!anything_wakes()) return;
+        seeded_ = 0;
+        make_effects();
+        find_askers();
+    }
+
+    // Some rounds; false when there is nothing more to do.
+    bool advance() {
+        for (std::size_t done = 0; done < worth_sharing;) {
+            auto const work = make_round();
+            if (work == 0 || found_) return false;
+            done += work;
+        }
+        return true;
+    }
+
+    std::optional<Found> const& found() const { return found_; }
+    Topic const& topic_of(ElementNumber element) const {
+        return knowledge_.topics()[topics_[topic(at(element))]];
+    }
+    // Elements and steps of all groups so far.
+    std::size_t size() const {
+        auto elements = elements_before_;
+        for (auto const& part : parts_) elements += part->elements.size();
+        return elements;
+    }
+    std::uint64_t transitions() const {
+        std::uint64_t followed = 0;
+        for (auto const& part : parts_) followed += part->transitions;
+        return followed;
+    }
+
+    // How an element is reached, from a step on that begins the topic.
+    GraphPath path_to(ElementNumber number) const {
+        GraphPath path;
+        auto const* element = at(number);
+        for (; parent(element) != no_parent; element = at(parent(element))) {
+            auto const* const before = at(parent(element));
+            path.push_back(*step_between(node(before), topic(before), bits(before), element));
+        }
+        path.push_back(beginning_of(element));
+        std::reverse(path.begin(), path.end());
+        return path;
+    }
+
+  private:
+    static constexpr std::size_t most_parts = 8;         // with more, the lists of elements get longer
+    static constexpr std::size_t nodes_per_round = 512;  // of a part
+    static constexpr std::size_t elements_per_round = 256;
+    static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
+    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears places
+    static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched
+    static constexpr std::size_t enough_reached = 512;                // to be looked at together
+    static constexpr std::size_t worth_sharing = 256;                 // elements of all parts
+    static constexpr ElementNumber no_parent = ~ElementNumber{0};
+
+    struct Effect {
+        std::uint32_t first, last;                    // of the changes
+        std::uint32_t first_exchange, last_exchange;  // and the exchanges
+        std::uint32_t topic;                          // within the group
+    };
+    struct Askers {
+        ThreadBits ever, now;  // who can ask about the topic: some time, and with the next access
+    };
+    // A topic at a node.
+    struct Place {
+        std::uint32_t last;  // element added, from 1 on; 0 if there is none
+        Askers askers;
+        bool can_be_sorted;  // some exchange of threads leaves the node as it is
+    };
+    // What a step leads to.
+    struct Reached {
+        Bits bits;
+        std::uint32_t place : 31;
+        std::uint32_t covers_some : 1;  // of the elements that are there
+        std::uint32_t from;             // element of the part that makes the step, or `nobody`
+    };
+    // Along the elements of a place, in search of one that covers what was reached.
+    struct Walk {
+        std::uint32_t reached;
+        Word const* element;
+    };
+    using PartBits = std::uint32_t;
+    struct alignas(64) Part {
+        Part(MemoryBudget& memory, std::size_t parts)
+            : elements(memory, words + 2, block_bytes), sent(parts) {}
+        Arena elements;        // bits; the place, the next element there; the element it came from
+        std::size_t next = 0;  // element to be looked at
+        std::uint64_t transitions = 0;
+        std::vector<Reached> reached;
+        std::vector<Walk> walks, walks_before;
+        std::vector<std::vector<Reached>> sent;  // in this round, by receiver
+        PartBits receivers = 0;                  // to whom anything was sent
+        std::optional<Found> found;
+
+        void clear_sent() {
+            for (; receivers != 0; receivers &= receivers - 1)
+                sent[static_cast<std::size_t>(std::countr_zero(receivers))].clear();
+        }
+    };
+
+    template <class Task>
+    void each_part(std::size_t work, Task task) {
+        if (parts_.size() > 1 && work >= worth_sharing) {
+            team_.each(parts_.size(), [&](std::size_t p, std::size_t) { task(p); });
+        } else {
+            for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
+        }
+    }
+    std::size_t part_of(std::uint32_t place) const { return place >> row_shift_ & (parts_.size() - 1); }
+    Word const* at(ElementNumber number) const {
+        return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
+    }
+
+    Place& place(std::size_t number) const { return places_.template as<Place>()[number]; }
+    Bits dormant() const {
+        Bits bits{};
+        bits[knowledge_.mark_word()] = Knowledge::mark;
+        return bits;
+    }
+
+    std::uint32_t topic_count() const { return static_cast<std::uint32_t>(topics_.size()); }
+    StateNumber node(Word const* element) const {
+        return static_cast<std::uint32_t>(element[words] >> 32) / topic_count();
+    }
+    std::uint32_t topic(Word const* element) const {
+        return static_cast<std::uint32_t>(element[words] >> 32) % topic_count();
+    }
+    static ElementNumber parent(Word const* element) { return element[words + 1]; }
+    Bits bits(Word const* element) const {
+        Bits bits;
+        std::copy_n(element, words, bits.begin());
+        bits[knowledge_.mark_word()] |= Knowledge::mark;
+        return bits;
+    }
+
+    // Returns how many nodes or elements there were to look at.
+    std::size_t make_round() {
+        std::size_t work = 0;
+        if (seeded_ < nodes_) {
+            auto const first = seeded_;
+            seeded_ = std::min(nodes_, first + parts_.size() * nodes_per_round);
+            work = seeded_ - first;
+            each_part(work, [&](std::size_t p) { begin(p, first + p * nodes_per_round); });
+        } else {
+            for (auto const& part : parts_)
+                work += std::min(part->elements.size() - part->next, elements_per_round);
+            if (work == 0) return 0;
+            each_part(work, [&](std::size_t p) { go_on(p); });
+        }
+        PartBits receivers = 0;
+        for (auto const& part : parts_) receivers |= part->receivers;
+        each_part(work, [&](std::size_t p) {
+            if ((receivers >> p & 1) != 0) store(p);
+        });
+        for (auto const& part : parts_) {
+            if (!found_) found_ = part->found;
+        }
+        return work;
+    }
+
+    // Sends what the steps of some nodes begin.
+    void begin(std::size_t number, std::size_t first) {
+        auto& part = *parts_[number];
+        part.clear_sent();
+        for (auto n = first; n < std::min(first + nodes_per_round, seeded_); ++n) {
+            auto const node = static_cast<StateNumber>(n);
+            for (auto e = graph_.first_edge(node); e < graph_.first_edge(node + 1); ++e) {
+                auto const edge = graph_.edge(e);
+                if (!begins_[edge.label]) continue;
+                for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(part, edge, k, dormant(), nobody);
+            }
+            if (part.reached.size() >= enough_reached) send(part);
+        }
+        send(part);
+    }
+
+    // Sends what the steps of some elements lead to, but for those that are superfluous.
+    void go_on(std::size_t number) {
+        auto& part = *parts_[number];
+        part.clear_sent();
+        auto const last = std::min(part.elements.size(), part.next + elements_per_round);
+        for (; part.next < last; ++part.next) {
+            auto const soon = part.next + elements_ahead, sooner = part.next + elements_ahead / 2;
+            if (soon < last) graph_.prefetch_node(node(part.elements[soon]));
+            if (sooner < last) graph_.prefetch_edges(node(part.elements[sooner]));
+            auto const* const element = part.elements[part.next];
+            if ((element[knowledge_.mark_word()] & Knowledge::mark) == 0) continue;
+            auto const from = bits(element);
+            auto const n = node(element);
+            auto const k = topic(element);
+            for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e)
+                follow(part, graph_.edge(e), k, from, static_cast<std::uint32_t>(part.next));
+            if (part.reached.size() >= enough_reached) send(part);
+        }
+        send(part);
+    }
+
+    // Most of what is reached is covered by what is there, and need not be sent. To see this, the lists of
+    // elements of many places are walked along at the same time, so that the next elements arrive while
+    // others are looked at.
+    void send(Part& part) const {
+        for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
+            auto& one = part.reached[i];
+            auto const& here = place(one.place);
+            if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
+            if (here.can_be_sorted) sort(one.place, one.bits, nullptr);
+            walk_to(part, i, here.last);
+        }
+        while (!part.walks.empty()) {
+            std::swap(part.walks, part.walks_before);
+            part.walks.clear();
+            for (auto const& [i, element] : part.walks_before) {
+                auto& one = part.reached[i];
+                if (covers(element, one.bits.data())) continue;
+                if (subsumption_ && covers(one.bits.data(), element)) one.covers_some = 1;
+                walk_to(part, i, static_cast<std::uint32_t>(element[words]));
+            }
+        }
+        part.reached.clear();
+    }
+    void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
+        auto const& one = part.reached[reached];
+        auto const owner = part_of(one.place);
+        if (element != 0) {
+            Word const* const there = parts_[owner]->elements[element - 1];
+            __builtin_prefetch(there);
+            part.walks.push_back({reached, there});
+        } else {
+            part.sent[owner].push_back(one);
+            part.receivers |= PartBits{1} << owner;
+        }
+    }
+
+    void store(std::size_t number) {
+        auto& part = *parts_[number];
+        auto const before = part.elements.size();
+        for (std::size_t sender = 0; sender < parts_.size(); ++sender) {
+            if ((parts_[sender]->receivers >> number & 1) == 0) continue;
+            auto const& sent = parts_[sender]->sent[number];
+            for (auto const& one : sent) __builtin_prefetch(&place(one.place));
+            for (auto const& one : sent) {
+                if (part.found) return;
+                insert(number, one, before, one.from == nobody ? no_parent : sender << 32 | one.from);
+            }
+        }
+    }
+
+    bool anything_wakes() const {
+        for (LabelNumber label = 0; label < graph_.labels().size(); ++label) {
+            auto const told = graph_.labels().first(label);
+            for (auto k : topics_) {
+                if (told && knowledge_.wakes(*told, k)) return true;
+            }
+        }
+        return false;
+    }
+
+    void make_effects() {
+        auto const& labels = graph_.labels();
+        changes_.clear();
+        exchanges_.clear();
+        effects_.clear();
+        begins_.assign(labels.size(), false);
+        std::vector<std::uint32_t> index(knowledge_.topics().size());
+        for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
+        auto const size_of = [](auto const& list) { return static_cast<std::uint32_t>(list.size()); };
+        for (LabelNumber label = 0; label < labels.size(); ++label) {
+            auto const told = labels.told(label);
+            for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+                auto const effect = knowledge_.effect(told, topics_[k]);
+                auto const first = size_of(changes_), first_exchange = size_of(exchanges_);
+                changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
+                exchanges_.insert(exchanges_.end(), effect.exchanges.begin(), effect.exchanges.end());
+                effects_.push_back(
+                    {first, size_of(changes_), first_exchange, size_of(exchanges_), index[effect.topic]});
+                auto bits = dormant();
+                apply(effects_.back(), bits);
+                if (stale(bits) != 0) begins_[label] = true;
+            }
+        }
+    }
+
+    // By control flow alone, who may ever ask; for the next access, where each thread stands.
+    void find_askers() {
+        auto const& program = graph_.machine().program();
+        auto const& stands = graph_.stands();
+        std::vector<Askers> of_stand(stands.size() * topics_.size());
+        std::vector<Word> state(graph_.machine().words());
+        for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+            auto const& about = knowledge_.topics()[topics_[k]];
+            std::vector<std::vector<bool>> ever;
+            for (auto const& thread : program.threads) ever.push_back(may_ever_ask(thread, about));
+            for (std::size_t s = 0; s < stands.size(); ++s) {
+                auto const& stand = stands[s];
+                auto const& thread = program.threads[stand.thread];
+                if (stand.point >= thread.accesses.size()) continue;
+                auto& askers = of_stand[s * topics_.size() + k];
+                ThreadBits const bit = ThreadBits{1} << stand.thread;
+                if (ever[stand.thread][thread.accesses[stand.point]]) askers.ever = bit;
+                graph_.load(stands.example(s), state.data());
+                auto const access = graph_.machine().next_access(state.data(), stand.thread);
+                if (knowledge_.asks(about, graph_.machine(), state.data(), stand.thread, *access))
+                    askers.now = bit;
+            }
+        }
+        team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
+            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n)
+                clear_places(static_cast<StateNumber>(n), of_stand);
+        });
+    }
+    // Written at once, never read first: the first access to a page of fresh memory should be a write.
+    void clear_places(StateNumber n, std::vector<Askers> const& of_stand) const {
+        bool const can_be_sorted = graph_.keeping(n) != 0;
+        for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+            Askers askers{};
+            for (std::uint32_t t = 0; t < graph_.machine().program().threads.size(); ++t) {
+                auto const& mine = of_stand[graph_.stand(n, t) * topics_.size() + k];
+                askers.ever |= mine.ever;
+                askers.now |= mine.now;
+            }
+            place(n * topics_.size() + k) = {0, askers, can_be_sorted};
+        }
+    }
+
+    // Per instruction, whether it or one that can come after it may ask.
+    std::vector<bool> may_ever_ask(Thread const& thread, Topic const& about) const {
+        std::vector<bool> ever(thread.code.size());
+        for (std::size_t pc = 0; pc < ever.size(); ++pc)
+            ever[pc] = knowledge_.may_ask(about, thread.code[pc]);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (auto pc = static_cast<std::uint32_t>(ever.size()); pc-- > 0;) {
+                if (ever[pc]) continue;
+                for (auto next : followers(thread, pc)) {
+                    if (next >= ever.size() || !ever[next]) continue;
+                    ever[pc] = changed = true;
+                    break;
+                }
+            }
+        }
+        return ever;
+    }
+
+    ThreadBits stale(Bits const& bits) const {
+        return static_cast<ThreadBits>(bits[0] & ((Word{1} << knowledge_.aware_shift()) - 1));
+    }
+    ThreadBits stale_and_aware(Bits const& bits) const {
+        return stale(bits) & static_cast<ThreadBits>(bits[0] >> knowledge_.aware_shift());
+    }
+
+    void apply(Effect const& effect, Bits& bits) const {
+        for (auto i = effect.first; i < effect.last; ++i) {
+            auto const& change = changes_[i];
+            Word const from = -(bits[change.from / 64] >> (change.from % 64) & 1);
+            Word& word = bits[change.word];
+            word = (word | (change.set & from)) & ~(change.clear & ~from);
+        }
+        for (auto i = effect.first_exchange; i < effect.last_exchange; ++i)
+            knowledge_.exchanged_bits(exchanges_[i]).apply(bits.data());
+    }
+
+    std::uint32_t place_after(GraphEdge edge, std::uint32_t k) const {
+        auto const topic = effects_[edge.label * topics_.size() + k].topic;
+        return static_cast<std::uint32_t>(edge.target * topics_.size() + topic);
+    }
+
+    void follow(Part& part, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
+        auto const to = place_after(edge, k);
+        __builtin_prefetch(&place(to));
+        apply(effects_[edge.label * topics_.size() + k], bits);
+        ++part.transitions;
+        part.reached.push_back({bits, to & INT32_MAX, 0, from});
+    }
+
+    // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
+    // they are, a largest number, as far as exchanges one after the other come to it.
+    void sort(std::uint32_t place_number, Bits& bits, std::vector<std::uint32_t>* made) const {
+        auto const n = static_cast<StateNumber>(place_number / topics_.size());
+        auto const topic = topics_[place_number % topics_.size()];
+        auto const keeping = graph_.keeping(n);
+        for (bool sorted = keeping == 0; !sorted;) {
+            sorted = true;
+            for (auto left = keeping; left != 0; left &= left - 1) {
+                auto const number = static_cast<std::uint32_t>(std::countr_zero(left));
+                if (knowledge_.exchanged_topic(number, topic) != topic) continue;
+                auto exchanged = bits;
+                knowledge_.exchanged_bits(number).apply(exchanged.data());
+                if (exchanged <= bits) continue;
+                bits = exchanged;
+                sorted = false;
+                if (made != nullptr) made->push_back(number);
+            }
+        }
+    }
+
+    // The sender has looked at the elements before `known`. The newest of a place come first in its list.
+    void insert(std::size_t number, Reached const& sent, std::size_t known, ElementNumber from) {
+        auto& part = *parts_[number];
+        auto& here = place(sent.place);
+        auto const& bits = sent.bits;
+        Word* before = nullptr;  // the element that names the next one, if one does
+        for (auto next = here.last; next > known || (next != 0 && sent.covers_some);) {
+            Word* const element = part.elements[next - 1];
+            next = static_cast<std::uint32_t>(element[words]);
+            if (covers(element, bits.data())) return;
+            if (!subsumption_ || !covers(bits.data(), element)) {
+                before = element;
+                continue;
+            }
+            element[knowledge_.mark_word()] &= ~Knowledge::mark;
+            if (before == nullptr) {
+                here.last = next;
+            } else {
+                before[words] = (before[words] & ~Word{UINT32_MAX}) | next;
+            }
+        }
+        auto const index = part.elements.size();
+        if (index >= nobody - 1) throw OutOfMemory("more monitors than can be numbered");
+        Word* const added = part.elements.append();
+        std::copy(bits.begin(), bits.end(), added);
+        added[words] = Word{sent.place} << 32 | here.last;
+        added[words + 1] = from;
+        here.last = static_cast<std::uint32_t>(index + 1);
+        if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
+            part.found = {number << 32 | index, static_cast<std::uint32_t>(std::countr_zero(threads))};
+    }
+
+    // Without subsumption, whether they are the same.
+    bool covers(Word const* larger, Word const* smaller) const {
+        Word missing = 0;
+        for (std::size_t i = 0; i < words; ++i)
+            missing |= subsumption_ ? smaller[i] & ~larger[i] : smaller[i] ^ larger[i];
+        return missing == 0;
+    }
+
+    GraphStep beginning_of(Word const* element) const {
+        for (StateNumber n = 0; n < graph_.size(); ++n) {
+            for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+                if (auto step = step_between(n, k, dormant(), element)) return *step;
+            }
+        }
+        throw std::logic_error("an element without beginning");
+    }
+    // The step of n that leads from these bits to the element.
+    std::optional<GraphStep> step_between(StateNumber n, std::uint32_t k, Bits const& from,
+                                          Word const* element) const {
+        for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
+            auto const edge = graph_.edge(e);
+            auto const& effect = effects_[edge.label * topics_.size() + k];
+            if (edge.target != node(element) || effect.topic != topic(element)) continue;
+            auto to = from;
+            GraphStep step{n, e, {}};
+            apply(effect, to);
+            sort(place_after(edge, k), to, &step.exchanges);
+            if (to == bits(element)) return step;
+        }
+        return std::nullopt;
+    }
+
+    Graph const& graph_;
+    Knowledge const& knowledge_;
+    bool subsumption_;
+    Team& team_;
+    std::size_t nodes_;
+    std::size_t row_shift_;  // 64 to 1024 places in a row belong to one part
+    std::vector<std::uint32_t> topics_;
+    std::vector<Knowledge::Change> changes_;
+    std::vector<std::uint32_t> exchanges_;
+    std::vector<Effect> effects_;  // per label and topic
+    std::vector<bool> begins_;     // per label: whether it wakes a topic
+    Pages places_;                 // per node and topic
+    std::vector<std::unique_ptr<Part>> parts_;
+    std::size_t seeded_ = 0;           // nodes
+    std::size_t elements_before_ = 0;  // of groups before this one
+    std::optional<Found> found_;
+};
+
+}  // namespace fencepost

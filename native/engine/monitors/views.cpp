@@ -1,0 +1,93 @@
+#include "engine/monitors/views.hpp"
+
+namespace fencepost {
+
+Views::Views(Program const& program, Layout& layout, std::size_t views, bool with_races)
+    : cells_(program.cells), bits_(program.cells.size()) {
+    BitNumbering numbering;
+    number_bits(numbering, program.threads.size(), with_races);
+    sets_ = SetArray(layout, views, numbering.piece_bits());
+    for (auto& b : bits_) {
+        b.plain_everywhere = everywhere(b.plain_class);
+        b.free_everywhere = everywhere(b.free_class);
+        b.read_everywhere = everywhere(b.read);
+        for (auto const& part : b.write) b.write_everywhere = everywhere(part);
+    }
+}
+
+void Views::number_bits(BitNumbering& numbering, std::size_t threads, bool with_races) {
+    for (std::size_t x = 0; x < bits_.size(); ++x) {
+        auto& b = bits_[x];
+        auto const take = [&](std::size_t count, std::vector<Part>& single) {
+            for (std::size_t i = 0; i < count; ++i) {
+                auto const [piece, bit] = numbering.next();
+                single.push_back({piece, bit});
+                append(b.all, single.back());
+            }
+        };
+        take(cells_[x].plain.size(), b.plain_class);
+        take(cells_[x].free.size(), b.free_class);
+        for (auto const& part : b.plain_class) append(b.plain, part);
+        for (auto const& part : b.free_class) append(b.free, part);
+        if (with_races && !cells_[x].atomic) {
+            take(1, b.write);
+            take(threads, b.read);
+        }
+    }
+}
+
+void Views::append(std::vector<Part>& merged, Part const& part) {
+    if (merged.empty() || merged.back().piece != part.piece) merged.push_back({part.piece, 0});
+    merged.back().bits |= part.bits;
+}
+
+BitSelection Views::everywhere(Part const& part) const {
+    BitSelection selection;
+    for (std::size_t view = 0; view < sets_.count(); ++view)
+        selection.add(sets_[view][part.piece], part.bits);
+    return selection;
+}
+
+std::vector<BitSelection> Views::everywhere(std::vector<Part> const& parts) const {
+    std::vector<BitSelection> selections;
+    for (auto const& part : parts) selections.push_back(everywhere(part));
+    return selections;
+}
+
+void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, BitSwaps& swaps) const {
+    std::vector<std::pair<Part, Part>> pairs;
+    auto const add_classes = [&](std::uint32_t x, ValueClasses const& from, std::vector<Part> const& parts,
+                                 ValueClasses const& into, std::vector<Part> const& images) {
+        for (std::uint32_t c = 0; c < parts.size(); ++c) {
+            auto const image = c < from.tracked.size() ? into.of_critical(e.value(x, from.tracked[c])) : c;
+            pairs.emplace_back(parts[c], images.at(image));
+        }
+    };
+    for (std::uint32_t x = 0; x < bits_.size(); ++x) {
+        auto const y = e.cell(x);
+        add_classes(x, cells_[x].plain, bits_[x].plain_class, cells_[y].plain, bits_[y].plain_class);
+        add_classes(x, cells_[x].free, bits_[x].free_class, cells_[y].free, bits_[y].free_class);
+        for (std::size_t i = 0; i < bits_[x].write.size(); ++i)
+            pairs.emplace_back(bits_[x].write[i], bits_[y].write.at(i));
+        for (std::uint32_t t = 0; t < bits_[x].read.size(); ++t)
+            pairs.emplace_back(bits_[x].read[t], bits_[y].read.at(e.thread(t)));
+    }
+    for (std::size_t view = 0; view < sets_.count(); ++view) {
+        for (auto const& [a, b] : pairs)
+            swaps.add(sets_[view][a.piece], a.bits, sets_[to[view]][b.piece], b.bits);
+    }
+}
+
+std::optional<Views::UnknownAccess> Views::unknown(Word const* state, std::size_t view, std::uint32_t d,
+                                                   bool reads) const {
+    for (auto const& part : bits_[d].write) {
+        if (has(state, view, part)) return UnknownAccess{true, 0};
+    }
+    if (!reads) return std::nullopt;
+    for (std::uint32_t t = 0; t < bits_[d].read.size(); ++t) {
+        if (has(state, view, bits_[d].read[t])) return UnknownAccess{false, t};
+    }
+    return std::nullopt;
+}
+
+}  // namespace fencepost

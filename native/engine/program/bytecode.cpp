@@ -1,0 +1,250 @@
+#include "engine/program/bytecode.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace fencepost {
+
+namespace {
+
+constexpr std::size_t deepest_stack = 1024;
+
+int stack_effect(ExpressionOp op) {
+    switch (op) {
+        case ExpressionOp::push_constant:
+        case ExpressionOp::push_register:
+            return 1;
+        case ExpressionOp::negate:
+        case ExpressionOp::logical_not:
+        case ExpressionOp::to_bool:
+            return 0;
+        default:
+            return -1;  // a binary operator, or a jump that is not taken
+    }
+}
+
+void require(bool condition, char const* what) {
+    if (!condition) throw std::invalid_argument(std::string("malformed bytecode: ") + what);
+}
+
+// Jumps go forward over exactly one operand, so the depth at a step does not depend on the way to it.
+void check_steps(Expression const& e, std::uint32_t registers) {
+    long depth = 0;
+    for (std::size_t i = 0; i < e.steps.size(); ++i) {
+        auto const& step = e.steps[i];
+        require(step.op <= ExpressionOp::or_jump, "unknown operator");
+        int const effect = stack_effect(step.op);
+        require(effect == 1 || depth >= 1, "operand missing");
+        bool const jumps = step.op == ExpressionOp::and_jump || step.op == ExpressionOp::or_jump;
+        require(effect != -1 || jumps || depth >= 2, "operand missing");
+        if (step.op == ExpressionOp::push_register) require(step.operand < registers, "register");
+        if (jumps) require(step.operand > i && step.operand <= e.steps.size(), "expression jump");
+        depth += effect;
+        require(depth <= static_cast<long>(deepest_stack), "expression too deep");
+    }
+    require(depth == 1, "an expression leaves one value");
+}
+
+void check_exchange(Program const& program, Exchange const& e) {
+    auto const& threads = program.threads;
+    require(e.first < threads.size() && e.second < threads.size(), "thread exchanged");
+    require(threads[e.first].accesses == threads[e.second].accesses, "threads exchanged are not equal");
+    require(threads[e.first].registers == threads[e.second].registers, "threads exchanged are not equal");
+    for (auto const& [x, y] : e.cells) {
+        require(x < program.fence_cell() && y < program.fence_cell(), "cell exchanged");
+    }
+    for (auto const& values : e.values) {
+        require(values.first <= program.max_value && values.second <= program.max_value, "value exchanged");
+        for (auto x : values.cells) require(x < program.fence_cell(), "cell of a value exchanged");
+        for (auto const& r : values.registers) {
+            require(r.thread < threads.size() && r.pc < threads[r.thread].code.size() &&
+                        r.reg < threads[r.thread].registers,
+                    "register of a value exchanged");
+        }
+    }
+}
+
+template <class Number>
+std::optional<Wide> run_steps(Expression const& e, Word const* state, Field const* registers) {
+    Number stack[deepest_stack + 1];
+    Number* top = stack;  // the first entry stays unused
+    auto const binary = [&top](auto f) {
+        --top;
+        top[0] = static_cast<Number>(f(top[0], top[1]));
+    };
+    for (std::size_t i = 0; i < e.steps.size(); ++i) {
+        auto const& step = e.steps[i];
+        switch (step.op) {
+            case ExpressionOp::push_constant:
+                *++top = static_cast<Number>(step.operand);
+                break;
+            case ExpressionOp::push_register:
+                *++top = static_cast<Number>(registers[step.operand].get(state));
+                break;
+            case ExpressionOp::negate:
+                *top = -*top;
+                break;
+            case ExpressionOp::logical_not:
+                *top = *top == 0;
+                break;
+            case ExpressionOp::to_bool:
+                *top = *top != 0;
+                break;
+            case ExpressionOp::multiply:
+                binary([](Number a, Number b) { return a * b; });
+                break;
+            case ExpressionOp::divide:
+                if (top[0] == 0) return std::nullopt;
+                binary([](Number a, Number b) { return a / b; });
+                break;
+            case ExpressionOp::remainder:
+                if (top[0] == 0) return std::nullopt;
+                binary([](Number a, Number b) { return a % b; });
+                break;
+            case ExpressionOp::add:
+                binary([](Number a, Number b) { return a + b; });
+                break;
+            case ExpressionOp::subtract:
+                binary([](Number a, Number b) { return a - b; });
+                break;
+            case ExpressionOp::less:
+                binary([](Number a, Number b) { return a < b; });
+                break;
+            case ExpressionOp::less_equal:
+                binary([](Number a, Number b) { return a <= b; });
+                break;
+            case ExpressionOp::greater:
+                binary([](Number a, Number b) { return a > b; });
+                break;
+            case ExpressionOp::greater_equal:
+                binary([](Number a, Number b) { return a >= b; });
+                break;
+            case ExpressionOp::equal:
+                binary([](Number a, Number b) { return a == b; });
+                break;
+            case ExpressionOp::not_equal:
+                binary([](Number a, Number b) { return a != b; });
+                break;
+            case ExpressionOp::bit_and:
+                binary([](Number a, Number b) { return a & b; });
+                break;
+            case ExpressionOp::bit_xor:
+                binary([](Number a, Number b) { return a ^ b; });
+                break;
+            case ExpressionOp::bit_or:
+                binary([](Number a, Number b) { return a | b; });
+                break;
+            case ExpressionOp::and_jump:
+                if (*top == 0) {
+                    i = step.operand - 1;
+                } else {
+                    --top;
+                }
+                break;
+            case ExpressionOp::or_jump:
+                if (*top != 0) {
+                    *top = 1;
+                    i = step.operand - 1;
+                } else {
+                    --top;
+                }
+                break;
+        }
+    }
+    return static_cast<Wide>(*top);
+}
+
+}  // namespace
+
+std::optional<Wide> evaluate_steps(Expression const& e, Word const* state, Field const* registers) {
+    return e.wide ? run_steps<Wide>(e, state, registers) : run_steps<std::int64_t>(e, state, registers);
+}
+
+std::uint32_t ValueClasses::of_critical(Value v) const {
+    auto const found = std::lower_bound(tracked.begin(), tracked.end(), v);
+    if (found == tracked.end() || *found != v) return none;
+    return static_cast<std::uint32_t>(found - tracked.begin());
+}
+
+std::uint32_t ValueClasses::of(Value v) const {
+    auto const alone = of_critical(v);
+    if (alone != none || !others) return alone;
+    return static_cast<std::uint32_t>(tracked.size());
+}
+
+std::uint32_t Exchange::cell(std::uint32_t x) const {
+    for (auto const& [a, b] : cells) {
+        if (x == a) return b;
+        if (x == b) return a;
+    }
+    return x;
+}
+
+Value Exchange::value(std::uint32_t x, Value v) const {
+    for (auto const& renamed : values) {
+        if (std::find(renamed.cells.begin(), renamed.cells.end(), x) == renamed.cells.end()) continue;
+        if (v == renamed.first) return renamed.second;
+        if (v == renamed.second) return renamed.first;
+    }
+    return v;
+}
+
+void Program::finish() {
+    require(!cells.empty(), "no cell is reserved for fences");
+    for (auto const& cell : cells) {
+        require(cell.initial <= max_value, "initial value");
+        require(std::is_sorted(cell.plain.tracked.begin(), cell.plain.tracked.end()), "tracked values");
+        require(std::is_sorted(cell.free.tracked.begin(), cell.free.tracked.end()), "tracked values");
+    }
+    for (auto& thread : threads) {
+        auto const check = [&](std::uint32_t e, bool optional = false) {
+            if (optional && e == none) return;
+            require(e < expressions.size(), "expression");
+            auto const& expression = expressions[e];
+            if (expression.shape == Expression::Shape::single_register)
+                require(expression.register_number < thread.registers, "register");
+            if (expression.shape == Expression::Shape::steps) check_steps(expression, thread.registers);
+        };
+        auto const check_registers = [&](std::vector<std::uint32_t> const& registers) {
+            for (auto r : registers) require(r < thread.registers, "register");
+        };
+        check_registers(thread.dead_at_end);
+        thread.point_of.assign(thread.code.size(), none);
+        for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
+            auto& i = thread.code[pc];
+            require(i.op <= Op::drain, "unknown instruction");
+            require(i.reg == none || i.reg < thread.registers, "register");
+            require(i.target <= thread.code.size(), "jump target");
+            check_registers(i.dead);
+            check(i.index, true);
+            check(i.first, true);
+            check(i.second, true);
+            for (auto entry : i.many) {
+                if (i.op == Op::choose) {
+                    require(entry <= thread.code.size(), "jump target");
+                } else {
+                    check(entry);
+                }
+            }
+            bool const two = i.op == Op::compare_exchange || i.op == Op::blocking_compare_exchange;
+            bool const one = i.op == Op::assign || i.op == Op::branch || i.op == Op::assert_ ||
+                             i.op == Op::assume || i.op == Op::store || i.op == Op::fetch_add ||
+                             i.op == Op::exchange || two;
+            require(!one || i.first != none, "expression missing");
+            require(!two || i.second != none, "expression missing");
+            require(i.op != Op::assign || i.reg != none, "register missing");
+            if (i.op < Op::load || i.op > Op::sc_fence) continue;
+            require(i.cells > 0 && i.first_cell < cells.size(), "cell");
+            require(i.cells <= cells.size() - i.first_cell, "array");
+            require(i.op == Op::sc_fence || i.non_atomic != cells[i.first_cell].atomic, "kind of access");
+            if (i.local) continue;
+            has_non_atomic = has_non_atomic || i.non_atomic;
+            thread.point_of[pc] = thread.ended();
+            thread.accesses.push_back(static_cast<std::uint32_t>(pc));
+        }
+    }
+    for (auto const& e : exchanges) check_exchange(*this, e);
+}
+
+}  // namespace fencepost

@@ -1,0 +1,199 @@
+// What the explorer runs: the instructions of every thread, lowered from the Python representation
+// (src/fencepost/engine/lower.py), and the evaluation of their expressions over a packed state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/state/layout.hpp"
+
+namespace fencepost {
+
+using Value = std::uint64_t;
+__extension__ using Wide = __int128;
+
+enum class ExpressionOp : std::uint8_t {
+    push_constant,
+    push_register,
+    negate,
+    logical_not,
+    multiply,
+    divide,
+    remainder,
+    add,
+    subtract,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    bit_and,
+    bit_xor,
+    bit_or,
+    to_bool,
+    // If the top of the stack is 0 (and) or not 0 (or), make it 0 or 1 and jump; else drop it.
+    and_jump,
+    or_jump,
+};
+
+struct ExpressionStep {
+    ExpressionOp op;
+    Value operand;  // the constant, the register's number, or the step to jump to
+};
+
+// An expression over the registers of one thread. The lowering proves that the value of every part fits in
+// 64 bits, signed, unless `wide` is set; then it fits in 128.
+struct Expression {
+    enum class Shape : std::uint8_t { constant, single_register, steps };
+    Shape shape = Shape::constant;
+    bool wide = false;
+    bool can_fail = false;  // it divides, or its value may be out of range
+    Value constant = 0;
+    std::uint32_t register_number = 0;
+    std::vector<ExpressionStep> steps;
+};
+
+enum class Op : std::uint8_t {
+    assign,
+    branch,
+    go_to,
+    choose,
+    assert_,
+    assume,
+    skip,
+    load,
+    store,
+    fetch_add,
+    exchange,
+    compare_exchange,
+    blocking_compare_exchange,
+    wait,
+    sc_fence,
+    acquire_fence,
+    release_fence,
+    acquire_release_fence,
+    drain,  // an SC fence where nothing but a store buffer asks for it: a local instruction
+};
+
+constexpr std::uint32_t none = UINT32_MAX;
+
+struct Instruction {
+    Op op = Op::skip;
+    bool acquire = false;  // the read part
+    bool release = false;  // the write part
+    bool non_atomic = false;
+    bool local = false;               // an access, but other threads cannot see when it happens
+    bool can_fail = false;            // an index may be out of range, or an expression divides by 0
+    std::uint32_t reg = none;         // register that gets the result
+    std::uint32_t first_cell = 0;     // the cell, or the first one of the array
+    std::uint32_t cells = 1;          // size of the array
+    std::uint32_t index = none;       // expression
+    std::uint32_t first = none;       // expression: value, expected value, condition
+    std::uint32_t second = none;      // expression: desired value
+    std::vector<std::uint32_t> many;  // expressions waited for, or jump targets of a choice
+    std::uint32_t target = 0;
+    std::vector<std::uint32_t> dead;  // registers that cannot matter from here on
+
+    // A scheduling point: other threads can see when it happens.
+    bool is_access() const { return !local && op >= Op::load && op <= Op::sc_fence; }
+    bool is_fence() const { return op >= Op::sc_fence; }
+};
+
+struct Thread {
+    std::uint32_t registers = 0;
+    std::vector<Instruction> code;
+    std::vector<std::uint32_t> dead_at_end;
+    // Filled in by `Program::finish`. A thread stands at one of its access points, or has ended (point =
+    // accesses.size()), or runs for ever without access (point = accesses.size() + 1).
+    std::vector<std::uint32_t> accesses;  // point -> index in code
+    std::vector<std::uint32_t> point_of;  // index in code -> point
+
+    std::uint32_t ended() const { return static_cast<std::uint32_t>(accesses.size()); }
+    std::uint32_t diverged() const { return ended() + 1; }
+};
+
+// Which values of stale writes to a cell are told apart: singly for `tracked`, together for all others.
+struct ValueClasses {
+    std::vector<Value> tracked;  // sorted
+    bool others = false;
+
+    std::size_t size() const { return tracked.size() + (others ? 1 : 0); }
+    // The number of the class of a stale value, or `none` if nobody asks for it.
+    std::uint32_t of(Value v) const;
+    // The number of the class that stands for v alone; `none` if no write of v can become stale.
+    std::uint32_t of_critical(Value v) const;
+};
+
+struct Cell {
+    Value initial = 0;
+    bool atomic = true;
+    // Stale values that reads can see, and stale values that writes can directly follow (design.md, section
+    // 3: plain and free). Both empty where no instruction asks.
+    ValueClasses plain;
+    ValueClasses free;
+};
+
+// What changes places when two threads do, so that the program stays the same: cells, and values in some
+// cells and registers (src/fencepost/static/symmetry.py).
+struct Exchange {
+    struct RegisterAt {
+        std::uint32_t thread, pc, reg;
+    };
+    struct Values {
+        Value first, second;
+        std::vector<std::uint32_t> cells;
+        std::vector<RegisterAt> registers;
+    };
+    std::uint32_t first, second;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> cells;
+    std::vector<Values> values;
+
+    std::uint32_t thread(std::uint32_t t) const { return t == first ? second : t == second ? first : t; }
+    std::uint32_t cell(std::uint32_t x) const;
+    // What becomes of v in cell x.
+    Value value(std::uint32_t x, Value v) const;
+};
+
+struct Program {
+    Value max_value = 255;
+    bool wraps = true;        // values are taken modulo max_value + 1; else one outside ends the search
+    std::vector<Cell> cells;  // the last one is reserved for SC fences
+    std::vector<Expression> expressions;
+    std::vector<Thread> threads;
+    std::vector<Exchange> exchanges;  // of neighbours in groups of equal threads, group by group
+    bool has_non_atomic = false;
+
+    // Checks every number in the program, so that running it cannot go out of bounds; throws
+    // std::invalid_argument.
+    void finish();
+
+    std::uint32_t fence_cell() const { return static_cast<std::uint32_t>(cells.size() - 1); }
+
+    bool in_range(Wide v) const { return v >= 0 && v <= static_cast<Wide>(max_value); }
+    Value reduce(Wide v) const {
+        if (in_range(v)) return static_cast<Value>(v);
+        Wide const modulus = static_cast<Wide>(max_value) + 1;
+        Wide const r = v % modulus;
+        return static_cast<Value>(r < 0 ? r + modulus : r);
+    }
+};
+
+// The value of an expression of a thread whose registers are `registers`, or nothing if it divides by 0.
+std::optional<Wide> evaluate_steps(Expression const& e, Word const* state, Field const* registers);
+
+inline std::optional<Wide> evaluate(Expression const& e, Word const* state, Field const* registers) {
+    switch (e.shape) {
+        case Expression::Shape::constant:
+            return static_cast<Wide>(e.constant);
+        case Expression::Shape::single_register:
+            return static_cast<Wide>(registers[e.register_number].get(state));
+        default:
+            return evaluate_steps(e, state, registers);
+    }
+}
+
+}  // namespace fencepost

@@ -1,0 +1,323 @@
+// The engine's face to Python (src/fencepost/engine/_native.pyi has the types).
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/python/module_sra.hpp"
+#include "engine/python/watcher.hpp"
+#include "engine/search/explorer.hpp"
+#include "engine/tso/pivot.hpp"
+#include "engine/tso/tso.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fencepost {
+namespace {
+
+// Builds a Program piece by piece.
+class ProgramBuilder {
+  public:
+    ProgramBuilder(Value max_value, bool wraps) {
+        program_.max_value = max_value;
+        program_.wraps = wraps;
+    }
+
+    void add_cell(Value initial, bool atomic, std::vector<Value> plain, bool plain_others,
+                  std::vector<Value> free, bool free_others) {
+        program_.cells.push_back(
+            {initial, atomic, {std::move(plain), plain_others}, {std::move(free), free_others}});
+    }
+
+    std::uint32_t add_expression(std::vector<std::pair<ExpressionOp, Value>> const& steps, bool wide) {
+        Expression e;
+        e.wide = wide;
+        for (auto const& [op, operand] : steps) {
+            e.steps.push_back({op, operand});
+            e.can_fail = e.can_fail || op == ExpressionOp::divide || op == ExpressionOp::remainder;
+        }
+        e.shape = Expression::Shape::steps;
+        if (steps.size() == 1 && steps[0].first == ExpressionOp::push_constant) {
+            e.shape = Expression::Shape::constant;
+            e.constant = steps[0].second;
+        } else if (steps.size() == 1 && steps[0].first == ExpressionOp::push_register) {
+            e.shape = Expression::Shape::single_register;
+            e.register_number = static_cast<std::uint32_t>(std::min<Value>(steps[0].second, none));
+        }
+        e.can_fail = e.can_fail || (!program_.wraps && e.shape == Expression::Shape::steps);
+        program_.expressions.push_back(std::move(e));
+        return static_cast<std::uint32_t>(program_.expressions.size() - 1);
+    }
+
+    void add_thread(std::uint32_t registers, std::vector<std::uint32_t> dead_at_end) {
+        auto& thread = program_.threads.emplace_back();
+        thread.registers = registers;
+        thread.dead_at_end = std::move(dead_at_end);
+    }
+    // The registers that are dead at the instruction added last.
+    void forget(std::vector<std::uint32_t> registers) {
+        if (program_.threads.empty() || program_.threads.back().code.empty()) {
+            throw std::invalid_argument("no instruction to forget registers at");
+        }
+        program_.threads.back().code.back().dead = std::move(registers);
+    }
+
+    void add_instruction(Op op, std::optional<std::uint32_t> reg, std::uint32_t first_cell,
+                         std::uint32_t cells, std::optional<std::uint32_t> index,
+                         std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
+                         std::vector<std::uint32_t> many, std::uint32_t target, bool acquire, bool release,
+                         bool non_atomic, bool local) {
+        if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
+        Instruction i;
+        i.op = op;
+        i.reg = reg.value_or(none);
+        i.first_cell = first_cell;
+        i.cells = cells;
+        i.index = index.value_or(none);
+        i.first = first.value_or(none);
+        i.second = second.value_or(none);
+        i.many = std::move(many);
+        i.target = target;
+        i.acquire = acquire;
+        i.release = release;
+        i.non_atomic = non_atomic;
+        i.local = local;
+        i.can_fail = index.has_value() || can_fail(i.first) || can_fail(i.second);
+        if (op == Op::wait) {
+            for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
+        }
+        program_.threads.back().code.push_back(std::move(i));
+    }
+
+    void add_exchange(
+        std::uint32_t first, std::uint32_t second, std::vector<std::pair<std::uint32_t, std::uint32_t>> cells,
+        std::vector<std::tuple<Value, Value, std::vector<std::uint32_t>,
+                               std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>>> const&
+            values) {
+        Exchange e{first, second, std::move(cells), {}};
+        for (auto const& [v, w, in_cells, in_registers] : values) {
+            auto& added = e.values.emplace_back(v, w, in_cells, std::vector<Exchange::RegisterAt>());
+            for (auto const& [t, pc, reg] : in_registers) added.registers.push_back({t, pc, reg});
+        }
+        program_.exchanges.push_back(std::move(e));
+    }
+
+    // Checks what was built so far. One may go on building, and finish another one.
+    Program finish() const {
+        Program program = program_;
+        program.finish();
+        return program;
+    }
+
+  private:
+    bool can_fail(std::uint32_t e) const {
+        return e < program_.expressions.size() && program_.expressions[e].can_fail;
+    }
+
+    Program program_;
+};
+
+Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
+                             bool partial_order, std::uint32_t threads, Variation const& variation,
+                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
+                             nb::object report) {
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    SearchOptions const options{
+        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}, variation};
+    return explore(program, model, options, watcher);
+}
+
+TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion, bool all,
+                                    std::optional<std::uint32_t> pivot, std::uint64_t most_states,
+                                    double most_seconds, std::size_t most_bytes, nb::object report) {
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    return explore_tso(program, {criterion, all, pivot.value_or(none)},
+                       {most_states, most_seconds, most_bytes}, watcher);
+}
+
+// Per cell what others write and what it can hold.
+bool is_safe_pivot_among(Program const& program, std::uint32_t pivot,
+                         std::vector<std::pair<std::vector<Value>, std::vector<Value>>> const& cells,
+                         std::uint64_t most_states) {
+    if (pivot >= program.threads.size() || cells.size() != program.cells.size())
+        throw std::invalid_argument("pivot or cells");
+    std::vector<OpenCell> open;
+    for (auto const& [written, held] : cells) {
+        for (auto v : held) {
+            if (v > program.max_value) throw std::invalid_argument("value");
+        }
+        open.push_back({written, held});
+    }
+    nb::gil_scoped_release release;
+    return is_safe_pivot(program, pivot, open, most_states);
+}
+
+void bind_program(nb::module_& m) {
+    nb::enum_<ExpressionOp>(m, "ExpressionOp")
+        .value("PUSH_CONSTANT", ExpressionOp::push_constant)
+        .value("PUSH_REGISTER", ExpressionOp::push_register)
+        .value("NEGATE", ExpressionOp::negate)
+        .value("NOT", ExpressionOp::logical_not)
+        .value("MULTIPLY", ExpressionOp::multiply)
+        .value("DIVIDE", ExpressionOp::divide)
+        .value("REMAINDER", ExpressionOp::remainder)
+        .value("ADD", ExpressionOp::add)
+        .value("SUBTRACT", ExpressionOp::subtract)
+        .value("LESS", ExpressionOp::less)
+        .value("LESS_EQUAL", ExpressionOp::less_equal)
+        .value("GREATER", ExpressionOp::greater)
+        .value("GREATER_EQUAL", ExpressionOp::greater_equal)
+        .value("EQUAL", ExpressionOp::equal)
+        .value("NOT_EQUAL", ExpressionOp::not_equal)
+        .value("BIT_AND", ExpressionOp::bit_and)
+        .value("BIT_XOR", ExpressionOp::bit_xor)
+        .value("BIT_OR", ExpressionOp::bit_or)
+        .value("TO_BOOL", ExpressionOp::to_bool)
+        .value("AND_JUMP", ExpressionOp::and_jump)
+        .value("OR_JUMP", ExpressionOp::or_jump);
+    nb::enum_<Op>(m, "Op")
+        .value("ASSIGN", Op::assign)
+        .value("BRANCH", Op::branch)
+        .value("GOTO", Op::go_to)
+        .value("CHOOSE", Op::choose)
+        .value("ASSERT", Op::assert_)
+        .value("ASSUME", Op::assume)
+        .value("SKIP", Op::skip)
+        .value("LOAD", Op::load)
+        .value("STORE", Op::store)
+        .value("FETCH_ADD", Op::fetch_add)
+        .value("EXCHANGE", Op::exchange)
+        .value("COMPARE_EXCHANGE", Op::compare_exchange)
+        .value("BLOCKING_COMPARE_EXCHANGE", Op::blocking_compare_exchange)
+        .value("WAIT", Op::wait)
+        .value("SC_FENCE", Op::sc_fence)
+        .value("ACQUIRE_FENCE", Op::acquire_fence)
+        .value("RELEASE_FENCE", Op::release_fence)
+        .value("ACQUIRE_RELEASE_FENCE", Op::acquire_release_fence)
+        .value("DRAIN", Op::drain);
+    nb::class_<Program>(m, "Program");
+    nb::class_<ProgramBuilder>(m, "ProgramBuilder")
+        .def(nb::init<Value, bool>(), "max_value"_a, "wraps"_a)
+        .def("add_cell", &ProgramBuilder::add_cell, "initial"_a, "atomic"_a, "plain"_a, "plain_others"_a,
+             "free"_a, "free_others"_a)
+        .def("add_expression", &ProgramBuilder::add_expression, "steps"_a, "wide"_a)
+        .def("add_thread", &ProgramBuilder::add_thread, "registers"_a, "dead_at_end"_a)
+        .def("forget", &ProgramBuilder::forget, "registers"_a)
+        .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
+             "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
+             "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
+             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false, "local"_a = false)
+        .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
+        .def("finish", &ProgramBuilder::finish);
+}
+
+void bind_result(nb::module_& m) {
+    nb::enum_<EventKind>(m, "EventKind")
+        .value("READ", EventKind::read)
+        .value("WRITE", EventKind::write)
+        .value("READ_MODIFY_WRITE", EventKind::read_modify_write)
+        .value("FENCE", EventKind::fence);
+    nb::enum_<FailureKind>(m, "FailureKind")
+        .value("ASSERTION", FailureKind::assertion)
+        .value("DIVISION_BY_ZERO", FailureKind::division_by_zero)
+        .value("INDEX_OUT_OF_RANGE", FailureKind::index_out_of_range);
+    nb::enum_<Outcome>(m, "Outcome")
+        .value("COMPLETE", Outcome::complete)
+        .value("VIOLATION", Outcome::violation)
+        .value("STATE_LIMIT", Outcome::state_limit)
+        .value("TIME_LIMIT", Outcome::time_limit)
+        .value("MEMORY_LIMIT", Outcome::memory_limit)
+        .value("INTERRUPTED", Outcome::interrupted)
+        .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
+        .value("VALUE_LIMIT", Outcome::value_limit)
+        .value("INEXACT", Outcome::inexact);
+    nb::class_<Event>(m, "Event")
+        .def_ro("thread", &Event::thread)
+        .def_ro("pc", &Event::pc)
+        .def_ro("kind", &Event::kind)
+        .def_ro("cell", &Event::cell)
+        .def_ro("read", &Event::read)
+        .def_ro("written", &Event::written);
+    nb::class_<Violation>(m, "Violation")
+        .def_ro("run", &Violation::run)
+        .def_ro("thread", &Violation::thread)
+        .def_ro("pc", &Violation::pc)
+        .def_ro("cell", &Violation::cell)
+        .def_ro("first", &Violation::first)
+        .def_ro("second", &Violation::second)
+        .def_ro("awaited", &Violation::awaited);
+    nb::class_<Race::Earlier>(m, "EarlierAccess")
+        .def_ro("write", &Race::Earlier::write)
+        .def_ro("thread", &Race::Earlier::thread);
+    nb::class_<Race>(m, "Race").def_ro("run", &Race::run).def_ro("earlier", &Race::earlier);
+    nb::class_<Failure>(m, "Failure")
+        .def_ro("kind", &Failure::kind)
+        .def_ro("thread", &Failure::thread)
+        .def_ro("pc", &Failure::pc)
+        .def_ro("registers", &Failure::registers);
+    nb::class_<FailedRun>(m, "FailedRun")
+        .def_ro("run", &FailedRun::run)
+        .def_ro("failure", &FailedRun::failure);
+    nb::class_<Result>(m, "Result")
+        .def_ro("outcome", &Result::outcome)
+        .def_ro("states", &Result::states)
+        .def_ro("transitions", &Result::transitions)
+        .def_ro("state_bytes", &Result::state_bytes)
+        .def_ro("peak_bytes", &Result::peak_bytes)
+        .def_ro("seconds", &Result::seconds)
+        .def_ro("bits_used", &Result::bits_used)
+        .def_ro("violation", &Result::violation)
+        .def_ro("race", &Result::race)
+        .def_ro("failure", &Result::failure)
+        .def_ro("endless_thread", &Result::endless_thread)
+        .def_ro("endless_pc", &Result::endless_pc)
+        .def_ro("endless_choices", &Result::endless_choices);
+    nb::class_<TsoViolation>(m, "TsoViolation")
+        .def_ro("run", &TsoViolation::run)
+        .def_ro("alone", &TsoViolation::alone)
+        .def_ro("others", &TsoViolation::others)
+        .def_ro("path", &TsoViolation::path);
+    nb::class_<TsoResult>(m, "TsoResult")
+        .def_ro("search", &TsoResult::search)
+        .def_ro("violations", &TsoResult::violations);
+}
+
+}  // namespace
+}  // namespace fencepost
+
+NB_MODULE(_native, m) {
+    using namespace fencepost;
+    nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra).value("RC20", Model::rc20);
+    nb::enum_<Order>(m, "Order")
+        .value("BREADTH_FIRST", Order::breadth_first)
+        .value("DEPTH_FIRST", Order::depth_first)
+        .value("LARGEST_FIRST", Order::largest_first)
+        .value("BY_LOCATION", Order::by_location)
+        .value("AT_RANDOM", Order::at_random);
+    nb::class_<Variation>(m, "Variation")
+        .def(nb::init<std::uint64_t, std::uint32_t, std::uint32_t, std::size_t>(), "seed"_a,
+             "bits_per_state"_a, "deepest"_a, "bits_bytes"_a);
+    nb::enum_<StoreKind>(m, "StoreKind")
+        .value("MAXIMAL", StoreKind::maximal)
+        .value("EXACT", StoreKind::exact)
+        .value("COMPRESSED", StoreKind::compressed)
+        .value("BITSTATE", StoreKind::bitstate);
+    bind_program(m);
+    bind_result(m);
+    m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    nb::enum_<Criterion>(m, "Criterion")
+        .value("PERSISTENT", Criterion::persistent)
+        .value("TRF", Criterion::trf)
+        .value("ROBUST", Criterion::robust);
+    m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
+          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+    m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
+    m.def("reachable", &reachable, "program"_a, "most_states"_a);
+    bind_sra(m);
+}

@@ -1,0 +1,31 @@
+// Lets Python see Ctrl-C, and the caller see the progress, while a search runs without the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "engine/search/explorer.hpp"
+
+namespace fencepost {
+
+inline Watcher watcher_for(nanobind::object report) {
+    namespace nb = nanobind;
+    return [report = std::move(report)](Progress const& p) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) {
+            PyErr_Clear();
+            return true;
+        }
+        if (report.is_none()) return false;
+        try {
+            nb::object const stop = report(p.states, p.transitions, p.waiting, p.bytes, p.seconds);
+            return PyObject_IsTrue(stop.ptr()) == 1;
+        } catch (nb::python_error& error) {
+            if (error.matches(PyExc_KeyboardInterrupt)) return true;  // Ctrl-C while Python was at work
+            throw;
+        }
+    };
+}
+
+}  // namespace fencepost

@@ -1,0 +1,48 @@
+// Which states of the backward search a run can have at all. A state is possible if some reachable execution
+// graph could match it (sra-2020, Definition 5.13), as far as simple facts about each thread tell
+// (sources.hpp). What is not possible is left out; none of this changes an answer.
+#pragma once
+
+#include <map>
+
+#include "engine/safety/joint_nodes.hpp"
+#include "engine/safety/potential_state.hpp"
+
+namespace fencepost {
+
+// What keeps the search small.
+struct Prunings {
+    bool sources = true;      // options that nobody can have written yet (sources.hpp: written, last)
+    bool pairs = true;        // lists that read-coherence forbids (sources.hpp: after)
+    bool joint = true;        // places that the threads cannot reach together
+    bool subsumption = true;  // states above another; without it only equal states are merged
+};
+
+class Possible {
+  public:
+    Possible(ThreadGraphs const& graphs, Sources const& sources, OptionLists const& lists,
+             Prunings const& prunings);
+
+    // Whether the threads can stand at these nodes together between two blocks.
+    bool can_be_together(Nodes nodes);
+    // Whether there can be the write that an option of `holder` stands for.
+    bool has_source(Option option, std::uint32_t holder, Nodes nodes) const;
+    bool operator()(CausalState const& state);
+
+  private:
+    bool can_follow(Option a, Option b, Nodes nodes) const;
+    bool is_the_last(Option option);
+
+    ThreadGraphs const& graphs_;
+    Sources const& sources_;
+    OptionLists const& lists_;
+    Prunings prunings_;
+    std::map<std::uint64_t, TuplePool> joint_;  // by the threads that stand anywhere; empty if not used
+    std::vector<SourceNumber> lasts_;           // of the state that is looked at: what options with U ask for
+};
+
+// The threads that stand anywhere, as bits; and the tuple with these threads anywhere.
+std::uint64_t anywhere_mask(ThreadGraphs const& graphs, Nodes nodes);
+std::vector<std::uint32_t> widened(ThreadGraphs const& graphs, Nodes nodes, std::uint64_t mask);
+
+}  // namespace fencepost

@@ -1,0 +1,281 @@
+// The same search by several workers.
+//
+// Every state belongs to one worker, by its hash. A worker stores and expands its own states, and sends those
+// that belong to others to them, in parcels; nothing else is shared. So a state, or with subsumption all
+// states with its program state and memory, are looked at by one worker alone, and everything that is said
+// about the search by one holds here: what is reached is stored by its owner, and expanded unless it is
+// superfluous. Which run is found first depends on luck.
+//
+// The search is over when no state waits anywhere. `open_` counts those that wait to be expanded and those on
+// their way. A worker adds what it has made and takes away what it has used up in one go, before it sends
+// anything: so 0 means that nothing is left.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "engine/search/search.hpp"
+
+namespace fencepost {
+
+// States on their way to a worker, with their hashes and origins.
+struct Parcel {
+    std::vector<Word> states;
+    std::vector<std::uint64_t> hashes;
+    std::vector<Origin> origins;
+};
+
+class Mailbox {
+  public:
+    void put(Parcel parcel) {
+        std::lock_guard const hold(mutex_);
+        parcels_.push_back(std::move(parcel));
+        filled_.store(true, std::memory_order_release);
+    }
+    std::vector<Parcel> take() {
+        if (!filled_.load(std::memory_order_acquire)) return {};
+        std::lock_guard const hold(mutex_);
+        filled_.store(false, std::memory_order_relaxed);
+        return std::exchange(parcels_, {});
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<Parcel> parcels_;
+    std::atomic<bool> filled_ = false;
+};
+
+template <class Monitor, class Store>
+class ParallelExplorer {
+  public:
+    ParallelExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher)
+        : machine_(program), symmetry_(machine_), overseer_(options.limits, watcher) {
+        std::optional<PersistentSets> reduction;
+        if (options.partial_order) reduction.emplace(program);
+        for (std::uint32_t n = 0; n < options.threads; ++n)
+            workers_.push_back(std::make_unique<Worker>(*this, n, options, reduction));
+    }
+
+    Result run() {
+        workers_[0]->begin();
+        {
+            std::vector<std::jthread> threads;
+            for (std::size_t n = 1; n < workers_.size(); ++n)
+                threads.emplace_back([worker = workers_[n].get()] { worker->run(); });
+            workers_[0]->run();
+        }
+        if (failed_) std::rethrow_exception(failed_);
+        Result result;
+        Findings findings;
+        for (auto const& worker : workers_) worker->add_to(result, findings);
+        result.state_bytes = machine_.words() * sizeof(Word);
+        result.seconds = overseer_.seconds();
+        auto const origin_of = [&](StateNumber n) {
+            return workers_[n % workers_.size()]->origin(static_cast<StateNumber>(n / workers_.size()));
+        };
+        describe(findings, machine_, symmetry_, origin_of, result);
+        return result;
+    }
+
+  private:
+    static constexpr std::size_t states_per_round = 32;  // before a worker looks into its mailbox
+    static constexpr std::size_t parcel_states = 128;
+    static constexpr std::chrono::microseconds pause{20};  // where there is nothing to do
+
+    class Worker {
+      public:
+        Worker(ParallelExplorer& all, std::uint32_t number, SearchOptions const& options,
+               std::optional<PersistentSets> const& reduction)
+            : all_(all),
+              number_(number),
+              words_(all.machine_.words()),
+              frontier_(options.order, options.variation),
+              store_(make_store<Store>(words_, all.machine_.key_words(),
+                                       options.limits.bytes / options.threads, options.variation)),
+              expansion_(all.machine_, all.symmetry_, reduction),
+              parcels_(options.threads) {}
+
+        // Puts the first states on their way.
+        void begin() {
+            run_search(result_, [&] {
+                expansion_.start();
+                pass_on();
+                account(0);
+                return Outcome::complete;
+            });
+        }
+
+        void run() {
+            try {
+                if (result_.outcome == Outcome::complete) run_search(result_, [&] { return search(); });
+                if (result_.outcome != Outcome::complete) all_.stop_ = true;
+            } catch (...) {  // from the watcher, whom the first worker alone asks
+                all_.failed_ = std::current_exception();
+                all_.stop_ = true;
+            }
+        }
+
+        void add_to(Result& result, Findings& findings) {
+            result.states += store_.size();
+            result.transitions += result_.transitions;
+            result.peak_bytes += store_.memory().used() + frontier_.bytes();
+            if constexpr (requires { store_.bits_used(); }) {
+                auto const share = store_.bits_used() / static_cast<double>(all_.workers_.size());
+                result.bits_used = result.bits_used.value_or(0) + share;
+            }
+            if (result.outcome == Outcome::complete || result_.outcome == Outcome::violation) {
+                result.outcome = result_.outcome;
+                result.endless_thread = result_.endless_thread;
+                result.endless_pc = result_.endless_pc;
+                result.endless_choices = result_.endless_choices;
+            }
+            auto const& own = expansion_.findings();
+            if (!findings.violation) findings.violation = own.violation;
+            if (!findings.race) findings.race = own.race;
+            if (!findings.failure) findings.failure = own.failure;
+        }
+
+        Origin origin(StateNumber n) const { return store_.origin(n); }
+        void receive(Parcel parcel) { mailbox_.put(std::move(parcel)); }
+
+        // As it was a moment ago.
+        void add_to(Progress& progress) const {
+            progress.states += states_.load(std::memory_order_relaxed);
+            progress.transitions += transitions_.load(std::memory_order_relaxed);
+            progress.waiting += waiting_.load(std::memory_order_relaxed);
+            progress.bytes += bytes_.load(std::memory_order_relaxed);
+        }
+
+      private:
+        Outcome search() {
+            while (!all_.stop_.load(std::memory_order_relaxed)) {
+                std::int64_t used = 0;
+                for (auto const& parcel : mailbox_.take()) {
+                    used += static_cast<std::int64_t>(parcel.hashes.size());
+                    store(parcel);
+                }
+                for (std::size_t n = 0; n < states_per_round && frontier_.size() > 0; ++n) {
+                    ++used;
+                    if (expand(frontier_.take())) return Outcome::violation;
+                    if (expansion_.successors().size() >= frontier_.batch()) pass_on();
+                }
+                pass_on();
+                account(used);
+                send();
+                if (number_ == 0) {
+                    if (auto const stop = all_.overseer_.look(all_.progress())) return *stop;
+                }
+                if (used > 0) continue;
+                if (all_.open_.load() == 0) break;
+                std::this_thread::sleep_for(pause);
+            }
+            return Outcome::complete;
+        }
+
+        bool expand(StateNumber n) {
+            if (!store_.load(n, expansion_.state())) return false;
+            auto const everywhere = static_cast<StateNumber>(n * all_.workers_.size() + number_);
+            if (expansion_.check(everywhere)) return true;
+            expansion_.step(everywhere);
+            return false;
+        }
+
+        // Stores the successors that are the worker's own, and puts the others into parcels. Several passes,
+        // as in Explorer::store_successors.
+        void pass_on() {
+            auto& successors = expansion_.successors();
+            own_.clear();
+            for (std::size_t i = 0; i < successors.size(); ++i) {
+                auto const hash = store_.hash(successors[i]);
+                auto const owner = all_.owner(hash);
+                if (owner == number_) {
+                    own_.emplace_back(i, hash);
+                    store_.prefetch_slot(hash);
+                    continue;
+                }
+                auto& parcel = parcels_[owner];
+                parcel.states.insert(parcel.states.end(), successors[i], successors[i] + words_);
+                parcel.hashes.push_back(hash);
+                parcel.origins.push_back(expansion_.origins()[i]);
+                ++made_;
+            }
+            for (auto const& [i, hash] : own_) store_.prefetch_state(hash);
+            for (auto const& [i, hash] : own_) store(successors[i], hash, expansion_.origins()[i]);
+            result_.transitions += successors.size();
+            expansion_.clear_successors();
+        }
+
+        void store(Parcel const& parcel) {
+            for (auto hash : parcel.hashes) store_.prefetch_slot(hash);
+            for (auto hash : parcel.hashes) store_.prefetch_state(hash);
+            for (std::size_t i = 0; i < parcel.hashes.size(); ++i)
+                store(&parcel.states[i * words_], parcel.hashes[i], parcel.origins[i]);
+        }
+
+        void store(Word const* state, std::uint64_t hash, Origin origin) {
+            auto const number = static_cast<StateNumber>(store_.size());
+            if (number >= no_state / all_.workers_.size()) throw OutOfMemory("no more numbers");
+            if (!store_.insert(state, hash, origin)) return;
+            frontier_.add(number, store_.elements(state));
+            ++made_;
+        }
+
+        // `used` states have been taken from the frontier and the mailbox.
+        void account(std::int64_t used) {
+            if (made_ != used) all_.open_ += made_ - used;
+            made_ = 0;
+            states_.store(store_.size(), std::memory_order_relaxed);
+            transitions_.store(result_.transitions, std::memory_order_relaxed);
+            waiting_.store(frontier_.size(), std::memory_order_relaxed);
+            bytes_.store(store_.memory().used() + frontier_.bytes(), std::memory_order_relaxed);
+        }
+
+        // Small parcels wait until there is nothing else to do.
+        void send() {
+            for (std::size_t to = 0; to < parcels_.size(); ++to) {
+                auto const size = parcels_[to].hashes.size();
+                if (size >= parcel_states || (size > 0 && frontier_.size() == 0))
+                    all_.workers_[to]->receive(std::exchange(parcels_[to], {}));
+            }
+        }
+
+        ParallelExplorer& all_;
+        std::uint32_t number_;
+        std::size_t words_;
+        Frontier frontier_;
+        Store store_;
+        Expansion<Monitor> expansion_;
+        Mailbox mailbox_;
+        std::vector<Parcel> parcels_;                             // by owner
+        std::vector<std::pair<std::size_t, std::uint64_t>> own_;  // successors, with their hashes
+        std::int64_t made_ = 0;  // states put into the frontier, or into parcels for others
+        Result result_;
+        std::atomic<std::uint64_t> states_ = 0, transitions_ = 0, waiting_ = 0;
+        std::atomic<std::size_t> bytes_ = 0;
+    };
+
+    // The bits that do not decide the place in a table.
+    std::uint32_t owner(std::uint64_t hash) const {
+        return static_cast<std::uint32_t>((hash & UINT32_MAX) * workers_.size() >> 32);
+    }
+
+    Progress progress() const {
+        Progress all{0, 0, 0, 0, 0};
+        for (auto const& worker : workers_) worker->add_to(all);
+        return all;
+    }
+
+    Machine<Monitor> machine_;
+    Symmetry<Monitor> symmetry_;
+    Overseer overseer_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::atomic<std::int64_t> open_ = 0;
+    std::atomic<bool> stop_ = false;
+    std::exception_ptr failed_;
+};
+
+}  // namespace fencepost

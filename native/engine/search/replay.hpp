@@ -1,0 +1,196 @@
+// From a state back to a run: its origins to the start, executed forwards.
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+#include "engine/search/expansion.hpp"
+
+namespace fencepost {
+
+// Local accesses are shown only where a later access of the same thread is, so that threads which take no
+// part in what was found do not fill the run.
+template <class Monitor>
+class Replay {
+  public:
+    // Before anything has happened.
+    Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry)
+        : machine_(machine),
+          symmetry_(symmetry),
+          now_(machine.words()),
+          sorted_(machine.words()),
+          next_(machine.words()),
+          thread_(machine.program().threads.size()),
+          waiting_(machine.program().threads.size()) {
+        std::iota(thread_.begin(), thread_.end(), 0u);
+    }
+    // At state n; `origin_of(n)` tells how it was reached.
+    template <class OriginOf>
+    Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, StateNumber n,
+           OriginOf origin_of)
+        : Replay(machine, symmetry) {
+        std::vector<StateNumber> path{n};
+        while (origin_of(path.back()).parent != no_state) path.push_back(origin_of(path.back()).parent);
+        start(origin_of(path.back()));
+        path.pop_back();
+        for (; !path.empty(); path.pop_back()) {
+            follow(origin_of(path.back()));
+            if constexpr (requires { origin_of.exchanges(n); }) {
+                for (auto number : origin_of.exchanges(path.back())) exchange(number);
+            }
+        }
+    }
+
+    Events const& run() const { return run_; }
+    Word const* state() { return now_[0]; }
+    // Which thread of `state` is thread t of the stored state.
+    std::uint32_t thread(std::uint32_t t) const { return thread_[t]; }
+
+    Access next_access(std::uint32_t t) { return *machine_.next_access(state(), t); }
+    // Adds what t has done since its last access to the run.
+    void catch_up(std::uint32_t t) {
+        run_.insert(run_.end(), waiting_[t].begin(), waiting_[t].end());
+        waiting_[t].clear();
+    }
+    // And its next access.
+    void act(std::uint32_t t) {
+        catch_up(t);
+        run_.push_back(event_of(machine_, state(), t, next_access(t)));
+    }
+    // What happened between two accesses. A weak fence, where the model knows it, is passed as soon as
+    // nothing that waits to be shown comes before it.
+    void note(Events const& trace) {
+        for (auto const& event : trace) {
+            bool const weak_fence = event.cell == none;
+            if (weak_fence && !Monitor::has_modes) continue;
+            auto& waiting = waiting_[event.thread];
+            (weak_fence && waiting.empty() ? run_ : waiting).push_back(event);
+        }
+    }
+
+    // And what happened in a failing step until it failed.
+    void fail(Failure const& failure) {
+        note(failure.trace);
+        catch_up(failure.thread);
+    }
+
+  private:
+    void start(Origin const& origin) {
+        std::optional<Failure> ignored;
+        machine_.start(next_, ignored, &traces_);
+        note(traces_[origin.choice]);
+        now_.push(next_[origin.choice]);
+        sorted_.push(next_[origin.choice]);
+        sort();
+    }
+
+    void follow(Origin const& origin) {
+        auto const t = thread_[origin.thread];
+        act(t);
+        step(now_, t, origin.choice);
+        note(traces_[origin.choice]);
+        if (symmetry_.empty()) return;
+        step(sorted_, origin.thread, origin.choice);
+        sort();
+    }
+
+    // Equal threads have equal choices, in the same order.
+    void step(StateList& state, std::uint32_t t, std::uint32_t choice) {
+        std::optional<Failure> ignored;
+        next_.clear();
+        traces_.clear();
+        machine_.step(state[0], t, *machine_.next_access(state[0], t), next_, ignored, &traces_);
+        state.clear();
+        state.push(next_[choice]);
+    }
+
+    void exchange(std::uint32_t number) {
+        auto const& e = machine_.program().exchanges[number];
+        std::swap(thread_[e.first], thread_[e.second]);
+    }
+    void sort() {
+        symmetry_.sort(sorted_[0], [&](std::uint32_t number) { exchange(number); });
+    }
+
+    Machine<Monitor> const& machine_;
+    Symmetry<Monitor> const& symmetry_;
+    StateList now_;     // one state: where the run has come to
+    StateList sorted_;  // one state: the same, as it is stored
+    StateList next_;
+    std::vector<std::uint32_t> thread_;
+    std::vector<Events> traces_;
+    Events run_;
+    std::vector<Events> waiting_;  // per thread, to be shown before its next access
+};
+
+// Makes runs of what was found.
+template <class Monitor, class OriginOf>
+class Description {
+  public:
+    Description(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, OriginOf origin_of)
+        : machine_(machine), symmetry_(symmetry), origin_of_(origin_of) {}
+
+    Violation violation(Place const& place) const {
+        auto replay = run_to(place);
+        auto const t = replay.thread(place.thread);
+        auto const a = replay.next_access(t);
+        replay.catch_up(t);
+        Violation v{replay.run(), t, a.pc, a.cell, a.first, a.second, {}};
+        if (a.instruction->op == Op::wait) v.awaited = machine_.awaited(replay.state(), t, *a.instruction);
+        return v;
+    }
+
+    Race race(Findings::RacingAccess const& found) const {
+        auto replay = run_to(found.place);
+        auto const t = replay.thread(found.place.thread);
+        if (found.other == none) {
+            replay.act(t);
+            return {replay.run(), Race::Earlier{found.earlier.write, replay.thread(found.earlier.thread)}};
+        }
+        auto const u = replay.thread(found.other);
+        replay.catch_up(u);
+        replay.act(t);
+        replay.act(u);
+        return {replay.run(), std::nullopt};
+    }
+
+    FailedRun failure(Place const& place) const {
+        StateList ignored(machine_.words());
+        std::vector<Events> traces;
+        std::optional<Failure> failure;
+        if (place.state == no_state) {
+            machine_.start(ignored, failure, &traces);
+            Replay replay(machine_, symmetry_);
+            std::erase_if(traces[0], [&](Event const& e) { return e.thread == failure->thread; });
+            replay.note(traces[0]);  // the others have passed their fences
+            replay.fail(*failure);
+            return {replay.run(), *failure};
+        }
+        auto replay = run_to(place);
+        auto const t = replay.thread(place.thread);
+        machine_.step(replay.state(), t, replay.next_access(t), ignored, failure, &traces);
+        replay.act(t);
+        replay.fail(*failure);
+        return {replay.run(), *failure};
+    }
+
+  private:
+    Replay<Monitor> run_to(Place const& place) const {
+        return Replay(machine_, symmetry_, place.state, origin_of_);
+    }
+
+    Machine<Monitor> const& machine_;
+    Symmetry<Monitor> const& symmetry_;
+    OriginOf origin_of_;
+};
+
+template <class Monitor, class OriginOf>
+void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry,
+              OriginOf origin_of, Result& result) {
+    Description const description(machine, symmetry, origin_of);
+    if (findings.violation) result.violation = description.violation(*findings.violation);
+    if (findings.race) result.race = description.race(*findings.race);
+    if (findings.failure) result.failure = description.failure(*findings.failure);
+}
+
+}  // namespace fencepost

@@ -1,0 +1,76 @@
+#include "engine/search/team.hpp"
+
+#include <utility>
+
+namespace fencepost {
+
+namespace {
+
+constexpr int looks_before_sleep = 100;  // some ten microseconds, about what it takes to wake up
+constexpr std::size_t over = SIZE_MAX;
+
+// What the number is once it is no longer the given one.
+std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t from) {
+    for (int i = 0; i < looks_before_sleep; ++i) {
+        if (auto const now = number.load(std::memory_order_acquire); now != from) return now;
+        std::this_thread::yield();
+    }
+    number.wait(from, std::memory_order_acquire);
+    return number.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Team::Team(std::size_t workers) {
+    for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this, n] { help(n); });
+}
+
+Team::~Team() {
+    open_.store(over, std::memory_order_release);
+    open_.notify_all();
+}
+
+void Team::each(std::size_t count, Task task) {
+    if (helpers_.empty()) {
+        for (std::size_t i = 0; i < count; ++i) task(i, 0);
+        return;
+    }
+    if (count == 0) return;
+    task_ = std::move(task);
+    count_ = count;
+    undone_.store(count, std::memory_order_relaxed);
+    open_.store(count, std::memory_order_release);
+    open_.notify_all();
+    while (do_one(0)) {
+    }
+    for (auto undone = count; undone != 0;) undone = await_change(undone_, undone);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Team::help(std::size_t worker) {
+    while (await_change(open_, 0) != over) {
+        while (do_one(worker)) {
+        }
+    }
+}
+
+bool Team::do_one(std::size_t worker) {
+    auto open = open_.load(std::memory_order_relaxed);
+    do {
+        if (open == 0 || open == over) return false;
+    } while (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel));
+    auto const number = count_ - open;
+    try {
+        task_(number, worker);
+    } catch (...) {
+        std::lock_guard const hold(mutex_);
+        if (!failure_ || number < failed_task_) {
+            failure_ = std::current_exception();
+            failed_task_ = number;
+        }
+    }
+    if (undone_.fetch_sub(1, std::memory_order_acq_rel) == 1) undone_.notify_one();
+    return true;
+}
+
+}  // namespace fencepost

@@ -1,0 +1,317 @@
+// The states met so far. All stores number states as they come and remember where each came from; two are
+// here, for two more see store_compressed.hpp and store_bitstate.hpp.
+//
+// `ExactStore` tells states apart bit by bit. `AntichainStore` uses that monitors are monotone (design.md,
+// section 4.2): of two states with the same program state and memory, one whose monitor is included in the
+// other's can show nothing that the other cannot, so only maximal monitors are kept.
+//
+// States stand in blocks that never move; an open-addressing table holds, per entry, a number and 32 bits of
+// a hash. An entry's place depends on these bits alone, so the table grows without touching the states.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/state/layout.hpp"
+
+namespace fencepost {
+
+using StateNumber = std::uint32_t;
+constexpr StateNumber no_state = UINT32_MAX;
+
+// How a state was reached: from which state, by which thread, as which of the successors of that step. An
+// initial state comes from no state, and `choice` is its number among them.
+struct Origin {
+    StateNumber parent;
+    std::uint32_t thread : 8;
+    std::uint32_t choice : 24;
+};
+
+inline Origin as_origin(Word word) {
+    Origin origin;
+    static_assert(sizeof(origin) == sizeof(word));
+    std::memcpy(&origin, &word, sizeof(origin));
+    return origin;
+}
+
+inline Word as_word(Origin origin) {
+    Word word;
+    std::memcpy(&word, &origin, sizeof(word));
+    return word;
+}
+
+struct OutOfMemory : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+inline std::uint64_t hash_words(Word const* words, std::size_t count) {
+    std::uint64_t h = 0x9e3779b97f4a7c15u;
+    for (std::size_t i = 0; i < count; ++i) {
+        __extension__ auto const product = static_cast<unsigned __int128>(words[i] ^ h) * 0xd6e8feb86659fd93u;
+        h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64) ^ i;
+    }
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    return h;
+}
+
+// Added up in parts of a word; a plain x86-64 has no instruction for it, and std::popcount is a call there.
+inline std::uint32_t count_bits(Word const* words, std::size_t count) {
+    Word bits = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        Word w = words[i];
+        w -= w >> 1 & 0x5555555555555555u;
+        w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+        w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+        bits += w * 0x0101010101010101u >> 56;
+    }
+    return static_cast<std::uint32_t>(bits);
+}
+
+// Zeroed memory straight from the system, in large pages where it has them.
+class Pages {
+  public:
+    Pages() = default;
+    explicit Pages(std::size_t bytes);
+    Pages(Pages&& other) noexcept : data_(other.data_), bytes_(other.bytes_) {
+        other.data_ = nullptr;
+        other.bytes_ = 0;
+    }
+    Pages& operator=(Pages&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    Pages(Pages const&) = delete;
+    Pages& operator=(Pages const&) = delete;
+    ~Pages();
+
+    template <class T>
+    T* as() const {
+        return static_cast<T*>(data_);
+    }
+    std::size_t bytes() const { return bytes_; }
+    // Keeps what is there; more zeros at the end.
+    void extend(std::size_t bytes);
+
+  private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+// Counts the memory of a search, and refuses more than its limit. Several workers may take some at a time.
+class MemoryBudget {
+  public:
+    explicit MemoryBudget(std::size_t most) : most_(most) {}
+    Pages take(std::size_t bytes);
+    void extend(Pages& pages, std::size_t bytes);
+    std::size_t used() const { return used_; }
+    std::size_t left() const { return most_ - used_; }
+
+  private:
+    void count(std::size_t bytes);
+
+    std::size_t most_;
+    std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
+};
+
+// An array of records of some units each that grows at its end and never moves.
+template <class Unit>
+class ArenaOf {
+  public:
+    ArenaOf(MemoryBudget& budget, std::size_t units_per_record,
+            std::size_t block_bytes = std::size_t{1} << 20)
+        : budget_(budget), units_(units_per_record) {
+        std::size_t const records =
+            std::bit_floor(std::max<std::size_t>(block_bytes / (units_ * sizeof(Unit)), 16));
+        shift_ = static_cast<unsigned>(std::countr_zero(records));
+        mask_ = records - 1;
+    }
+    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Unit>() + (n & mask_) * units_; }
+    Unit* append() {
+        if (size_ >> shift_ == blocks_.size()) add_block();
+        return (*this)[size_++];
+    }
+    // Keeps the memory; records appended from now on are not zeroed.
+    void clear() { size_ = 0; }
+    std::size_t size() const { return size_; }
+
+  private:
+    [[gnu::noinline]] void add_block() {
+        blocks_.push_back(budget_.take((mask_ + 1) * units_ * sizeof(Unit)));
+    }
+
+    MemoryBudget& budget_;
+    std::size_t units_;
+    unsigned shift_ = 0;
+    std::size_t mask_ = 0;
+    std::size_t size_ = 0;
+    std::vector<Pages> blocks_;
+};
+
+using Arena = ArenaOf<Word>;
+
+// Numbers by hash. The caller compares what they stand for.
+class HashTable {
+  public:
+    explicit HashTable(MemoryBudget& budget);
+
+    // The first number with this hash for which `same` is true, or `no_state`; then `add` may put one in.
+    template <class Same>
+    std::uint32_t find(std::uint64_t hash, Same same) {
+        std::uint32_t const tag = tag_of(hash);
+        for (free_ = place(tag); slots()[free_] != 0; free_ = after(free_)) {
+            if (static_cast<std::uint32_t>(slots()[free_] >> 32) != tag) continue;
+            auto const number = static_cast<std::uint32_t>(slots()[free_]) - 1;
+            if (same(number)) return number;
+        }
+        return no_state;
+    }
+    // After `find` of the same hash has found nothing.
+    void add(std::uint64_t hash, std::uint32_t number) {
+        slots()[free_] = static_cast<std::uint64_t>(tag_of(hash)) << 32 | (number + 1);
+        ++size_;
+    }
+    // Makes room for one more; call it before `find`.
+    void reserve_one() {
+        if (size_ * 4 >= count_ * 3) grow();
+    }
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[place(tag_of(hash))]); }
+    // A number close to where the hash belongs that has the same hash bits, or `no_state`.
+    std::uint32_t likely(std::uint64_t hash) const {
+        auto const tag = tag_of(hash);
+        auto const first = place(tag);
+        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, count_); ++at) {
+            if (slots()[at] == 0) break;
+            if (static_cast<std::uint32_t>(slots()[at] >> 32) == tag)
+                return static_cast<std::uint32_t>(slots()[at]) - 1;
+        }
+        return no_state;
+    }
+
+  private:
+    static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+    std::size_t place(std::uint32_t tag) const {
+        return static_cast<std::size_t>((static_cast<std::uint64_t>(tag) * count_) >> 32);
+    }
+    std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }
+    std::uint64_t* slots() const { return pages_.as<std::uint64_t>(); }
+    void grow();
+
+    MemoryBudget& budget_;
+    Pages pages_;  // per slot: hash bits in the upper half, number + 1 in the lower, 0 where empty
+    std::uint64_t count_ = 0;
+    std::size_t size_ = 0;
+    std::size_t free_ = 0;
+};
+
+class ExactStore {
+  public:
+    // The first `key_words` of a state are program state and memory; of no interest here.
+    ExactStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
+
+    std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
+    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_state(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(states_[number]);
+    }
+    // Whether the state is new; then its number is the last one. Throws OutOfMemory.
+    bool insert(Word const* state, std::uint64_t hash, Origin origin) {
+        auto const number = size();
+        return put(state, hash, origin) == number;
+    }
+    // The number of the state, new or not.
+    StateNumber put(Word const* state, std::uint64_t hash, Origin origin);
+
+    // False, with nothing loaded, if a state met later makes this one superfluous.
+    bool load(StateNumber n, Word* state) const {
+        copy_words(state, states_[n], words_);
+        return true;
+    }
+    Origin origin(StateNumber n) const;
+    // How many elements the sets of the state's monitor have; all the same here.
+    std::size_t elements(Word const*) const { return 0; }
+
+    std::size_t size() const { return states_.size(); }
+    MemoryBudget const& memory() const { return memory_; }
+
+  private:
+    MemoryBudget memory_;
+    std::size_t words_;
+    Arena states_;  // the words of the state, then its origin
+    HashTable table_;
+};
+
+class AntichainStore {
+  public:
+    AntichainStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
+
+    std::uint64_t hash(Word const* state) const { return hash_words(state, key_words_); }
+    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_state(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(keys_[number]);
+    }
+    void prefetch_members(std::uint64_t hash) const {
+        auto const number = table_.likely(hash);
+        if (number != no_state) __builtin_prefetch(members_of(keys_[number]).words);
+    }
+    bool insert(Word const* state, std::uint64_t hash, Origin origin);
+
+    bool load(StateNumber n, Word* state) const;
+    Origin origin(StateNumber n) const;
+    std::size_t elements(Word const* state) const { return count_bits(state + key_words_, monitor_words_); }
+
+    std::size_t size() const { return records_.size(); }
+    MemoryBudget const& memory() const { return memory_; }
+
+  private:
+    // The maximal monitors met with one key, in no order: the first words of all of them, then the second
+    // words, and so on, since the first mostly tells that neither of two includes the other; at last the
+    // numbers of their states.
+    struct Members {
+        Word* words;
+        std::uint32_t count, capacity;
+
+        Word* column(std::size_t i) const { return words + i * capacity; }
+        StateNumber* numbers(std::size_t monitor_words) const {
+            return reinterpret_cast<StateNumber*>(column(monitor_words));
+        }
+    };
+    struct Record {
+        StateNumber parent;
+        std::uint32_t thread_and_choice;
+        std::uint32_t key;
+    };
+
+    Members members_of(Word const* key) const {
+        Word const sizes = key[key_words_ + 1];
+        return {std::bit_cast<Word*>(key[key_words_]), static_cast<std::uint32_t>(sizes),
+                static_cast<std::uint32_t>(sizes >> 32)};
+    }
+    void set_members(Word* key, Members const& members) const;
+    // Whether member i includes the monitor, or the monitor member i, from the second words on.
+    bool includes(Members const& members, std::uint32_t i, Word const* monitor) const;
+    bool is_included(Members const& members, std::uint32_t i, Word const* monitor) const;
+    void move(Members const& from, std::uint32_t i, Members const& to, std::uint32_t j) const;
+    void grow(Members& members);
+    std::size_t words_for(std::uint32_t capacity) const;
+    Word* allocate(std::uint32_t capacity);
+
+    MemoryBudget memory_;
+    std::size_t key_words_, monitor_words_;
+    Arena keys_;  // the words of the key, then a pointer to its members, then their count and capacity
+    ArenaOf<Record> records_;  // per state
+    HashTable table_;
+    std::vector<Pages> pools_;
+    std::size_t pool_used_ = 0;
+    std::vector<std::vector<Word*>> unused_;  // given back, by class of capacity
+};
+
+}  // namespace fencepost

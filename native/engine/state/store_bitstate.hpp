@@ -1,0 +1,53 @@
+// A store that forgets states: of each it keeps some bits of a large array, chosen by its hash, and how it
+// was reached. Two states with the same bits are taken for one, so a search with it may miss states: it is
+// for finding something, not for showing that there is nothing (Holzmann 1998). Searches with other seeds
+// take other states for one.
+#pragma once
+
+#include <unordered_map>
+
+#include "engine/search/explorer.hpp"
+#include "engine/state/store.hpp"
+
+namespace fencepost {
+
+class BitstateStore {
+  public:
+    BitstateStore(std::size_t words, std::size_t key_words, std::size_t most_bytes,
+                  Variation const& variation);
+
+    std::uint64_t hash(Word const* state) const {
+        auto const mixed = (hash_words(state, words_) ^ seed_) * 0xbf58476d1ce4e5b9u;
+        return mixed ^ mixed >> 31;
+    }
+    void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&word_of(hash)); }
+    void prefetch_state(std::uint64_t) const {}
+    bool insert(Word const* state, std::uint64_t hash, Origin origin);
+    // Gives a state back, once.
+    bool load(StateNumber n, Word* state);
+    Origin origin(StateNumber n) const { return as_origin(*origins_[n]); }
+    std::size_t elements(Word const*) const { return 0; }
+
+    // Their share of all; a new state is taken for a known one with this chance for each of its bits.
+    double bits_used() const { return static_cast<double>(set_) / static_cast<double>(mask_ + 1); }
+
+    std::size_t size() const { return origins_.size(); }
+    MemoryBudget const& memory() const { return memory_; }
+
+  private:
+    Word& word_of(std::uint64_t place) const { return bits_.as<Word>()[(place & mask_) / 64]; }
+
+    MemoryBudget memory_;
+    std::size_t words_;
+    std::uint64_t seed_;
+    std::uint32_t bits_per_state_;
+    std::uint64_t mask_;     // how many bits there are, less one
+    std::uint64_t set_ = 0;  // how many of them are set
+    Pages bits_;
+    Arena origins_;
+    Arena waiting_;                                            // states that were not given back yet
+    std::unordered_map<StateNumber, std::size_t> waiting_at_;  // where they are there
+    std::vector<std::size_t> unused_;                          // places there that are free again
+};
+
+}  // namespace fencepost

@@ -1,0 +1,67 @@
+// Things by short rows of words, all rows of one length.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "engine/state/field.hpp"
+
+namespace fencepost {
+
+template <class T>
+class WordMap {
+  public:
+    explicit WordMap(std::size_t length) : length_(length), slots_(64) {}
+
+    // Nothing if the row is not known yet.
+    T* find(Word const* row) const {
+        auto const hash = hash_of(row);
+        for (auto at = place(hash); slots_[at].entry != nullptr; at = (at + 1) & (slots_.size() - 1)) {
+            if (slots_[at].hash != hash) continue;
+            // Of one word there is no other with the same hash, since the factor is odd.
+            if (length_ == 1 || same_words(slots_[at].entry->row.data(), row, length_))
+                return &slots_[at].entry->value;
+        }
+        return nullptr;
+    }
+    // For a row that is not known yet.
+    T& add(Word const* row) {
+        entries_.push_back({{row, row + length_}, T()});
+        if (entries_.size() * 2 > slots_.size()) {
+            slots_.assign(slots_.size() * 2, Slot());
+            for (auto& entry : entries_) enter(entry);
+        } else {
+            enter(entries_.back());
+        }
+        return entries_.back().value;
+    }
+
+  private:
+    struct Entry {
+        std::vector<Word> row;
+        T value;
+    };
+    struct Slot {
+        Word hash = 0;
+        Entry* entry = nullptr;
+    };
+
+    Word hash_of(Word const* row) const {
+        Word hash = 0;
+        for (std::size_t i = 0; i < length_; ++i) hash = (hash ^ row[i]) * 0xd6e8feb86659fd93u;
+        return hash;
+    }
+    std::size_t place(Word hash) const { return static_cast<std::size_t>(hash >> 32) & (slots_.size() - 1); }
+    void enter(Entry& entry) {
+        auto const hash = hash_of(entry.row.data());
+        auto at = place(hash);
+        while (slots_[at].entry != nullptr) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = {hash, &entry};
+    }
+
+    std::size_t length_;
+    std::deque<Entry> entries_;  // which never move
+    std::vector<Slot> slots_;    // a power of two
+};
+
+}  // namespace fencepost

@@ -1,0 +1,265 @@
+#include "sanitizer/core/collector.hpp"
+
+#include <utility>
+
+#include "sanitizer/core/locations.hpp"
+#include "sanitizer/core/robustness.hpp"
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/options.hpp"
+
+namespace fencepost {
+namespace {
+
+constexpr std::uint32_t free_per_slot = 256;  // records
+constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
+constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
+
+std::int64_t room_due = 1 << 12;
+std::int64_t records_due = 1 << 12;
+Time time_due = least_time;
+std::uint32_t asked;  // somebody is about to collect
+std::uint32_t steps_since_look;
+
+// The processor's instruction is not everywhere, and the compiler's function for it is not ours.
+constexpr int count_bits(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return static_cast<int>(word * 0x0101010101010101u >> 56);
+}
+
+// The values of one slot that some clock holds, above what everybody knows.
+struct Values {
+    Time known_to_all;
+    Time newest;
+    std::uint64_t* bits;   // bit i: the value known_to_all + 1 + i is held
+    std::uint32_t* ranks;  // per word: values held in the words before it
+    std::size_t words;
+
+    void hold(Time value) {
+        if (value <= known_to_all) return;
+        auto const i = static_cast<std::size_t>(value - known_to_all - 1);
+        bits[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    void count() {
+        std::uint32_t sum = 0;
+        for (std::size_t w = 0; w < words; ++w) {
+            ranks[w] = sum;
+            sum += static_cast<std::uint32_t>(count_bits(bits[w]));
+        }
+    }
+    // How many values below or equal to this one are held.
+    Time renamed(Time value) const {
+        if (value <= known_to_all) return 0;
+        auto const i = static_cast<std::size_t>(value - known_to_all - 1);
+        std::uint64_t const below = bits[i / 64] & (~std::uint64_t{0} >> (63 - i % 64));
+        return static_cast<Time>(ranks[i / 64]) + count_bits(below);
+    }
+    // The number of the smallest value held at which a step of this time is known.
+    Time renamed_step(Time time) const {
+        if (time <= known_to_all) return 0;
+        return renamed(time - 1) + 1;
+    }
+};
+
+// How many steps or records are worth a collection at all, however little there is to do then: to stop the
+// world takes the longer, the more threads there are, up to some that wait for a processor.
+std::int64_t worth_a_stop() {
+    std::int64_t const few = std::int64_t{slot_count} * slot_count << 9, most = 1 << 14;
+    return few < most ? few : most;
+}
+
+// Room for enough steps to be worth the work, but not so many that their memory matters.
+std::int64_t room_between(std::int64_t work) {
+    std::int64_t const worthwhile = 4 * work, bearable = (1 << 17) + work;
+    return worth_a_stop() + (worthwhile < bearable ? worthwhile : bearable);
+}
+
+template <class Action>
+void for_all_threads(Action action) {
+    for (Thread* t = all_threads; t != nullptr; t = t->next)
+        if (t->state != Thread::State::unused) action(*t);
+}
+
+// Calls action(records, slot).
+template <class Action>
+void for_all_records(Action action) {
+    for (Slot s = 0; s < slot_count; ++s)
+        action(slots[s].owner != nullptr ? slots[s].owner->records : slots[s].records, s);
+}
+
+template <class Action>
+void for_stamps_of(Cell& cell, Action action) {
+    action(cell.written);
+    action(cell.read);
+    for (Reader& reader : cell.more_readers()) action(reader.stamp);
+    if (!cell.has_messages) return;
+    action(cell.message);
+    for (Stamp& stamp : cell.more_messages()) action(stamp);
+}
+
+class Collection {
+  public:
+    Collection() : values_(memory::allocate_array<Values>(slot_count)) {
+        find_known_to_all();
+        for (Slot s = 0; s < slot_count; ++s) prepare(s);
+    }
+    ~Collection() {
+        for (Slot s = 0; s < slot_count; ++s) {
+            memory::release_array(values_[s].bits, values_[s].words);
+            memory::release_array(values_[s].ranks, values_[s].words);
+        }
+        memory::release_array(values_, slot_count);
+    }
+
+    void run() {
+        hold_stamps();
+        drop_records();
+        for_all_clocks([&](Slot s, Time& time) { values_[s].hold(time); });
+        for (Slot s = 0; s < slot_count; ++s) {
+            values_[s].hold(values_[s].newest);
+            values_[s].count();
+        }
+        for_all_clocks([&](Slot s, Time& time) { time = values_[s].renamed(time); });
+        __builtin_memset(known_to_all, 0, clock_width * sizeof(Time));
+        rename_stamps_and_steps();
+        for_all_records([&](Records& records, Slot s) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next)
+                r->from = values_[s].renamed_step(r->from);
+        });
+        for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
+        room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);
+        records_due = 2 * record_count + worth_a_stop() + cells_;
+    }
+
+  private:
+    // What everybody knows nobody asks for.
+    void hold(Stamp& stamp) {
+        Values& values = values_[stamp.slot()];
+        if (stamp.time() <= values.known_to_all) {
+            stamp = {};
+            return;
+        }
+        values.hold(stamp.time());
+        stamp.record().held = true;
+    }
+    void hold_stamps() {
+        for_all_records([](Records& records, Slot) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next) r->held = r == records.newest;
+        });
+        for_all_threads([&](Thread& t) { hold(t.release); });
+        for_all_cells([&](Cell& cell) {
+            ++cells_;
+            if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
+        });
+    }
+    // Some are kept for the next ones that the thread makes.
+    static void drop_records() {
+        for_all_records([](Records& records, Slot) {
+            Record* dropped = std::exchange(records.free, nullptr);
+            for (Record** place = &records.oldest; *place != nullptr;) {
+                Record* const record = *place;
+                if (record->held) {
+                    place = &record->next;
+                } else {
+                    *place = record->next;
+                    record->next = dropped;
+                    dropped = record;
+                }
+            }
+            for (std::uint32_t kept = 0; dropped != nullptr; ++kept) {
+                Record* const record = dropped;
+                dropped = record->next;
+                if (kept >= free_per_slot || record->width != clock_width) {
+                    release_record(record);
+                } else {
+                    record->next = records.free;
+                    records.free = record;
+                }
+            }
+        });
+    }
+
+    // Calls action(slot, time) for all times in clocks.
+    template <class Action>
+    void for_all_clocks(Action action) {
+        auto const all_of = [&](Time* clocks, std::uint32_t width, std::uint32_t count) {
+            for (std::uint32_t i = 0; i < count; ++i)
+                for (Slot s = 0; s < width && s < slot_count; ++s) action(s, clocks[i * width + s]);
+            work_ += count * width;
+        };
+        for_all_threads([&](Thread& t) {
+            for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
+        });
+        for (Time* clock : {fence_location.message, fence_location.sc})
+            all_of(clock, clock_width < fence_location.width ? clock_width : fence_location.width, 1);
+        for_all_records([&](Records& records, Slot) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next) all_of(r->clocks, r->width, 2);
+        });
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind() == CellKind::synchronisation)
+                all_of(cell.object->clocks(), cell.object->width, Object::clock_count);
+        });
+    }
+
+    void rename(Stamp& stamp) { stamp.rename(values_[stamp.slot()].renamed(stamp.time())); }
+    void rename_stamps_and_steps() {
+        for_all_threads([&](Thread& t) {
+            rename(t.release);
+            t.await.reader = {};
+        });
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind() == CellKind::synchronisation) return;
+            for_stamps_of(cell, [&](Stamp& stamp) { rename(stamp); });
+            work_ += cell.compact([&](Slot slot, Time time) { return values_[slot].renamed_step(time); });
+        });
+    }
+
+    void prepare(Slot s) {
+        Values& v = values_[s];
+        v.newest = slots[s].owner != nullptr ? slots[s].owner->time : slots[s].dead ? slots[s].last : 0;
+        v.known_to_all = v.newest < known_to_all[s] ? v.newest : known_to_all[s];
+        v.words = static_cast<std::size_t>(v.newest - v.known_to_all) / 64 + 1;
+        v.bits = memory::allocate_array<std::uint64_t>(v.words);
+        v.ranks = memory::allocate_array<std::uint32_t>(v.words);
+        __builtin_memset(v.bits, 0, v.words * sizeof(std::uint64_t));
+    }
+    void rename_slot(Slot s) {
+        auto& slot = slots[s];
+        if (slot.owner != nullptr) {
+            Time const time = slot.owner->time = values_[s].renamed(slot.owner->time);
+            if (time_due < least_time + 2 * time) time_due = least_time + 2 * time;
+        } else if (slot.dead) {
+            slot.last = values_[s].renamed(slot.last);
+            slot.dead = slot.last != 0;
+        }
+    }
+
+    Values* values_;
+    static constexpr std::int64_t work_per_cell = 16;  // in the same unit as a step
+    std::int64_t work_ = 0, cells_ = 0;
+};
+
+}  // namespace
+
+void collect() {
+    StoppedWorld stopped;
+    time_due = least_time;
+    Collection().run();
+    __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
+}
+
+bool note_steps(Thread& t) {
+    std::uint32_t const steps = __atomic_add_fetch(&steps_since_look, t.unreported_steps, __ATOMIC_RELAXED);
+    t.unreported_steps = 0;
+    if (steps >= steps_per_look * slot_count) {
+        Locked held(threads_lock);
+        __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
+        find_known_to_all();
+    }
+    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due ||
+                     __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due || t.time >= time_due;
+    return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
+}
+
+}  // namespace fencepost

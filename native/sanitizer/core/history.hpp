@@ -1,0 +1,221 @@
+// What a location remembers of its writes: who knows which.
+//
+// A *step* says that the thread of a slot has known a write since a time of its own. Steps stand in the order
+// in which they were taken, and since all of them concern the newest write of their moment, writes appear in
+// modification order. So the newest write that a clock knows is found from the end. `base` is a write that
+// everybody knows, the initial one at first; nobody asks for what was before it. A location that has no room
+// for another step first moves its base as far as `known_to_all` (threads.hpp) lets it.
+//
+// The collector also drops steps that no clock can tell from later ones. If the write of such a step is then
+// nowhere else, its value goes into the *gap* in front of the next step: the values of writes that nobody's
+// knowledge ends with, each with the remark whether a write of it was followed by one that is not an RMW. A
+// gap of too many values keeps none, and only questions about values of that location (waits, CAS) may then
+// miss something.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/core/clock.hpp"
+#include "sanitizer/core/knowledge.hpp"
+#include "sanitizer/core/orders.hpp"
+#include "sanitizer/core/sc_provenance.hpp"
+#include "sanitizer/core/threads.hpp"
+
+namespace fencepost {
+
+class Gap {
+  public:
+    static Gap* make(bool first_is_rmw);
+    static void release(Gap*);
+
+    bool first_is_rmw() const { return first_is_rmw_; }
+    // Was a write in it followed by one that is not an RMW?
+    bool any_free() const { return any_free_; }
+
+    // The gap with one value more; it may have moved.
+    [[nodiscard]] Gap* with(std::uint64_t value, bool free);
+    [[nodiscard]] Gap* with_all_of(Gap const&);
+
+    // Calls action(value, free) until it gives true.
+    template <class Action>
+    bool any(Action action) const {
+        for (std::uint32_t i = 0; i < count_; ++i)
+            if (action(values_[i].value, values_[i].free)) return true;
+        return false;
+    }
+
+  private:
+    static constexpr std::uint32_t most = 16;
+    struct Value {
+        std::uint64_t value;
+        bool free;  // some write of it has a successor that is not an RMW
+    };
+
+    Gap* enlarged();
+    static std::size_t bytes(std::uint32_t capacity) { return sizeof(Gap) + capacity * sizeof(Value); }
+
+    bool first_is_rmw_;
+    bool any_free_;
+    bool too_many_;  // then none is kept
+    std::uint32_t count_, capacity_;
+    Value values_[];
+};
+
+// Of a write, for reports.
+struct Writer {
+    std::uint32_t stack, thread;
+    Access access;
+    Order order;
+};
+
+struct Step {
+    std::uint16_t slot;
+    Access access;
+    Order order;
+    Time time;  // below 0 while the collector works: a later step of the slot has the same time
+    // The write, the same in all steps that know it.
+    std::uint64_t value;
+    Gap* gap;  // in front of this write; null if the write before it is in the step before
+    std::uint32_t stack;
+    std::uint32_t thread;  // that wrote it
+
+    bool is_rmw() const { return access != Access::store; }
+    bool known_to(Time const* clock) const { return clock[slot] >= time; }
+    // Does it know the write of the step before it?
+    bool again() const { return gap == same_write(); }
+
+    // In place of a gap.
+    static Gap* same_write() { return reinterpret_cast<Gap*>(1); }
+};
+static_assert(sizeof(Step) == 32);
+
+// Somebody who has read the newest write.
+struct Reader {
+    Stamp stamp;
+    PackedAccess access;
+};
+
+// The newest write is at hand, and mostly not in a step of its own. So a location that is written once, or
+// only when everybody knows what was written before, has no steps. What a read needs comes first.
+class History {
+  public:
+    PackedAccess read_access;
+    Stamp read;           // by one who has read the newest write; all zero if there is none
+    Stamp written;        // the newest write, from its writer's step; all zero: it is the initial one
+    std::uint64_t value;  // of the newest write
+
+    // The location begins anew; it holds `initial`, which everybody knows.
+    void begin(std::uint64_t initial);
+    // So does one whose memory was written by code that is not instrumented.
+    void begin_again(std::uint64_t initial);
+    void end();
+
+    [[gnu::always_inline]] void add_write(Stamp stamp, std::uint64_t new_value, Writer writer) {
+        if (written.known_to(known_to_all)) {
+            base_value_ = value;
+            if (count_ != 0) drop_all();
+        } else if (!listed_) {
+            list_newest();
+        }
+        listed_ = false;
+        value = new_value;
+        written = stamp;
+        writer_ = writer;
+    }
+
+    // Somebody else knows the newest write.
+    void add_knower(Slot slot, Time time);
+
+    bool newest_known_to(Time const* clock) const { return written.known_to(clock); }
+    // By whatever step.
+    bool knows_newest(Time const* clock) const;
+    Writer newest_writer() const { return writer_; }
+
+    // Positions of steps; -1 is the base. The last one is the newest write, or somebody who knows it.
+    std::ptrdiff_t last() const { return static_cast<std::ptrdiff_t>(count_) - (listed_ ? 1 : 0); }
+    Step at(std::ptrdiff_t position) const;
+    // That of the newest step that the clock knows, of those that are not after `from`.
+    std::ptrdiff_t known(Time const* clock, std::ptrdiff_t from) const;
+
+    // Is there a write after the one at `from` and not after the one at `to`? One that is not an RMW?
+    bool any_write_between(std::ptrdiff_t from, std::ptrdiff_t to) const;
+    bool any_store_between(std::ptrdiff_t from, std::ptrdiff_t to) const;
+
+    // Calls action(value, free) for each write from the one at `from` up to, but not with, the one at `to`:
+    // free if its successor is not an RMW. Ends with true as soon as the action gives true.
+    template <class Action>
+    bool any_between(std::ptrdiff_t from, std::ptrdiff_t to, Action action) const {
+        std::uint64_t before = at(from).value;
+        for (std::ptrdiff_t i = from + 1; i <= to; ++i) {
+            Step const next = at(i);
+            if (next.again()) continue;
+            bool const followed_by_rmw = next.gap != nullptr ? next.gap->first_is_rmw() : next.is_rmw();
+            if (action(before, !followed_by_rmw)) return true;
+            if (next.gap != nullptr && next.gap->any(action)) return true;
+            before = next.value;
+        }
+        return false;
+    }
+
+    // For the collector, when it has renamed `written`: new times by rename(slot, time), 0 meaning that
+    // everybody knows, also to `known_to_all`; then steps that are no longer needed are dropped. Gives the
+    // number of steps left.
+    template <class Rename>
+    std::uint32_t compact(Rename rename);
+
+  private:
+    Step newest_step() const {
+        return {.slot = static_cast<std::uint16_t>(written.slot()),
+                .access = writer_.access,
+                .order = writer_.order,
+                .time = written.time(),
+                .value = value,
+                .gap = nullptr,
+                .stack = writer_.stack,
+                .thread = writer_.thread};
+    }
+    [[gnu::always_inline]] void list_newest() {
+        if (count_ == capacity_) make_room();
+        steps_[count_++] = newest_step();
+        listed_ = true;
+    }
+    void unlist_newest();
+    void make_room();
+    void release_gaps(std::uint32_t before);
+    std::uint32_t move_base();
+    void drop_before(std::uint32_t begin);
+    void drop_all() { drop_before(count_); }
+    void drop_known_to_all() { drop_before(move_base()); }
+    void mark_superseded();
+    void drop_superseded();
+    void move_to(std::uint32_t capacity);
+    void shrink();
+
+    Step* steps_;
+    std::uint32_t count_;
+    std::uint32_t capacity_ : 30;
+    std::uint32_t listed_ : 1;    // the newest write is among the steps, or the base
+    std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
+    std::uint64_t base_value_;
+    Writer writer_;  // of the newest write
+};
+
+// For how many steps there is room elsewhere than in their locations.
+extern std::int64_t room_elsewhere;
+
+template <class Rename>
+std::uint32_t History::compact(Rename rename) {
+    if (count_ != 0) {
+        for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
+        if (!listed_) list_newest();
+        drop_known_to_all();
+        mark_superseded();
+        drop_superseded();
+        unlist_newest();
+    }
+    shrink();
+    return count_;
+}
+
+}  // namespace fencepost

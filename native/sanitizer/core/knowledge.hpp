@@ -1,0 +1,106 @@
+// What threads knew, kept for others to learn.
+//
+// Between two moments at which a thread learns something, of its clocks C and SC only its own time goes on.
+// A *record* says what it knew as C and as SC from one such moment to the next; a *stamp* is a record and a
+// time: all that the thread knew then. So a location keeps no clocks. Its W, WSC and MSC (design.md, section
+// 7) are what the threads of a few stamps knew, taken together.
+//
+// Who knows a thread's time, as C or as SC, knows all that the thread knew then, as C or as SC: clocks are
+// copied and joined as wholes, and a thread that has learned something lets its time go on before it makes a
+// new record. Most often therefore a stamp is compared with a clock, and its record is not looked at.
+//
+// A thread drops its own records of times that everybody knows, since nobody will look at them; so does the
+// collector with those that no stamp has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sanitizer/core/clock.hpp"
+
+namespace fencepost {
+
+struct Record {
+    Record* next;  // of the same slot; a free one: in its list
+    Time from;
+    std::uint32_t thread;
+    std::uint16_t width;
+    bool held;  // for the collector: by some stamp
+    alignas(16) Time clocks[];
+
+    // Without the thread's own time, which is in the stamp.
+    Time* current() { return clocks; }
+    Time* sc() { return clocks + width; }
+    Time const* current() const { return clocks; }
+    Time const* sc() const { return clocks + width; }
+
+    static std::size_t bytes(std::uint32_t width) { return sizeof(Record) + 2 * width * sizeof(Time); }
+};
+
+// The records of a slot, oldest first.
+struct Records {
+    Record* oldest;
+    Record* newest;
+    Record* free;
+};
+
+// Record and slot in one word: addresses have 48 bits. Twelve bytes, so that many fit into a cell.
+class [[gnu::packed, gnu::aligned(4)]] Stamp {
+  public:
+    Stamp() = default;  // all zero: a time that everybody knows
+    Stamp(std::uint64_t word, Time time) : word_(word), time_(time) {}
+    static std::uint64_t word_of(Slot slot, Record const* record) {
+        return reinterpret_cast<std::uintptr_t>(record) | std::uint64_t{slot} << 48;
+    }
+
+    bool operator==(Stamp const& other) const { return word_ == other.word_ && time_ == other.time_; }
+
+    Slot slot() const { return static_cast<Slot>(word_ >> 48); }
+    Time time() const { return time_; }
+    Record& record() const { return *reinterpret_cast<Record*>(word_ << 16 >> 16); }
+    bool known_to(Time const* clock) const { return clock[slot()] >= time_; }
+
+    // For the collector.
+    void rename(Time time) { time_ = time; }
+
+  private:
+    std::uint64_t word_;
+    Time time_;
+};
+static_assert(sizeof(Stamp) == 12);
+
+// Several stamps, each with something that goes with it. All zero: none.
+template <class Entry>
+class Stamps {
+  public:
+    std::span<Entry> all() const {
+        return list_ == nullptr ? std::span<Entry>() : std::span(list_->entries, list_->count);
+    }
+    void clear() {
+        if (list_ != nullptr) list_->count = 0;
+    }
+    void add(Entry const&);
+    void release();
+
+  private:
+    struct List {
+        std::uint32_t count, capacity;
+        Entry entries[];
+    };
+    static List* make(std::uint32_t least);
+
+    List* list_;
+};
+
+struct Thread;
+
+// How many records there are, in use or free.
+extern std::int64_t record_count;
+
+// What the thread knows now, in a record of its own. Its time must be one that it had not when it knew less.
+void make_record(Thread&);
+// Back to the system's memory.
+void release_record(Record*);
+
+}  // namespace fencepost

@@ -1,0 +1,132 @@
+// Memory that comes and goes. Where it is freed or unmapped, locations end; what comes there next begins
+// anew. Where a block was allocated is noted for reports.
+//
+// The real functions cannot be looked up one by one: looking up allocates and frees. The first call looks up
+// all of them, and what is called meanwhile goes to the C library's own.
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+#include "sanitizer/core/allocations.hpp"
+#include "sanitizer/core/threads.hpp"
+#include "sanitizer/hooks/interpose.hpp"
+
+using namespace fencepost;
+
+extern "C" {
+void* __libc_malloc(std::size_t) noexcept;
+void* __libc_calloc(std::size_t, std::size_t) noexcept;
+void* __libc_realloc(void*, std::size_t) noexcept;
+void* __libc_memalign(std::size_t, std::size_t) noexcept;
+void __libc_free(void*) noexcept;
+}
+
+namespace {
+
+struct Allocator {
+    decltype(&::malloc) allocate;
+    decltype(&::calloc) allocate_zeroed;
+    decltype(&::realloc) reallocate;
+    decltype(&::memalign) allocate_aligned;
+    decltype(&::free) release;
+};
+constexpr Allocator c_library{__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
+Allocator found;
+enum class Lookup : std::uint8_t { not_begun, begun, done } lookup;
+
+Allocator const& look_up() {
+    if (lookup == Lookup::begun) return c_library;
+    lookup = Lookup::begun;
+    found = {REAL(malloc), REAL(calloc), REAL(realloc), REAL(memalign), REAL(free)};
+    lookup = Lookup::done;
+    return found;
+}
+
+Allocator const& real_allocator() {
+    return lookup == Lookup::done ? found : look_up();
+}
+
+// Before the library has started there is nothing to note.
+void* noted(void* block, void const* frame) {
+    if (block == nullptr || all_threads == nullptr) return block;
+    Hook hook;
+    if (hook) note_block(hook.thread(), block, frame);
+    return block;
+}
+
+void forgotten(void* block) {
+    if (block == nullptr || all_threads == nullptr) return;
+    std::size_t const bytes = malloc_usable_size(block);
+    forget_block(block);
+    forget_memory(block, bytes);
+}
+
+}  // namespace
+
+#define FRAME __builtin_frame_address(0)
+
+FENCEPOST_INTERPOSE void* malloc(std::size_t bytes) noexcept {
+    return noted(real_allocator().allocate(bytes), FRAME);
+}
+
+FENCEPOST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept {
+    return noted(real_allocator().allocate_zeroed(count, bytes), FRAME);
+}
+
+// A block that cannot be moved stays as it is; one that is moved is a new one, whatever it holds.
+FENCEPOST_INTERPOSE void* realloc(void* block, std::size_t bytes) noexcept {
+    forgotten(block);
+    return noted(real_allocator().reallocate(block, bytes), FRAME);
+}
+
+FENCEPOST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+    std::size_t total;
+    if (__builtin_mul_overflow(count, bytes, &total)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    forgotten(block);
+    return noted(real_allocator().reallocate(block, total), FRAME);
+}
+
+FENCEPOST_INTERPOSE void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
+}
+
+FENCEPOST_INTERPOSE void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
+}
+
+FENCEPOST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
+    if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
+    int const saved = errno;
+    void* const block = noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
+    errno = saved;
+    if (block == nullptr) return ENOMEM;
+    *result = block;
+    return 0;
+}
+
+FENCEPOST_INTERPOSE void free(void* block) noexcept {
+    forgotten(block);
+    real_allocator().release(block);
+}
+
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+    forget_memory(begin, bytes);
+    return REAL(munmap)(begin, bytes);
+}
+
+// The C++ library's functions have no frame pointers, so the caller of `new` would be missing in the stack.
+#define OPERATOR_NEW(symbol, parameters, arguments)              \
+    extern "C" void* symbol parameters;                          \
+    FENCEPOST_INTERPOSE void* symbol parameters {                \
+        auto const real = REAL(symbol);                          \
+        if (real == nullptr) return noted(malloc(bytes), FRAME); \
+        return noted(real arguments, FRAME);                     \
+    }
+OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void const* tag), (bytes, tag))
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void const* tag), (bytes, tag))

@@ -1,0 +1,264 @@
+// Atomic operations: the real one on memory and the rules around it, under the lock of the location. Each
+// begins with a scheduling point. `frame` is the frame address of the function that the program called.
+//
+// In a signal handler that interrupted a hook, and in threads beyond the limit, only the real one is done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/core/atomic_methods.hpp"
+#include "sanitizer/core/await.hpp"
+#include "sanitizer/core/locations.hpp"
+#include "sanitizer/core/robustness.hpp"
+#include "sanitizer/core/stacks.hpp"
+#include "sanitizer/races/feed.hpp"
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/raw_memory.hpp"
+
+namespace fencepost {
+
+template <class T>
+std::uintptr_t address_of(T const volatile* a) {
+    return reinterpret_cast<std::uintptr_t>(a);
+}
+
+// A seq_cst access is the strongest that RC20 has, after an SC fence.
+inline void begin_access(Thread& t, Order order, std::uintptr_t place) {
+    ++t.atomics;
+    if (order == Order::seq_cst) sc_fence(t, place);
+}
+
+template <class T>
+AccessNote note_of(Access access, Order order, T const volatile* a, T value, void const* frame) {
+    return {access, order, sizeof(T), sizeof(T) <= 8, to_bits(value), address_of(a), frame};
+}
+
+// A write under a schedule: the thread does not merely spin, and others may wait for the value.
+template <class T>
+void written(T const volatile* a, bool changed) {
+    if (!changed || !scheduler::active()) return;
+    scheduler::progress();
+    if (scheduler::memory_awaited()) scheduler::wake(const_cast<T const*>(a));
+}
+
+inline bool watched(Hook const& hook) {
+    return hook && !hook.thread().unwatched;
+}
+
+// Others may run here, but not while a hook that a signal has interrupted holds a lock.
+inline void point() {
+    if (scheduler::active() && current_thread().in_hook == 0) scheduler::point();
+}
+
+// If the thread only does again what it did last, others should.
+inline void point_before(std::uintptr_t place, std::uintptr_t address) {
+    if (!scheduler::active() || current_thread().in_hook != 0) return;
+    if (goes_round(current_thread(), place, address))
+        scheduler::yield_point();
+    else
+        scheduler::point();
+}
+
+// What an access needs may come while it prepares; `cell` may be null.
+template <class T>
+[[gnu::always_inline]] inline void expect_read(T const volatile* a, Cell const* cell) {
+    __builtin_prefetch(const_cast<T const*>(a));
+    if (cell != nullptr) prefetch_to_write(cell);
+}
+template <class T>
+[[gnu::always_inline]] inline void expect_write(T const volatile* a, Cell const* cell) {
+    prefetch_to_write(const_cast<T const*>(a));
+    if (cell == nullptr) return;
+    prefetch_to_write(cell);
+    prefetch_to_write(&cell->next);
+}
+
+// Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
+// better to let them go on alone for a moment, before this thread has a turn that they wait for.
+inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t place, bool waits) {
+    Thread const& t = hook.thread();
+    if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
+    if ((waits && t.await.rounds == 0) || scheduler::active()) return;
+    auto const* const operation = reinterpret_cast<void const*>(place);
+    if (!cell->lock.advises_sleep(operation)) return;
+    hook.leave();  // nobody is to wait for it meanwhile
+    cell->lock.sleep(operation);
+    hook.enter();
+}
+
+// A round of a loop that waits, and finds what it found before. Those who change the location are not held up
+// by it.
+template <class T>
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t place,
+              T& value) {
+    return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
+        value = raw_load(a, place);
+        return to_bits(value) == newest && size == sizeof(T);
+    });
+}
+
+template <class T>
+[[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return raw_load(a);
+    Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    bool const again = goes_round(t, place, address_of(a));
+    if (again)
+        let_others_go_first(hook, cell, place, true);
+    else
+        expect_read(a, cell);
+    begin_access(t, order, place);
+    Violation v;
+    bool violated = false;
+    T value;
+    if (!again || !waits_on(t, a, cell, acquires(order), place, value)) {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
+        if (!x) return raw_load(a);
+        races::hear(t, x->told, a, acquires(order));
+        value = raw_load(a, place);
+        Here const here{place, 0, Access::load, order};
+        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
+            keep_in_step(x, to_bits(value), sizeof(T));
+            violated = check_load(t, *x, v);
+            read_part(t, *x, acquires(order), here);
+        }
+        if (again) note_read(t, *x, acquires(order));
+    }
+    note_round(t, place, address_of(a), to_bits(value));
+    if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
+    return value;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
+    point();
+    Hook hook;
+    if (!watched(hook)) return raw_store(a, value);
+    Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    expect_write(a, cell);
+    std::uintptr_t const place = place_of(frame);
+    begin_access(t, order, place);
+    interrupt_await(t);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated = false;
+    T old;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
+        if (!x) return raw_store(a, value);
+        old = peek(a);
+        bool const in_place = races::tells_in_place(t, x->told, releases(order));
+        raw_store_locked(a, value, place, in_place);
+        races::tell(t, x->told, releases(order), in_place);
+        Here const here{place, stack, Access::store, order};
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
+            violated = check_write(t, *x, v);
+            write_part(t, *x, to_bits(value), releases(order), here);
+        }
+    }
+    written(a, old != value);
+    if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
+}
+
+// Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
+template <class Update, class T>
+[[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return Update::in_memory(a, operand);
+    Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    bool const again = goes_round(t, place, address_of(a));
+    if (!again) expect_write(a, cell);
+    let_others_go_first(hook, cell, place, again);
+    begin_access(t, order, place);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated = false;
+    T old, next;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
+        if (!x) return Update::in_memory(a, operand);
+        races::hear(t, x->told, a, acquires(order));
+        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
+        old = Update::in_memory(a, operand, place, in_place);
+        races::pass_on(t, x->told, releases(order), in_place);
+        next = Update::of(old, operand);
+        Here const here{place, stack, Access::rmw, order};
+        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
+            !writes_over_known(t, *x, to_bits(next), releases(order), here)) {
+            keep_in_step(x, to_bits(old), sizeof(T));
+            violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
+                return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
+            });
+            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), here);
+        }
+    }
+    note_round(t, place, address_of(a), to_bits(old));
+    if (old != next) interrupt_await(t);
+    written(a, old != next);
+    if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
+    return old;
+}
+
+// Weak ones too count as strong: clang does not tell them apart, and one that fails although it could succeed
+// is what every program that uses it expects. Gives the old value.
+template <class T>
+[[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
+                                       void const* frame) {
+    std::uintptr_t const place = place_of(frame);
+    point_before(place, address_of(a));
+    Hook hook;
+    if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
+    Thread& t = hook.thread();
+    Cell* const cell = LockedCell::glimpse(t, address_of(a));
+    bool const again = goes_round(t, place, address_of(a));
+    if (!again) expect_write(a, cell);
+    let_others_go_first(hook, cell, place, again);
+    begin_access(t, failure == Order::seq_cst ? failure : success, place);
+    std::uint32_t const stack = keep_stack(t, frame);
+    Violation v;
+    bool violated = false, succeeded = false;
+    T old;
+    if (!again || !waits_on(t, a, cell, acquires(failure), place, old) || old == expected) {
+        LockedCell x(t, address_of(a), CellKind::atomic, cell);
+        if (!x) return raw_compare_exchange(a, expected, desired);
+        bool const succeeds = peek(a) == expected;
+        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
+        old = raw_compare_exchange(a, expected, desired, place, in_place);
+        succeeded = old == expected;
+        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
+        Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
+        bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
+                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
+                                     : reads_known(t, *x, here));
+        if (!done) {
+            keep_in_step(x, to_bits(old), sizeof(T));
+            violated = check_cas(t, *x, to_bits(expected), v);
+            if (succeeded)
+                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+            else
+                read_part(t, *x, acquires(failure), here);
+        }
+        if (again && !succeeded) note_read(t, *x, acquires(failure));
+    }
+    note_round(t, place, address_of(a), to_bits(old));
+    if (succeeded) interrupt_await(t);
+    written(a, succeeded && old != desired);
+    if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
+    return old;
+}
+
+void do_fence(Order order, void const* frame);
+
+}  // namespace fencepost

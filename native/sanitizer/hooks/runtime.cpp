@@ -1,0 +1,78 @@
+#include "sanitizer/hooks/runtime.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "sanitizer/core/atomic_methods.hpp"
+#include "sanitizer/core/robustness.hpp"
+#include "sanitizer/core/threads.hpp"
+#include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/feed.hpp"
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/options.hpp"
+#include "sanitizer/system/syscalls.hpp"
+
+namespace fencepost {
+namespace {
+
+bool started;
+
+// Registered before the program's own handlers and before the destructors of all modules, so it runs last.
+void at_end(int code, void*) {
+    int const wanted = finish_findings(code);
+    if (wanted == code) return;
+    fflush(nullptr);
+    _Exit(wanted);
+}
+
+// Nobody would wait for the findings, and a program that never ends would go on for ever.
+void end_with_parent() {
+    using scheduler::kernel::call;
+    if (options.run_by == 0 || call(SYS_getppid) != options.run_by) return;
+    call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (call(SYS_getppid) != options.run_by) call(SYS_exit_group, 1);  // it has ended before
+}
+
+void start(char** environment) {
+    if (started) return;
+    started = true;
+    read_options(environment);
+    end_with_parent();
+    races::start();
+    start_fences();
+    start_threads();
+    find_atomic_methods();
+    start_findings();
+    start_interposing();
+    on_exit(at_end, nullptr);
+    scheduler::start(options.schedule);
+}
+
+void start_early(int, char**, char** environment) {
+    start(environment);
+}
+
+// Runs before the constructors of all modules. The C library's own functions work, `getenv` does not.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)(int, char**, char**) = start_early;
+
+}  // namespace
+
+void start_runtime() {
+    start(environ);
+}
+
+std::uint32_t choose(std::uint32_t n) {
+    if (n == 0) return 0;
+    if (scheduler::active()) return scheduler::choose(n);
+    static std::uint64_t state;
+    if (state == 0) scheduler::kernel::call(SYS_getrandom, &state, sizeof state, 0);
+    std::uint64_t const next = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
+    std::uint64_t const mixed = (next ^ next >> 31) * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::uint32_t>((mixed >> 32) % n);
+}
+
+}  // namespace fencepost

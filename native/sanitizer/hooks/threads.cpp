@@ -1,0 +1,185 @@
+// Threads begin and end: creation, joining, detaching, names.
+#include "sanitizer/core/threads.hpp"
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "sanitizer/core/locations.hpp"
+#include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/schedule/time.hpp"
+
+using namespace fencepost;
+
+namespace {
+
+pthread_key_t end_key;
+
+// Thread-local destructors may use atomics, and come in rounds. The end of a thread is in the last one.
+void at_thread_end(void* rounds_left) {
+    auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
+    if (left > 1) {
+        pthread_setspecific(end_key, reinterpret_cast<void*>(left - 1));
+        return;
+    }
+    scheduler::thread_ends();
+    Hook hook;
+    Thread& t = hook.thread();
+    if (!hook) return;
+    forget_range(t.stack_low, t.stack_high - t.stack_low);
+    thread_has_ended(t);
+}
+
+void* run_thread(void* argument) {
+    auto* const t = static_cast<Thread*>(argument);
+    thread_runs(t);
+    t->stack_base = __builtin_frame_address(0);
+    if (t->scheduled) scheduler::thread_begins(t->id);
+    pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
+    return t->routine(t->argument);
+}
+
+void note_attributes(Thread& t, pthread_attr_t const* attributes) {
+    pthread_attr_t usual;
+    if (attributes == nullptr) {
+        pthread_attr_init(&usual);
+        attributes = &usual;
+    }
+    int state = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_getdetachstate(attributes, &state);
+    pthread_attr_getstacksize(attributes, &t.stack_bytes);
+    t.detached = state == PTHREAD_CREATE_DETACHED;
+    if (attributes == &usual) pthread_attr_destroy(&usual);
+}
+
+}  // namespace
+
+namespace fencepost {
+
+void start_interposing() {
+    pthread_key_create(&end_key, at_thread_end);
+    start_process_interposing();
+    start_watching_crashes();
+}
+
+}  // namespace fencepost
+
+FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* attributes,
+                                       void* (*routine)(void*), void* argument) {
+    Thread* child = nullptr;
+    scheduler::point();
+    {
+        Hook hook;
+        child = make_thread(hook.thread());
+        child->made_by = keep_stack(hook.thread(), __builtin_frame_address(0));
+    }
+    child->routine = routine;
+    child->argument = argument;
+    child->scheduled = scheduler::active();
+    note_attributes(*child, attributes);
+    int const error = REAL(pthread_create)(handle, attributes, run_thread, child);
+    if (error != 0) {
+        Hook hook;
+        thread_not_made(child);
+        return error;
+    }
+    std::uint32_t const id = child->id;
+    child->handle = *handle;
+    __atomic_store_n(&child->published, true, __ATOMIC_RELEASE);
+    if (scheduler::active()) scheduler::thread_created(id);
+    return 0;
+}
+
+// Not without a name: real.hpp declares functions in the namespace around their use.
+namespace fencepost::joins {
+
+// Under a schedule the waiting happens there, until `deadline()`, and the real join is short.
+template <class Deadline, class Real>
+int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Real real) {
+    Thread* const child = find_thread(handle);
+    bool const scheduled = child != nullptr && scheduler::active();
+    if (scheduled && !scheduler::wait_for_end(child->id, deadline())) return too_late;
+    int const error = scheduled ? REAL(pthread_join)(handle, result) : real();
+    if (error == 0 && child != nullptr) {
+        Hook hook;
+        join_thread(hook.thread(), child);
+    }
+    return error;
+}
+
+// A join without a limit: only an error lets this thread go on before it knows what the other one knows.
+void will_join(Thread* child) {
+    Hook hook;
+    wait_to_join(hook.thread(), child);
+}
+
+// ThreadSanitizer knows limits on the system's clock only.
+int join_by_clock(pthread_t handle, void** result, clockid_t clock, timespec const* until) {
+#if defined(FENCEPOST_RACES)
+    if (until == nullptr) return REAL(pthread_join)(handle, result);
+    constexpr std::int64_t second = 1'000'000'000;
+    timespec here, there;
+    clock_gettime(CLOCK_REALTIME, &here);
+    if (clock_gettime(clock, &there) != 0) return EINVAL;
+    std::int64_t const rest = (until->tv_sec - there.tv_sec) * second + until->tv_nsec - there.tv_nsec;
+    std::int64_t const end = here.tv_sec * second + here.tv_nsec + rest;
+    timespec const limit{end / second, end % second};
+    return REAL(pthread_timedjoin_np)(handle, result, &limit);
+#else
+    return REAL(pthread_clockjoin_np)(handle, result, clock, until);
+#endif
+}
+
+inline std::int64_t deadline(timespec const* until, clockid_t clock) {
+    return until == nullptr ? scheduler::never : scheduler::schedule_time(*until, clock);
+}
+
+}  // namespace fencepost::joins
+
+using namespace fencepost::joins;
+
+FENCEPOST_INTERPOSE int pthread_join(pthread_t handle, void** result) {
+    will_join(find_thread(handle));
+    int const error = join_by(
+        handle, result, 0, [] { return scheduler::never; },
+        [&] { return REAL(pthread_join)(handle, result); });
+    if (error != 0) will_join(nullptr);
+    return error;
+}
+
+FENCEPOST_INTERPOSE int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
+    return join_by(
+        handle, result, EBUSY, [] { return scheduler::now(); },
+        [&] { return REAL(pthread_tryjoin_np)(handle, result); });
+}
+
+FENCEPOST_INTERPOSE int pthread_timedjoin_np(pthread_t handle, void** result, timespec const* until) {
+    return join_by(
+        handle, result, ETIMEDOUT, [&] { return deadline(until, CLOCK_REALTIME); },
+        [&] { return REAL(pthread_timedjoin_np)(handle, result, until); });
+}
+
+FENCEPOST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock,
+                                             timespec const* until) {
+    return join_by(
+        handle, result, ETIMEDOUT, [&] { return deadline(until, clock); },
+        [&] { return join_by_clock(handle, result, clock, until); });
+}
+
+FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
+    Thread* const child = find_thread(handle);
+    int const error = REAL(pthread_detach)(handle);
+    if (error == 0 && child != nullptr) detach_thread(*child);
+    return error;
+}
+
+FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
+    if (Thread* const t = find_thread(handle); t != nullptr) {
+        std::size_t length = 0;
+        for (; length + 1 < sizeof t->name && name[length] != '\0'; ++length) t->name[length] = name[length];
+        t->name[length] = '\0';
+    }
+    return REAL(pthread_setname_np)(handle, name);
+}

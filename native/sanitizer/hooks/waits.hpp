@@ -1,0 +1,113 @@
+// What <fencepost.h> offers: waits and compare-and-exchange that say what they wait for (rsan-2025, section
+// 4.3). The check is made when the wait is reached, whether or not it ends; failed rounds leave no trace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/hooks/operations.hpp"
+
+namespace fencepost {
+
+inline bool one_of(std::uint64_t value, std::uint64_t const* values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (values[i] == value) return true;
+    return false;
+}
+
+// What a thread waits for, as the scheduler asks for it.
+template <class T>
+struct Awaited {
+    T const volatile* memory;
+    std::uint64_t const* values;
+    std::size_t count;
+
+    static bool there(void* awaited) {
+        auto const& self = *static_cast<Awaited*>(awaited);
+        return one_of(to_bits(__atomic_load_n(self.memory, __ATOMIC_RELAXED)), self.values, self.count);
+    }
+    void block() {
+        auto const* const address = const_cast<T const*>(memory);
+        if (scheduler::active())
+            scheduler::block(
+                {.ready = there, .argument = this, .object = address, .on_what = "wait", .memory = true});
+        else
+            while (!there(this)) let_others_run();
+    }
+};
+
+// Arrives at a wait: fences, checks, reports.
+template <class T, class Check>
+void arrive(T const volatile* a, Access access, Order order, T value, void const* frame, Check check) {
+    Hook hook;
+    if (!watched(hook)) return;
+    Thread& t = hook.thread();
+    interrupt_await(t);
+    begin_access(t, order, place_of(frame));
+    Violation v;
+    bool violated = false;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return;
+        keep_in_step(x, to_bits(peek(a)), sizeof(T));
+        violated = check(t, *x, v);
+    }
+    if (violated) report(t, note_of(access, order, a, value, frame), v);
+}
+
+template <class T>
+T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::size_t count,
+          void const* frame) {
+    point();
+    arrive(a, Access::wait, order, static_cast<T>(values[0]), frame,
+           [&](Thread& t, Cell& x, Violation& v) { return check_wait(t, x, values, count, v); });
+    for (Awaited<T> awaited{a, values, count};; awaited.block()) {
+        Hook hook;
+        if (!watched(hook)) {
+            T const value = raw_load(a);
+            if (one_of(to_bits(value), values, count)) return value;
+            continue;
+        }
+        LockedCell x(hook.thread(), address_of(a), CellKind::atomic);
+        if (!one_of(to_bits(peek(a)), values, count)) continue;
+        if (x) races::hear(hook.thread(), x->told, a, acquires(order));
+        T const value = raw_load(a, place_of(frame));
+        if (x) {
+            keep_in_step(x, to_bits(value), sizeof(T));
+            read_part(hook.thread(), *x, acquires(order), {place_of(frame), 0, Access::wait, order});
+        }
+        return value;
+    }
+}
+
+template <class T>
+void do_bcas(T volatile* a, T expected, T desired, Order order, void const* frame) {
+    point();
+    std::uint64_t const wanted = to_bits(expected);
+    arrive(a, Access::cas, order, expected, frame,
+           [&](Thread& t, Cell& x, Violation& v) { return check_cas_success(t, x, wanted, v); });
+    for (Awaited<T> awaited{a, &wanted, 1};; awaited.block()) {
+        Hook hook;
+        if (!watched(hook)) {
+            if (raw_compare_exchange(a, expected, desired) == expected) return;
+            continue;
+        }
+        Thread& t = hook.thread();
+        std::uint32_t const stack = keep_stack(t, frame);
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (peek(a) != expected) continue;
+        if (x) races::hear(t, x->told, a, acquires(order));
+        bool const in_place = x && races::passes_on_in_place(t, x->told, releases(order));
+        if (raw_compare_exchange(a, expected, desired, place_of(frame), in_place) != expected) continue;
+        if (x) {
+            races::pass_on(t, x->told, releases(order), in_place);
+            keep_in_step(x, wanted, sizeof(T));
+            rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
+                      {place_of(frame), stack, Access::cas, order});
+        }
+        written(a, expected != desired);
+        return;
+    }
+}
+
+}  // namespace fencepost

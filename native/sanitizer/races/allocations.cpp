@@ -1,0 +1,55 @@
+// Memory that comes and goes, in mode races: ThreadSanitizer allocates it, tells us when it is freed, and
+// knows who allocated it.
+#include "sanitizer/races/allocations.hpp"
+
+#include <sys/mman.h>
+
+#include <string_view>
+
+#include "sanitizer/core/allocations.hpp"
+#include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/tsan.hpp"
+
+namespace fencepost {
+namespace {
+
+void allocated(void const volatile*, std::size_t) {}
+
+void freed(void const volatile* block) {
+    if (block != nullptr) forget_memory(block, __sanitizer_get_allocated_size(block));
+}
+
+Stack allocation_of(void* address) {
+    void* trace[kept_stack_depth] = {};
+    int thread = 0;
+    std::uint64_t kernel_thread = 0;
+    Stack stack;
+    __tsan_get_alloc_stack(address, trace, kept_stack_depth, &thread, &kernel_thread);
+    for (void* const place : trace)
+        if (place != nullptr) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(place);
+    return stack;
+}
+
+}  // namespace
+
+Block find_block(std::uintptr_t address) {
+    auto* const data = reinterpret_cast<void*>(address);
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+    char name[1];
+    char const* const kind = __tsan_locate_address(data, name, sizeof name, &begin, &bytes);
+    if (kind == nullptr || std::string_view(kind) != "heap") return {};
+    return {reinterpret_cast<std::uintptr_t>(begin), bytes, keep_stack(allocation_of(data))};
+}
+
+void races::start_allocations() {
+    __sanitizer_install_malloc_and_free_hooks(allocated, freed);
+}
+
+}  // namespace fencepost
+
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+    fencepost::forget_memory(begin, bytes);
+    return REAL(munmap)(begin, bytes);
+}

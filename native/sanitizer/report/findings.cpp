@@ -1,0 +1,169 @@
+#include "sanitizer/report/findings.hpp"
+
+#include "sanitizer/core/atomic_methods.hpp"
+#include "sanitizer/core/await.hpp"
+#include "sanitizer/report/json.hpp"
+#include "sanitizer/report/report_text.hpp"
+#include "sanitizer/report/suppressions.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/options.hpp"
+
+namespace fencepost {
+namespace {
+
+using scheduler::kernel::call;
+
+constexpr std::size_t buckets = 1024;
+Lock guard;  // one report at a time
+Finding* known[buckets];
+Finding* held;
+std::uint64_t told, repetitions;
+bool deadlocked;
+bool finished;
+long process;  // that the files belong to
+
+struct Key {
+    std::uintptr_t by, missed;
+    Access access;
+
+    std::size_t bucket() const { return (by * 31 + missed) % buckets; }
+    bool is(Finding const& f) const {
+        return f.by.place() == by && f.missed.place() == missed && f.note.access == access;
+    }
+};
+
+Finding* look_up(Key const& key) {
+    Finding* f = __atomic_load_n(&known[key.bucket()], __ATOMIC_ACQUIRE);
+    while (f != nullptr && !key.is(*f)) f = f->next;
+    return f;
+}
+
+// Would what the access itself has read end a wait, and could it have been an old write of it?
+bool certain(AccessNote const& note, Violation const& v) {
+    if (v.certain || !options.await_loops) return true;
+    for (std::uint32_t i = 0; i < v.stale_count; ++i)
+        if (note.has_value && v.stale[i] == note.value) return true;
+    return false;
+}
+
+bool harmless(Finding const& f) {
+    std::uintptr_t place = f.by.place();
+    if (!is_await(place) && !options.quiet) place = await_of_same_source(place);
+    if (!is_await(place)) return false;
+    for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
+        if (ends_await(place, f.violation.stale[i])) return false;
+    return true;
+}
+
+Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
+    auto* const f = static_cast<Finding*>(memory::pages(sizeof(Finding)));
+    f->note = note;
+    f->violation = v;
+    f->thread = t.id;
+    f->by = walk_stack(t, note.frame, stack_depth);
+    f->missed = kept_stack(v.missed.stack);
+    f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
+    Order const order = static_cast<Order>(v.missed.order);
+    AccessAt const missed{f->missed.place(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
+                          order};
+    f->repairs = find_repairs(missed, f->chain, {f->by.place(), t.id, note.access, note.order});
+    f->times = 1;
+    return f;
+}
+
+// The guard is held.
+void tell(Finding& f) {
+    f.told = true;
+    if (is_suppressed(f)) return;
+    if (++told > options.max_findings) return;
+    json_finding(f);
+    text_finding(f);
+    if (options.halt_on_error && !finished) {
+        guard.unlock();
+        call(SYS_exit_group, finish_findings(static_cast<int>(options.exitcode)));
+    }
+}
+
+void tell_held() {
+    for (Finding* f = held; f != nullptr; f = f->next_held)
+        if (!f->told && !harmless(*f)) tell(*f);
+    held = nullptr;
+}
+
+}  // namespace
+
+void start_findings() {
+    process = call(SYS_getpid);
+    open_json();
+    open_text();
+    read_suppressions();
+}
+
+void report(Thread& t, AccessNote const& note, Violation const& v) {
+    Stack const by = walk_stack(t, note.frame, atomic_methods.count == 0 ? 1 : kept_stack_depth);
+    Key const key{by.place(), kept_stack(v.missed.stack).place(), note.access};
+    bool const sure = certain(note, v);
+    if (Finding* const f = look_up(key); f != nullptr && (f->told || !sure)) {
+        __atomic_add_fetch(&f->times, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&repetitions, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    Locked one_at_a_time(guard);
+    Finding* f = look_up(key);
+    if (f == nullptr) {
+        f = make(t, note, v);
+        f->doubtful = !sure;
+        f->next = known[key.bucket()];
+        __atomic_store_n(&known[key.bucket()], f, __ATOMIC_RELEASE);
+        if (!sure) {
+            f->next_held = held;
+            held = f;
+        }
+    }
+    if (sure && !f->told) tell(*f);
+}
+
+int finish_findings(int exit_code) {
+    if (finished || call(SYS_getpid) != process) return exit_code;  // the child of a vfork has our memory
+    finished = true;
+    scheduler::finish();
+    {
+        Locked one_at_a_time(guard);
+        tell_held();
+    }
+    json_end(told, repetitions, exit_code);
+    text_end(told);
+    if ((told == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
+    return static_cast<int>(options.exitcode);
+}
+
+// What the parent has found is the parent's; the child may find it again.
+void findings_in_child_of_fork() {
+    process = call(SYS_getpid);
+    finished = false;
+    told = repetitions = 0;
+    held = nullptr;
+    for (Finding*& bucket : known) bucket = nullptr;
+    open_json();
+    open_text();
+}
+
+}  // namespace fencepost
+
+namespace fencepost::scheduler {
+
+void report_deadlock(Blocked const* threads, std::size_t count) {
+    json_deadlock(threads, count);
+    text_deadlock(threads, count);
+    deadlocked = true;
+    for (;;) kernel::call(SYS_exit_group, finish_findings(1));
+}
+
+void report_step_limit(std::uint64_t count) {
+    json_step_limit(count);
+    text_step_limit(count);
+    for (;;) kernel::call(SYS_exit_group, finish_findings(1));
+}
+
+}  // namespace fencepost::scheduler

@@ -1,0 +1,51 @@
+// Findings: which are new, which must wait until it is clear whether they are any (await.hpp), and which are
+// told. The same finding again is counted, not repeated: the same kind of access at the same place that
+// misses a write of the same place.
+#pragma once
+
+#include <cstdint>
+
+#include "sanitizer/core/robustness.hpp"
+#include "sanitizer/core/sc_provenance.hpp"
+#include "sanitizer/core/stacks.hpp"
+#include "sanitizer/core/threads.hpp"
+#include "sanitizer/report/repairs.hpp"
+
+namespace fencepost {
+
+struct AccessNote {
+    Access access;
+    Order order;
+    std::uint8_t size;
+    bool has_value;  // what it read, or a store wrote
+    std::uint64_t value;
+    std::uintptr_t address;
+    void const* frame;  // of the function of the library that the program called
+};
+
+struct Finding {
+    AccessNote note;
+    Violation violation;
+    std::uint32_t thread;
+    Stack by, missed;
+    Chain chain;
+    Repairs repairs;
+    bool told;
+    bool doubtful;  // none, if its place turns out to wait
+    std::uint32_t times;
+    Finding* next;  // in its bucket
+    Finding* next_held;
+};
+
+// In a hook, no lock being held.
+void report(Thread&, AccessNote const&, Violation const&);
+
+void start_findings();
+
+// The process ends: tells what has been waiting, and gives the exit code that the process should have.
+// Further calls change nothing.
+int finish_findings(int exit_code);
+
+void findings_in_child_of_fork();
+
+}  // namespace fencepost

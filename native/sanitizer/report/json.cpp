@@ -1,0 +1,210 @@
+#include "sanitizer/report/json.hpp"
+
+#include "sanitizer/core/await.hpp"
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/output.hpp"
+#include "sanitizer/report/places.hpp"
+#include "sanitizer/report/wording.hpp"
+#include "sanitizer/system/modules.hpp"
+#include "sanitizer/system/options.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost {
+namespace {
+
+int file = -1;
+
+void put_place(Text& out, std::uintptr_t return_address) {
+    std::uintptr_t const address = return_address - 1;
+    ModulePlace const place = find_module(address);
+    out << "{\"module\":" << Quoted{place.module == nullptr ? "" : place.module} << ",\"offset\":\""
+        << Hex{place.module == nullptr ? address : place.offset} << "\"}";
+}
+
+}  // namespace
+
+void put_stack(Text& out, Stack const& stack) {
+    out << "[";
+    for (std::size_t i = 0; i < stack.count; ++i) {
+        if (i != 0) out << ",";
+        put_place(out, stack.frames[i]);
+    }
+    out << "]";
+}
+
+namespace {
+
+void put_thread(Text& out, std::uint32_t id) {
+    out << "\"thread\":" << id << ",\"name\":" << Quoted{name_of_thread(id).text};
+}
+
+void put_data(Text& out, std::uintptr_t address) {
+    constexpr char const* kinds[] = {"global", "heap", "stack", "unknown"};
+    DataPlace const place = find_data(address);
+    out << "{\"kind\":\"" << kinds[static_cast<int>(place.kind)] << "\"";
+    if (place.name != nullptr) out << ",\"name\":" << Quoted{place.name};
+    if (place.size != 0) out << ",\"size\":" << std::uint64_t{place.size};
+    if (place.module.module != nullptr)
+        out << ",\"module\":" << Quoted{place.module.module} << ",\"offset\":\"" << Hex{place.module.offset}
+            << "\"";
+    if (place.kind == DataPlace::Kind::stack) out << ",\"thread\":" << place.thread;
+    if (place.kind == DataPlace::Kind::heap) {
+        out << ",\"offset\":\"" << Hex{address - place.begin} << "\",\"stack\":";
+        put_stack(out, kept_stack(place.allocated_by));
+    }
+    out << "}";
+}
+
+// One end of a link of the chain.
+void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
+    out << "{";
+    put_thread(out, at.thread);
+    out << ",\"order\":\"" << name_of(at.order) << "\",\"what\":\"" << word_for(at.access);
+    if (address != 0) out << " " << Hex{address};
+    out << "\",\"stack\":[";
+    if (at.place != 0) put_place(out, at.place);
+    out << "]";
+    if (address != 0) {
+        out << ",\"location\":";
+        put_data(out, address);
+    }
+    out << "}";
+}
+
+void put_chain(Text& out, Chain const& chain) {
+    out << "[";
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        if (i != 0) out << ",";
+        put_event(out, chain.links[i].from, chain.links[i].address);
+        out << ",";
+        put_event(out, chain.links[i].to, chain.links[i].address);
+    }
+    out << "]";
+}
+
+void put_repair(Text& out, Repair const& repair) {
+    out << "{\"what\":\"" << (repair.fence ? "fence" : "order") << "\",\"order\":\"" << name_of(repair.order)
+        << "\",\"thread\":" << repair.thread;
+    struct {
+        char const* name;
+        std::uintptr_t place;
+    } const places[] = {{"after", repair.after}, {"before", repair.before}, {"at", repair.at}};
+    for (auto const& part : places) {
+        if (part.place == 0) continue;
+        out << ",\"" << part.name << "\":";
+        put_place(out, part.place);
+    }
+    out << "}";
+}
+
+std::uint64_t identity(Finding const& f) {
+    std::uint64_t h = static_cast<std::uint64_t>(f.note.access) + 1;
+    for (std::uintptr_t const address : {f.by.place(), f.missed.place()})
+        h = (h ^ find_module(address).offset) * 0x9e3779b97f4a7c15u;
+    return h;
+}
+
+void put_accesses(Text& out, Finding const& f) {
+    auto const& v = f.violation;
+    out << ",\"by\":{";
+    put_thread(out, f.thread);
+    out << ",\"stack\":";
+    put_stack(out, f.by);
+    out << "},\"missed\":{";
+    put_thread(out, v.missed.thread);
+    out << ",\"order\":\"" << name_of(static_cast<Order>(v.missed.order)) << "\",\"what\":\""
+        << word_for(v.missed.is_rmw() ? Access::rmw : Access::store) << "\",\"value\":" << v.missed.value
+        << ",\"stack\":";
+    put_stack(out, f.missed);
+    out << "},\"could\":";
+    if (v.has_value)
+        out << "{\"value\":" << v.could << "}";
+    else
+        out << "null";
+}
+
+// Of a finding that is none if its place waits: the place, and the values that would have to end the wait.
+void put_doubt(Text& out, Finding const& f) {
+    if (!f.doubtful) {
+        out << "null";
+        return;
+    }
+    out << "{\"at\":";
+    put_place(out, f.by.place());
+    out << ",\"values\":[";
+    for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
+        out << (i == 0 ? "" : ",") << f.violation.stale[i];
+    out << "]}";
+}
+
+}  // namespace
+
+void write_json(Text const& line) {
+    if (file >= 0) line.write_to(file);
+}
+
+void open_json() {
+    if (options.json != nullptr) file = open_output(options.json);
+}
+
+void json_finding(Finding const& f) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"finding\",\"kind\":\"robustness\",\"access\":\"" << name_of(f.note.access)
+        << "\",\"id\":\"" << Hex{identity(f)} << "\",\"pid\":" << process_number() << ",\"address\":\""
+        << Hex{f.note.address} << "\",\"size\":" << std::uint32_t{f.note.size} << ",\"order\":\""
+        << name_of(f.note.order) << "\"";
+    if (f.note.has_value) out << ",\"value\":" << f.note.value;
+    put_accesses(out, f);
+    out << ",\"chain\":";
+    put_chain(out, f.chain);
+    out << ",\"location\":";
+    put_data(out, f.note.address);
+    out << ",\"repair\":[";
+    for (std::size_t i = 0; i < f.repairs.count; ++i) {
+        if (i != 0) out << ",";
+        put_repair(out, f.repairs.list[i]);
+    }
+    out << "],\"unless_await\":";
+    put_doubt(out, f);
+    out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    out.write_to(file);
+}
+
+void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"deadlock\",\"threads\":[";
+    for (std::size_t i = 0; i < count; ++i) {
+        out << (i == 0 ? "{" : ",{");
+        put_thread(out, threads[i].thread);
+        out << ",\"blocked_on\":" << Quoted{threads[i].on_what};
+        if (threads[i].owner != scheduler::no_thread) out << ",\"owner\":" << threads[i].owner;
+        out << ",\"stack\":";
+        put_stack(out, stack_of(threads[i]));
+        out << "}";
+    }
+    out << "]}\n";
+    out.write_to(file);
+}
+
+void json_step_limit(std::uint64_t steps) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"step-limit\",\"steps\":" << steps << "}\n";
+    out.write_to(file);
+}
+
+void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
+    if (file < 0) return;
+    std::uint64_t atomics = 0;
+    for (Thread* t = all_threads; t != nullptr; t = t->next) atomics += t->atomics;
+    Text out;
+    json_awaits(out);
+    out << "{\"event\":\"end\",\"pid\":" << process_number() << ",\"findings\":" << findings
+        << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics << ",\"steps\":" << scheduler::steps()
+        << ",\"exit\":" << exit_code << "}\n";
+    out.write_to(file);
+}
+
+}  // namespace fencepost

@@ -1,0 +1,27 @@
+// Events as lines of JSON, for `fencepost run`. Addresses are raw; symbols are the reader's business. An
+// address of code is that of the call, not of its return.
+#pragma once
+
+#include <cstdint>
+
+#include "sanitizer/schedule/scheduler.hpp"
+
+namespace fencepost {
+
+struct Finding;
+struct Stack;
+class Text;
+
+// Opens the file; again in the child of a fork, which has its own.
+void open_json();
+
+// Parts of an event, and what writes it.
+void put_stack(Text&, Stack const&);
+void write_json(Text const& line);
+
+void json_finding(Finding const&);
+void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
+void json_step_limit(std::uint64_t steps);
+void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code);
+
+}  // namespace fencepost

@@ -1,0 +1,62 @@
+#include "sanitizer/report/repairs.hpp"
+
+namespace fencepost {
+namespace {
+
+class Adding {
+  public:
+    explicit Adding(Repairs& repairs) : repairs_(repairs) {}
+
+    void fence(AccessAt const& after, AccessAt const& before) {
+        add({true, Order::seq_cst, before.thread, after.place, before.place, 0});
+    }
+    void order(AccessAt const& at, Order needed) {
+        bool const both = at.access == Access::rmw || at.access == Access::cas;
+        bool const has_other = needed == Order::release ? acquires(at.order) : releases(at.order);
+        add({false, both && has_other ? Order::acq_rel : needed, at.thread, 0, 0, at.place});
+    }
+
+  private:
+    void add(Repair const& repair) {
+        for (std::size_t i = 0; i < repairs_.count; ++i) {
+            Repair const& known = repairs_.list[i];
+            if (known.fence == repair.fence && known.after == repair.after && known.before == repair.before &&
+                known.at == repair.at && known.order == repair.order)
+                return;
+        }
+        if (repairs_.count < Repairs::most) repairs_.list[repairs_.count++] = repair;
+    }
+
+    Repairs& repairs_;
+};
+
+bool is_atomic(Access access) {
+    return access != Access::fence && access != Access::synchronisation;
+}
+
+}  // namespace
+
+Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const& by) {
+    Repairs repairs;
+    Adding add(repairs);
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        Link const& link = chain.links[i];
+        if (link.reads_from) {
+            if (is_atomic(link.from.access) && !releases(link.from.order))
+                add.order(link.from, Order::release);
+            if (is_atomic(link.to.access) && !acquires(link.to.order)) add.order(link.to, Order::acquire);
+        } else {
+            add.fence(i == 0 ? missed : chain.links[i - 1].to, link.from);
+            add.fence(link.to, i + 1 == chain.count ? by : chain.links[i + 1].from);
+        }
+    }
+    if (repairs.count == 0) {
+        AccessAt const unknown{};
+        AccessAt const writer{0, missed.thread, missed.access, missed.order};
+        add.fence(missed, writer);
+        add.fence(unknown, by);
+    }
+    return repairs;
+}
+
+}  // namespace fencepost

@@ -1,0 +1,30 @@
+// What would repair a violation, as far as the chain that orders the two accesses under SC is known. A link
+// by which a thread reads what another wrote asks for release and acquire; one by which it only comes later
+// asks for an SC fence on both sides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/core/sc_provenance.hpp"
+
+namespace fencepost {
+
+struct Repair {
+    bool fence;  // else a stronger order
+    Order order;
+    std::uint32_t thread;
+    std::uintptr_t after, before;  // of a fence; 0: not known
+    std::uintptr_t at;             // of an order
+};
+
+struct Repairs {
+    static constexpr std::size_t most = 2 * Chain::most;
+    std::size_t count = 0;
+    Repair list[most];
+};
+
+// From the write that is missed, along the chain, to the access that misses it.
+Repairs find_repairs(AccessAt const& missed, Chain const&, AccessAt const& by);
+
+}  // namespace fencepost

@@ -1,0 +1,136 @@
+#include "sanitizer/report/suppressions.hpp"
+
+#include <fcntl.h>
+
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/report_text.hpp"
+#include "sanitizer/report/symbols.hpp"
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/modules.hpp"
+#include "sanitizer/system/options.hpp"
+#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost {
+namespace {
+
+using scheduler::kernel::call;
+
+// What ThreadSanitizer or the scheduler finds is left out by `fencepost run`, not here.
+constexpr std::string_view ours = "robustness:";
+constexpr std::string_view others[] = {"race:", "threads:", "deadlock:"};
+
+struct Pattern {
+    std::string_view text;
+    Pattern* next;
+};
+Pattern* patterns;
+Text* file_text;
+
+std::string_view after(std::string_view text, std::size_t bytes) {
+    return {text.data() + bytes, text.size() - bytes};
+}
+
+// Does the pattern match the beginning of the text?
+bool matches_here(std::string_view pattern, std::string_view text) {
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] == '$' && i + 1 == pattern.size()) return i == text.size();
+        if (pattern[i] == '*') {
+            for (std::size_t skipped = i; skipped <= text.size(); ++skipped)
+                if (matches_here(after(pattern, i + 1), after(text, skipped))) return true;
+            return false;
+        }
+        if (i >= text.size() || text[i] != pattern[i]) return false;
+    }
+    return true;
+}
+
+// `^` at the start and `$` at the end of a pattern stand for those of the text.
+bool matches(std::string_view pattern, char const* text) {
+    if (text == nullptr) return false;
+    std::string_view const whole(text);
+    bool const from_start = pattern.starts_with('^');
+    if (from_start) pattern.remove_prefix(1);
+    for (std::size_t i = 0; i <= (from_start ? 0 : whole.size()); ++i)
+        if (matches_here(pattern, after(whole, i))) return true;
+    return false;
+}
+
+bool matches_stack(std::string_view pattern, Stack const& stack) {
+    for (std::size_t i = 0; i < stack.count; ++i) {
+        if (matches(pattern, find_module(stack.frames[i] - 1).module)) return true;
+        for (Symbol const* s = symbol_at(stack.frames[i]); s != nullptr; s = s->next)
+            if (matches(pattern, s->function) || matches(pattern, s->line)) return true;
+    }
+    return false;
+}
+
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+std::string_view without_blanks(std::string_view line) {
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    return line;
+}
+
+void read_line(std::string_view line) {
+    line = without_blanks(line);
+    if (line.empty() || line[0] == '#') return;
+    for (std::string_view const other : others)
+        if (line.starts_with(other) && line.size() > other.size()) return;
+    if (!line.starts_with(ours) || line.size() == ours.size()) {
+        Text warning;
+        warning << "fencepost: " << options.suppressions << ": expected robustness:PATTERN, found "
+                << Quoted{line} << "\n";
+        warning.write_to(2);
+        return;
+    }
+    auto* const pattern = static_cast<Pattern*>(memory::allocate(sizeof(Pattern)));
+    *pattern = {after(line, ours.size()), patterns};
+    patterns = pattern;
+}
+
+bool read_file(char const* path, Text& into) {
+    long const file = call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) return false;
+    char buffer[4096];
+    long bytes;
+    while ((bytes = call(SYS_read, file, buffer, sizeof buffer)) > 0)
+        into << std::string_view(buffer, static_cast<std::size_t>(bytes));
+    call(SYS_close, file);
+    return bytes == 0;
+}
+
+}  // namespace
+
+void read_suppressions() {
+    if (options.suppressions == nullptr) return;
+    file_text = new (memory::allocate(sizeof(Text))) Text;
+    if (!read_file(options.suppressions, *file_text)) {
+        Text warning;
+        warning << "fencepost: cannot read the suppressions " << options.suppressions << "\n";
+        warning.write_to(2);
+        return;
+    }
+    for (std::string_view rest = file_text->view(); !rest.empty();) {
+        std::size_t const end = rest.find('\n');
+        std::size_t const length = end < rest.size() ? end : rest.size();
+        read_line({rest.data(), length});
+        rest.remove_prefix(length < rest.size() ? length + 1 : length);
+    }
+}
+
+bool is_suppressed(Finding const& f) {
+    if (matches("__waiter_pool_base", name_of_global(f.note.address))) return true;
+    if (patterns == nullptr) return false;
+    symbolise(f);
+    for (Pattern const* p = patterns; p != nullptr; p = p->next)
+        if (matches_stack(p->text, f.by) || matches_stack(p->text, f.missed) ||
+            matches(p->text, name_of_global(f.note.address)))
+            return true;
+    return false;
+}
+
+}  // namespace fencepost

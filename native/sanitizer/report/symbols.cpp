@@ -1,0 +1,219 @@
+#include "sanitizer/report/symbols.hpp"
+
+#include <dlfcn.h>
+
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/modules.hpp"
+#include "sanitizer/system/subprocess.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost {
+namespace {
+
+char const* keep(std::string_view text) {
+    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
+    __builtin_memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+    return copy;
+}
+
+struct Known {
+    std::uintptr_t address;
+    Symbol* symbol;
+    Known* next;
+};
+Known* known_code;
+Known* known_data;
+
+Known* find(Known* list, std::uintptr_t address) {
+    while (list != nullptr && list->address != address) list = list->next;
+    return list;
+}
+
+Known& add(Known*& list, std::uintptr_t address) {
+    auto* const entry = static_cast<Known*>(memory::allocate(sizeof(Known)));
+    *entry = {address, nullptr, list};
+    list = entry;
+    return *entry;
+}
+
+Symbol* new_symbol() {
+    auto* const symbol = static_cast<Symbol*>(memory::allocate(sizeof(Symbol)));
+    *symbol = Symbol{};
+    return symbol;
+}
+
+std::string_view next_line(std::string_view& text) {
+    std::size_t const end = text.find('\n');
+    std::string_view const line(text.data(), end < text.size() ? end : text.size());
+    text.remove_prefix(end < text.size() ? end + 1 : text.size());
+    return line;
+}
+
+char const* unless_unknown(std::string_view text) {
+    return text.empty() || text.starts_with("??") ? nullptr : keep(text);
+}
+
+// file:line:column, where the column may be missing.
+void read_position(std::string_view text, Symbol& symbol) {
+    std::size_t colons[2] = {0, 0};
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != ':') continue;
+        colons[0] = colons[1];
+        colons[1] = i;
+    }
+    if (colons[0] == 0) {
+        symbol.line = unless_unknown(text);
+        return;
+    }
+    symbol.line = unless_unknown({text.data(), colons[1]});
+    symbol.column = keep({text.data() + colons[1], text.size() - colons[1]});
+}
+
+// Pairs of lines, function and file:line, innermost first; an empty line ends them.
+Symbol* read_frames(std::string_view& text) {
+    Symbol* first = nullptr;
+    Symbol** place = &first;
+    for (std::string_view name = next_line(text); !name.empty(); name = next_line(text)) {
+        Symbol* const symbol = new_symbol();
+        symbol->function = unless_unknown(name);
+        read_position(next_line(text), *symbol);
+        *place = symbol;
+        place = &symbol->next;
+    }
+    for (Symbol* s = first; s != nullptr; s = s->next) s->inlined = s->next != nullptr;
+    return first;
+}
+
+// The symbolizer's program, once found.
+char const* find_symbolizer() {
+    static char const* found;
+    static bool searched;
+    if (searched) return found;
+    searched = true;
+    for (char const* name :
+         {"llvm-symbolizer", "llvm-symbolizer-19", "llvm-symbolizer-18", "llvm-symbolizer-17",
+          "llvm-symbolizer-16", "llvm-symbolizer-15", "llvm-symbolizer-14"}) {
+        char const* const arguments[] = {name, "--version", nullptr};
+        Text output;
+        if (run_and_read(arguments, output)) return found = name;
+    }
+    return nullptr;
+}
+
+constexpr std::size_t most_questions = 128;
+
+struct Questions {
+    char const* arguments[most_questions + 8];
+    Known* answers[most_questions];
+    std::size_t count = 0;
+};
+
+char const* question(char const* kind, ModulePlace const& place) {
+    Text text;
+    text << kind << " \"" << place.module << "\" " << Hex{place.offset};
+    return keep(text.view());
+}
+
+void ask_llvm(char const* program, Questions& questions, std::size_t begin) {
+    questions.arguments[0] = program;
+    questions.arguments[begin + questions.count] = nullptr;
+    Text output;
+    if (!run_and_read(questions.arguments, output)) return;
+    std::string_view text = output.view();
+    for (std::size_t i = 0; i < questions.count; ++i) questions.answers[i]->symbol = read_frames(text);
+}
+
+// addr2line knows one file at a time, and no data.
+void ask_addr2line(Known& entry, ModulePlace const& place) {
+    Text offset;
+    offset << Hex{place.offset} << std::string_view("\0", 1);
+    char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", place.module,
+                                     offset.view().data(), nullptr};
+    Text output;
+    if (!run_and_read(arguments, output)) return;
+    std::string_view text = output.view();
+    entry.symbol = read_frames(text);
+}
+
+Symbol* from_dynamic_table(std::uintptr_t address) {
+    Dl_info info;
+    Symbol* const symbol = new_symbol();
+    if (dladdr(reinterpret_cast<void*>(address), &info) != 0) symbol->function = info.dli_sname;
+    return symbol;
+}
+
+}  // namespace
+
+void look_up_symbols(std::uintptr_t const* places, std::size_t count, std::uintptr_t data) {
+    char const* const llvm = find_symbolizer();
+    Questions questions;
+    constexpr std::size_t begin = 2;
+    questions.arguments[1] = "--demangle";
+    for (std::size_t i = 0; i < count && questions.count < most_questions; ++i) {
+        std::uintptr_t const address = places[i] - 1;
+        if (find(known_code, address) != nullptr) continue;
+        Known& entry = add(known_code, address);
+        ModulePlace const place = find_module(address);
+        if (place.module == nullptr) continue;
+        if (llvm == nullptr) {
+            ask_addr2line(entry, place);
+            continue;
+        }
+        questions.arguments[begin + questions.count] = question("CODE", place);
+        questions.answers[questions.count++] = &entry;
+    }
+    ModulePlace const place = find_module(data);
+    if (llvm != nullptr && place.module != nullptr && questions.count < most_questions &&
+        find(known_data, data) == nullptr) {
+        questions.arguments[begin + questions.count] = question("DATA", place);
+        questions.answers[questions.count++] = &add(known_data, data);
+    }
+    if (questions.count != 0) ask_llvm(llvm, questions, begin);
+}
+
+Symbol const* symbol_at(std::uintptr_t place) {
+    std::uintptr_t const address = place - 1;
+    Known* entry = find(known_code, address);
+    if (entry == nullptr) entry = &add(known_code, address);
+    if (entry->symbol == nullptr || entry->symbol->function == nullptr)
+        entry->symbol = from_dynamic_table(address);
+    return entry->symbol;
+}
+
+namespace {
+
+bool same_text(char const* a, char const* b) {
+    return a != nullptr && b != nullptr && std::string_view(a) == std::string_view(b);
+}
+
+bool comes_with_the_compiler(std::string_view line) {
+    return line.starts_with("/usr/lib/") || line.starts_with("/usr/bin/../lib/") ||
+           (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos);
+}
+
+}  // namespace
+
+Symbol const& of_the_program(Symbol const& innermost) {
+    Symbol const* s = &innermost;
+    while (s != nullptr && s->line != nullptr && comes_with_the_compiler(s->line)) s = s->next;
+    return s != nullptr ? *s : innermost;
+}
+
+bool same_source(Symbol const& first, Symbol const& second) {
+    Symbol const *a = &first, *b = &second;
+    for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {
+        if (!same_text(a->line, b->line) || !same_text(a->column, b->column)) return false;
+        if (!comes_with_the_compiler(a->line)) return true;
+    }
+    return false;
+}
+
+char const* name_of_global(std::uintptr_t address) {
+    if (Known const* const entry = find(known_data, address); entry != nullptr && entry->symbol != nullptr)
+        return entry->symbol->function;
+    Dl_info info;
+    return dladdr(reinterpret_cast<void*>(address), &info) != 0 ? info.dli_sname : nullptr;
+}
+
+}  // namespace fencepost

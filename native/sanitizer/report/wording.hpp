@@ -1,0 +1,25 @@
+// The words for accesses and orders.
+#pragma once
+
+#include "sanitizer/core/orders.hpp"
+
+namespace fencepost {
+
+// In JSON.
+constexpr char const* name_of(Access access) {
+    constexpr char const* names[] = {"load", "store", "rmw", "cas", "wait", "fence", "synchronisation"};
+    return names[static_cast<int>(access)];
+}
+constexpr char const* name_of(Order order) {
+    constexpr char const* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+    return names[static_cast<int>(order)];
+}
+
+// In sentences.
+constexpr char const* word_for(Access access) {
+    constexpr char const* words[] = {"read", "write", "read-modify-write", "compare-and-exchange",
+                                     "wait", "fence", "synchronisation"};
+    return words[static_cast<int>(access)];
+}
+
+}  // namespace fencepost

@@ -1,0 +1,270 @@
+#include "sanitizer/schedule/scheduler.hpp"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "sanitizer/schedule/decisions.hpp"
+#include "sanitizer/schedule/state.hpp"
+#include "sanitizer/schedule/strategy.hpp"
+#include "sanitizer/schedule/waits.hpp"
+#include "sanitizer/system/lock.hpp"
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost::scheduler {
+
+using detail::End;
+using detail::run_started;
+using detail::runnable;
+using detail::taken;
+using detail::Thread;
+using detail::ThreadList;
+
+namespace {
+
+Lock table_lock;
+Thread* table = nullptr;    // a place is used again when its thread has gone
+std::uint32_t places = 0;   // used so far
+Thread* running = nullptr;  // null while it is decided who
+std::uint64_t step_limit;
+
+Thread& claim(ThreadId id) {
+    Locked const locked(table_lock);
+    Thread* free = nullptr;
+    for (std::uint32_t i = 0; i < places; ++i) {
+        if (!table[i].claimed)
+            free = &table[i];
+        else if (table[i].id == id)
+            return table[i];
+    }
+    if (free == nullptr) {
+        if (places == detail::most_threads) stop_with("fencepost: more threads than a schedule can have\n");
+        free = &table[places++];
+    }
+    free->claimed = true;
+    free->id = id;
+    return *free;
+}
+
+void add(Thread& thread) {
+    thread.waiting = false;
+    thread.sent_signals = 0;
+    thread.cancelled = false;
+    thread.handlers = 0;
+    thread.pinned = 0;
+    thread.runnable = true;
+    runnable.add(thread);
+    strategy::created(thread);
+    strategy::can_run();
+}
+
+void count_step() {
+    if (++taken >= step_limit) {
+        finish();
+        report_step_limit(taken);
+    }
+    if (taken >= detail::next_look) detail::look();
+}
+
+// The thread that goes on now, its wait being over.
+Thread& next_thread(Thread* current, bool yields) {
+    if (detail::woken_from_outside()) detail::ask_everybody();
+    for (;;) {
+        if (runnable.count == 0) detail::find_runnable();
+        Thread& thread = strategy::next(current, yields);
+        if (!thread.waiting) return thread;
+        if (detail::can_go_on(thread)) {
+            thread.end = detail::how_it_ends(thread);
+            thread.waiting = false;
+            return thread;
+        }
+        detail::make_blocked(thread);  // another was faster
+    }
+}
+
+void record_switch(Thread const& to) {
+    if (decisions::writing()) decisions::write_switch(taken - run_started, to.id);
+    run_started = taken;
+}
+
+void hand_over(Thread& from, Thread& to) {
+    if (from.handlers != 0) signal_mask_changed(from.fiber);  // the kernel blocks what is being handled
+    record_switch(to);
+    switch_fibers(from.fiber, to.fiber);
+}
+
+// The handlers run here, in the thread that the signals were sent to.
+bool deliver_signals(Thread& self) {
+    std::uint64_t const signals = detail::deliverable_signals(self);
+    if (signals == 0) return false;
+    self.sent_signals &= ~signals;
+    apply_signal_mask(self.fiber);
+    ++self.handlers;
+    long const process = kernel::call(SYS_getpid);
+    long const carrier = kernel::call(SYS_gettid);
+    for (int number = 1; number <= 64; ++number) {
+        if ((signals >> (number - 1) & 1) != 0) kernel::call(SYS_tgkill, process, carrier, number);
+    }
+    --self.handlers;
+    signal_mask_changed(self.fiber);
+    return true;
+}
+
+End wait_once(Thread& self, Wait const& wait) {
+    running = nullptr;
+    self.wait = wait;
+    self.waiting = true;
+    self.interrupted = false;
+    self.frame = __builtin_frame_address(0);
+    if (wait.memory) ++detail::waiting_for_memory;
+    detail::make_blocked(self);
+    count_step();
+    Thread& next = next_thread(nullptr, false);
+    if (&next != &self) hand_over(self, next);
+    if (wait.memory) --detail::waiting_for_memory;
+    running = &self;
+    return self.end;
+}
+
+// Main may end before the others, by pthread_exit; its keys' destructors run in rounds then, and this is the
+// last.
+pthread_key_t main_key;
+void at_end_of_main(void* rounds_left) {
+    auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
+    if (left > 1)
+        pthread_setspecific(main_key, reinterpret_cast<void*>(left - 1));
+    else
+        thread_ends();
+}
+
+void* as_object(ThreadId id) {
+    return reinterpret_cast<void*>(std::uintptr_t{id} + 1);
+}
+
+bool has_ended(void* object) {
+    return detail::find(static_cast<ThreadId>(reinterpret_cast<std::uintptr_t>(object) - 1)) == nullptr;
+}
+
+}  // namespace
+
+namespace detail {
+
+constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
+
+Thread* find(ThreadId id) {
+    for (ThreadList const* list : {&runnable, &blocked}) {
+        for (std::uint32_t i = 0; i < list->count; ++i) {
+            if (list->items[i]->id == id) return list->items[i];
+        }
+    }
+    return nullptr;
+}
+
+bool has_turn() {
+    return self != nullptr && running == self;
+}
+
+void step(bool yields) {
+    if (!has_turn() || self->pinned != 0) return;
+    running = nullptr;
+    count_step();
+    Thread& next = next_thread(self, yields);
+    if (&next != self) hand_over(*self, next);
+    running = self;
+    if (self->sent_signals != 0) deliver_signals(*self);
+}
+
+}  // namespace detail
+
+void start(Settings const& settings) {
+    if (settings.kind == Kind::os) return;
+    step_limit = settings.steps;
+    std::uint64_t const seed =
+        settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
+    detail::choices.state = ~seed;
+    strategy::start(settings);
+    if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
+    detail::start_waits();
+    table = static_cast<Thread*>(memory::pages(detail::most_threads * sizeof(Thread)));
+    Thread& main = claim(0);
+    add(main);
+    start_fibers(main.fiber, settings.futexes);
+    detail::self = running = &main;
+    pthread_key_create(&main_key, at_end_of_main);
+    pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
+}
+
+bool block(Wait const& wait) {
+    Thread& self = *detail::self;
+    while (!wait.ready(wait.argument)) {
+        End const end = wait_once(self, wait);
+        bool const handled = deliver_signals(self);  // a handler may have taken what was ready
+        bool const over = end == End::ready ? !handled : end != End::signal || wait.interruptible;
+        if (!over) continue;
+        self.end = end;  // a handler may have waited too
+        return end == End::ready;
+    }
+    self.end = End::ready;
+    return true;
+}
+
+void thread_created(ThreadId child) {
+    Thread& thread = claim(child);
+    await_parked(thread.fiber);
+    add(thread);
+}
+
+void thread_begins(ThreadId id) {
+    Thread& self = claim(id);
+    detail::self = &self;
+    await_first_turn(self.fiber);
+    running = &self;
+}
+
+void thread_ends() {
+    if (!active()) return;
+    Thread& self = *detail::self;
+    wake(as_object(self.id));
+    running = nullptr;
+    detail::self = nullptr;
+    runnable.remove(self);
+    count_step();
+    if (runnable.count == 0 && detail::blocked.count == 0) return;  // the process ends with it
+    Thread& next = next_thread(nullptr, false);
+    record_switch(next);
+    leave_fibers(self.fiber, next.fiber);
+    Locked const locked(table_lock);
+    self.claimed = false;
+}
+
+bool wait_for_end(ThreadId id, std::int64_t deadline) {
+    Thread* const thread = detail::find(id);
+    if (thread == nullptr) return true;
+    return detail::block_or_be_cancelled(
+        {has_ended, as_object(id), as_object(id), "end of a thread", &thread->fiber.tid, deadline});
+}
+
+void forked() {
+    if (!active()) return;
+    Thread& self = *detail::self;
+    detail::forget_waits();
+    runnable.add(self);
+    for (std::uint32_t i = 0; i < places; ++i) table[i].claimed = &table[i] == &self;
+    decisions::abandon();
+    only_fiber(self.fiber);
+}
+
+std::uint32_t choose(std::uint32_t n) {
+    return detail::choices.below(n);
+}
+
+std::uint64_t steps() {
+    return taken;
+}
+
+void finish() {
+    decisions::close_written();
+}
+
+}  // namespace fencepost::scheduler

@@ -1,0 +1,146 @@
+// Schedules: one thread of the program at a time, and who comes next is decided here.
+//
+//   os       no schedule
+//   random   at every point a thread is drawn from those that can run
+//   pct      the thread with the highest priority runs; priorities are random, and at depth - 1 random steps
+//            the running thread falls below all others (Burckhardt and others, ASPLOS 2010). A thread that
+//            repeats itself without effect falls too, because a spin loop would run for ever
+//   replay   the decisions of an earlier run, from a file
+//
+// A step is what a thread does from one point to the next. Time is counted in steps, a microsecond each, and
+// runs ahead when every thread waits: sleeps and timed waits take no real time and repeat exactly.
+//
+// A thread is not interrupted between points: a loop that waits for a variable that is not atomic never ends.
+//
+// Threads that the library has not seen starting, and threads after thread_ends(), run beside the schedule:
+// active() is false in them, and the rest of the library still needs its locks because of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fencepost::scheduler {
+
+using ThreadId = std::uint32_t;  // main is 0
+inline constexpr ThreadId no_thread = UINT32_MAX;
+
+enum class Kind : std::uint8_t { os, random, pct };
+
+struct Settings {
+    Kind kind = Kind::os;
+    std::uint64_t seed = 1;
+    std::uint32_t depth = 3;           // pct
+    std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
+    std::uint64_t steps = 20'000'000;  // then the run is given up
+    bool futexes = false;              // no switching in user space, even if the processor could
+    char const* decisions = nullptr;   // file to write
+    char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
+};
+
+namespace detail {
+struct Thread;
+extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
+extern std::uint32_t steps_without_effect;
+extern std::uint32_t waiting_for_memory;
+void step(bool yields);
+}  // namespace detail
+
+// From the initialisation of the library, in the main thread.
+void start(Settings const&);
+
+// Does this thread run under a schedule? Mode races has none.
+#if defined(FENCEPOST_RACES)
+constexpr bool active() {
+    return false;
+}
+#else
+inline bool active() {
+    return detail::self != nullptr;
+}
+#endif
+
+// Before every atomic operation and fence, and before calls of the synchronisation library that do not block
+// (the functions of schedule/sync.hpp have their own): perhaps others run first. Not with a lock of the
+// library held.
+inline void point() {
+    if (active()) detail::step(false);
+}
+
+// The same where the thread cannot go on before another has done something: a repetition of an await loop,
+// sched_yield, a pause instruction.
+inline void yield_point() {
+    if (active()) detail::step(true);
+}
+
+// The operation just done changed memory, so the thread does not merely spin.
+inline void progress() {
+    detail::steps_without_effect = 0;
+}
+
+inline constexpr std::int64_t never = INT64_MAX;
+
+// What a blocked thread waits for. `ready` must depend on nothing but what wake(object) is called after; it
+// is asked in any thread of the schedule and must not block or reach a point.
+struct Wait {
+    bool (*ready)(void*);
+    void* argument;
+    void const* object;
+    char const* on_what;  // "mutex", "condition variable", … for the report of a deadlock
+    std::int32_t const* owner =
+        nullptr;                    // the kernel's number of the thread that can end the wait, if one can
+    std::int64_t deadline = never;  // in nanoseconds of now()
+    bool memory = false;            // object is an atomic location
+    bool may_end_early = false;     // for no reason, as condition variables and futexes may
+    bool interruptible = false;     // a signal that the thread has handled ends it too
+    bool cancellable = false;       // pthread_cancel ends it too; the caller then looks for that
+    bool outside = false;           // the world outside the schedule can end it: `ready` is asked anew
+};
+
+// Blocks until the wait is over; false if its deadline, or a signal where allowed, came first. Only if
+// active().
+[[gnu::noinline]] bool block(Wait const&);
+
+// What is waited for at this object may have changed. Harmless if nobody waits; any thread may call it.
+void wake(void const* object);
+
+// For waits on atomic locations (fp_wait and its like), the object being the address: after a write that
+// changed a value, `if (memory_awaited()) wake(address)`.
+inline bool memory_awaited() {
+    return detail::waiting_for_memory != 0;
+}
+
+// Only if the parent was active() when it called pthread_create. In the parent, after that has succeeded; the
+// child is schedulable from here on.
+void thread_created(ThreadId child);
+// In the child, before anything else.
+void thread_begins(ThreadId self);
+// In any thread, after the last round of destructors: it leaves the schedule.
+void thread_ends();
+// Blocks until that has happened, so that the real pthread_join is short; false if the deadline passed first.
+bool wait_for_end(ThreadId, std::int64_t deadline = never);
+
+// In the child of a fork: the other threads are gone.
+void forked();
+
+// A number below n that depends on the seed and on earlier calls only (fp_choose).
+std::uint32_t choose(std::uint32_t n);
+
+// Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
+std::uint64_t steps();
+std::int64_t now();
+
+// Before the process ends in an orderly way: completes the file of decisions.
+void finish();
+
+// What the scheduler asks of reports.cpp. Both end the process.
+struct Blocked {
+    ThreadId thread;
+    char const* on_what;
+    void const* object;
+    ThreadId owner;     // the thread that could end the wait, or no_thread
+    void const* frame;  // frame pointer in the blocked call, for its stack
+};
+[[noreturn]] void report_deadlock(Blocked const* threads, std::size_t count);
+[[noreturn]] void report_step_limit(std::uint64_t steps);
+
+}  // namespace fencepost::scheduler

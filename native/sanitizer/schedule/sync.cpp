@@ -1,0 +1,257 @@
+#include "sanitizer/schedule/sync.hpp"
+
+#include <errno.h>
+#include <linux/futex.h>
+
+#include <climits>
+
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/schedule/state.hpp"
+#include "sanitizer/schedule/time.hpp"
+#include "sanitizer/system/real.hpp"
+#include "sanitizer/system/syscalls.hpp"
+
+namespace fencepost::scheduler {
+
+using detail::self;
+
+namespace {
+
+bool valid(TimeLimit limit) {
+    return limit.until == nullptr || (limit.until->tv_nsec >= 0 && limit.until->tv_nsec < 1'000'000'000);
+}
+
+std::int64_t deadline(TimeLimit limit) {
+    return limit.until == nullptr ? never : schedule_time(*limit.until, limit.clock);
+}
+
+// Tries until it is not refused, and waits in between.
+template <typename Try>
+int lock_by(Try attempt, Wait wait, TimeLimit limit) {
+    for (;;) {
+        int const result = attempt();
+        if (result != EBUSY) return result;
+        if (!valid(limit)) return EINVAL;
+        wait.deadline = deadline(limit);
+        if (!(wait.cancellable ? detail::block_or_be_cancelled(wait) : block(wait))) return ETIMEDOUT;
+    }
+}
+
+int unlocked(int result, void const* object) {
+    wake(object);
+    return result;
+}
+
+// The lock word holds 0, the owner's number, or states above it: waiters, a dead owner.
+bool mutex_is_free(void* mutex) {
+    return (static_cast<pthread_mutex_t*>(mutex)->__data.__lock & FUTEX_TID_MASK) == 0;
+}
+
+int lock_without_point(pthread_mutex_t* mutex, TimeLimit limit) {
+    auto const& data = mutex->__data;
+    auto const attempt = [&] {
+        int const result = REAL(pthread_mutex_trylock)(mutex);
+        bool const mine = result == EBUSY && data.__owner == self->fiber.tid;
+        return mine && (data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : result;
+    };
+    return lock_by(attempt, {mutex_is_free, mutex, mutex, "mutex", &data.__owner}, limit);
+}
+
+bool rwlock_is_readable(void* lock) {
+    auto* const rwlock = static_cast<pthread_rwlock_t*>(lock);
+    return REAL(pthread_rwlock_tryrdlock)(rwlock) == 0 && REAL(pthread_rwlock_unlock)(rwlock) == 0;
+}
+
+bool rwlock_is_free(void* lock) {
+    auto* const rwlock = static_cast<pthread_rwlock_t*>(lock);
+    return REAL(pthread_rwlock_trywrlock)(rwlock) == 0 && REAL(pthread_rwlock_unlock)(rwlock) == 0;
+}
+
+bool written_by_self(pthread_rwlock_t const* lock) {
+    return lock->__data.__cur_writer == self->fiber.tid;
+}
+
+bool spinlock_is_free(void* lock) {
+    auto* const spinlock = static_cast<pthread_spinlock_t*>(lock);
+    return REAL(pthread_spin_trylock)(spinlock) == 0 && REAL(pthread_spin_unlock)(spinlock) == 0;
+}
+
+bool semaphore_is_positive(void* semaphore) {
+    int value = 0;
+    ::sem_getvalue(static_cast<sem_t*>(semaphore), &value);
+    return value > 0;
+}
+
+bool nobody_initialises(void* control) {
+    constexpr int in_progress = 1;
+    return (__atomic_load_n(static_cast<pthread_once_t*>(control), __ATOMIC_RELAXED) & 3) != in_progress;
+}
+
+// What a pthread_barrier_t holds under a schedule.
+struct Barrier {
+    std::uint32_t count;
+    std::uint32_t arrived;
+};
+static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t) && alignof(Barrier) <= alignof(pthread_barrier_t));
+
+Barrier& in(pthread_barrier_t* barrier) {
+    return *reinterpret_cast<Barrier*>(barrier);
+}
+
+int fails(int error) {
+    errno = error;
+    return -1;
+}
+
+}  // namespace
+
+int mutex_lock(pthread_mutex_t* mutex, TimeLimit limit) {
+    point();
+    return lock_without_point(mutex, limit);
+}
+
+int mutex_trylock(pthread_mutex_t* mutex) {
+    point();
+    return REAL(pthread_mutex_trylock)(mutex);
+}
+
+int mutex_unlock(pthread_mutex_t* mutex) {
+    point();
+    return unlocked(REAL(pthread_mutex_unlock)(mutex), mutex);
+}
+
+int rwlock_rdlock(pthread_rwlock_t* lock, TimeLimit limit) {
+    point();
+    if (written_by_self(lock)) return EDEADLK;
+    auto const attempt = [&] { return REAL(pthread_rwlock_tryrdlock)(lock); };
+    return lock_by(attempt, {rwlock_is_readable, lock, lock, "read-write lock", &lock->__data.__cur_writer},
+                   limit);
+}
+
+int rwlock_wrlock(pthread_rwlock_t* lock, TimeLimit limit) {
+    point();
+    if (written_by_self(lock)) return EDEADLK;
+    auto const attempt = [&] { return REAL(pthread_rwlock_trywrlock)(lock); };
+    return lock_by(attempt, {rwlock_is_free, lock, lock, "read-write lock", &lock->__data.__cur_writer},
+                   limit);
+}
+
+int rwlock_tryrdlock(pthread_rwlock_t* lock) {
+    point();
+    return REAL(pthread_rwlock_tryrdlock)(lock);
+}
+
+int rwlock_trywrlock(pthread_rwlock_t* lock) {
+    point();
+    return REAL(pthread_rwlock_trywrlock)(lock);
+}
+
+int rwlock_unlock(pthread_rwlock_t* lock) {
+    point();
+    return unlocked(REAL(pthread_rwlock_unlock)(lock), lock);
+}
+
+int spin_lock(pthread_spinlock_t* lock) {
+    point();
+    auto* const object = const_cast<int*>(lock);
+    auto const attempt = [&] { return REAL(pthread_spin_trylock)(lock); };
+    return lock_by(attempt, {spinlock_is_free, object, object, "spin lock"}, {});
+}
+
+int spin_trylock(pthread_spinlock_t* lock) {
+    point();
+    return REAL(pthread_spin_trylock)(lock);
+}
+
+int spin_unlock(pthread_spinlock_t* lock) {
+    point();
+    return unlocked(REAL(pthread_spin_unlock)(lock), const_cast<int*>(lock));
+}
+
+clockid_t cond_clock(pthread_cond_t const* condition) {
+    constexpr unsigned monotonic = 2;
+    return (condition->__data.__wrefs & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, TimeLimit limit) {
+    if (!valid(limit)) return EINVAL;
+    point();
+    self->cancelled = false;
+    pthread_testcancel();
+    if (int const error = REAL(pthread_mutex_unlock)(mutex)) return error;
+    wake(mutex);
+    Wait wait{nullptr, nullptr, condition, "condition variable"};
+    wait.deadline = deadline(limit);
+    wait.may_end_early = wait.cancellable = true;
+    detail::block_until_chosen(wait);
+    detail::End const end = self->end;
+    int const error = lock_without_point(mutex, {});
+    if (end == detail::End::cancelled) pthread_testcancel();  // the cleanup handlers find the mutex locked
+    return error != 0 ? error : end == detail::End::deadline ? ETIMEDOUT : 0;
+}
+
+// Threads beside the schedule wait in the C library.
+int cond_signal(pthread_cond_t* condition) {
+    point();
+    if (detail::choose_waiting(condition, 1) != 0) return 0;
+    return REAL_VERSION(pthread_cond_signal, "GLIBC_2.3.2")(condition);
+}
+
+int cond_broadcast(pthread_cond_t* condition) {
+    point();
+    detail::choose_waiting(condition, UINT32_MAX);
+    return REAL_VERSION(pthread_cond_broadcast, "GLIBC_2.3.2")(condition);
+}
+
+int sem_wait(sem_t* semaphore, TimeLimit limit) {
+    point();
+    auto const attempt = [&] {
+        if (REAL(sem_trywait)(semaphore) == 0) return 0;
+        return errno == EAGAIN ? EBUSY : errno;
+    };
+    Wait wait{semaphore_is_positive, semaphore, semaphore, "semaphore"};
+    wait.cancellable = true;
+    int const error = lock_by(attempt, wait, limit);
+    return error == 0 ? 0 : fails(error);
+}
+
+int sem_trywait(sem_t* semaphore) {
+    point();
+    return REAL(sem_trywait)(semaphore);
+}
+
+int sem_post(sem_t* semaphore) {
+    point();
+    return unlocked(REAL(sem_post)(semaphore), semaphore);
+}
+
+int barrier_init(pthread_barrier_t* barrier, pthread_barrierattr_t const*, unsigned count) {
+    if (count == 0 || count > INT_MAX) return EINVAL;
+    in(barrier) = {count, 0};
+    return 0;
+}
+
+int barrier_wait(pthread_barrier_t* barrier) {
+    point();
+    Barrier& state = in(barrier);
+    if (++state.arrived < state.count) {
+        detail::block_until_chosen({nullptr, nullptr, barrier, "barrier"});
+        return 0;
+    }
+    state.arrived = 0;
+    detail::choose_waiting(barrier, UINT32_MAX);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+int barrier_destroy(pthread_barrier_t*) {
+    return 0;
+}
+
+// The C library runs `initialise`, so that an exception from it leaves things as they should be.
+int once(pthread_once_t* control, void (*initialise)()) {
+    point();
+    block({nobody_initialises, control, control, "once"});
+    return unlocked(REAL(pthread_once)(control, initialise), control);
+}
+
+}  // namespace fencepost::scheduler

@@ -1,0 +1,128 @@
+#include "sanitizer/system/options.hpp"
+
+#include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost {
+
+Options options;
+
+namespace {
+
+constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
+
+char const* keep(std::string_view text) {
+    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
+    __builtin_memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+    return copy;
+}
+
+bool set_flag(std::string_view value, bool& into) {
+    if (value == "0" || value == "1") into = value == "1";
+    return value == "0" || value == "1";
+}
+
+template <class Number>
+bool set_number(std::string_view value, Number& into) {
+    std::uint64_t number = 0;
+    if (!parse_number(value, number)) return false;
+    into = static_cast<Number>(number);
+    return true;
+}
+
+bool set_path(std::string_view value, char const*& into) {
+    into = keep(value);
+    return !value.empty();
+}
+
+bool set_schedule(std::string_view value) {
+    if (value != "os" && value != "random" && value != "pct") return false;
+    options.schedule.kind = value == "os"       ? scheduler::Kind::os
+                            : value == "random" ? scheduler::Kind::random
+                                                : scheduler::Kind::pct;
+    options.schedule_name = keep(value);
+    return true;
+}
+
+bool set_switch(std::string_view value) {
+    options.schedule.futexes = value == "futex";
+    return value == "futex" || value == "auto";
+}
+
+bool set_log_path(std::string_view value) {
+    options.log_path = value == "stderr" ? nullptr : keep(value);
+    return !value.empty();
+}
+
+enum class Setting { done, bad_value, unknown };
+
+Setting set(std::string_view name, std::string_view value) {
+    auto const result = [](bool good) { return good ? Setting::done : Setting::bad_value; };
+    if (name == "halt_on_error") return result(set_flag(value, options.halt_on_error));
+    if (name == "exitcode") return result(set_number(value, options.exitcode));
+    if (name == "log_path") return result(set_log_path(value));
+    if (name == "quiet") return result(set_flag(value, options.quiet));
+    if (name == "json") return result(set_path(value, options.json));
+    if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "max_findings") return result(set_number(value, options.max_findings));
+    if (name == "await_loops") return result(set_flag(value, options.await_loops));
+    if (name == "threads_limit") return result(set_number(value, options.threads_limit));
+    if (name == "run_by") return result(set_number(value, options.run_by));
+    if (name == "schedule") return result(set_schedule(value));
+    if (name == "seed") return result(set_number(value, options.schedule.seed));
+    if (name == "depth") return result(set_number(value, options.schedule.depth));
+    if (name == "steps") return result(set_number(value, options.schedule.steps));
+    if (name == "length") return result(set_number(value, options.schedule.length));
+    if (name == "switch") return result(set_switch(value));
+    if (name == "decisions") return result(set_path(value, options.schedule.decisions));
+    if (name == "replay") return result(set_path(value, options.schedule.replay));
+    return Setting::unknown;
+}
+
+void read_setting(std::string_view setting) {
+    std::size_t const equals = setting.find('=');
+    std::string_view const name(setting.data(), equals < setting.size() ? equals : setting.size());
+    std::size_t const rest = equals < setting.size() ? equals + 1 : setting.size();
+    std::string_view const value(setting.data() + rest, setting.size() - rest);
+    Setting const outcome = set(name, value);
+    if (outcome == Setting::done) return;
+    Text warning;
+    warning << "fencepost: FENCEPOST_OPTIONS: "
+            << (outcome == Setting::unknown ? "no option is called " : "bad value of ") << Quoted{name};
+    if (outcome == Setting::bad_value) warning << ": " << Quoted{value};
+    warning << "\n";
+    warning.write_to(2);
+}
+
+}  // namespace
+
+void read_options(char** environment) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        std::string_view text(*environment);
+        if (!text.starts_with(variable)) continue;
+        text.remove_prefix(variable.size());
+        while (!text.empty()) {
+            std::size_t const colon = text.find(':');
+            std::string_view const setting(text.data(), colon < text.size() ? colon : text.size());
+            if (!setting.empty()) read_setting(setting);
+            text.remove_prefix(setting.size() < text.size() ? setting.size() + 1 : setting.size());
+        }
+    }
+}
+
+char const* with_process_number(char const* path) {
+    Text text;
+    for (; *path != '\0'; ++path) {
+        if (path[0] == '%' && path[1] == 'p') {
+            text << static_cast<std::uint64_t>(scheduler::kernel::call(SYS_getpid));
+            ++path;
+        } else {
+            text << std::string_view(path, 1);
+        }
+    }
+    return keep(text.view());
+}
+
+}  // namespace fencepost

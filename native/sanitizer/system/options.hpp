@@ -1,0 +1,48 @@
+// What the user may set: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
+// that is not known gives one line of warning.
+//
+//   halt_on_error=0      end the process at the first finding
+//   exitcode=66          exit code of a process with findings; 0 keeps the program's own
+//   log_path=stderr      where the text report goes; a file's name may contain %p, the process number
+//   quiet=0              no text report
+//   json=FILE            events as JSON lines; %p as above
+//   suppressions=FILE    lines `robustness:PATTERN`: findings with a frame that matches are left out
+//   max_findings=100     then only counted
+//   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
+//   threads_limit=4096   threads whose atomics are watched at one time
+//   run_by=0             end when this process does, if it has started us
+//   schedule=os          os, random or pct (scheduler.hpp), with
+//   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sanitizer/schedule/scheduler.hpp"
+
+namespace fencepost {
+
+struct Options {
+    bool halt_on_error = false;
+    bool quiet = false;
+    bool await_loops = true;
+    std::uint32_t exitcode = 66;
+    std::uint32_t max_findings = 100;
+    std::uint32_t threads_limit = 4096;
+    std::uint32_t run_by = 0;
+    char const* log_path = nullptr;  // null: standard error
+    char const* json = nullptr;
+    char const* suppressions = nullptr;
+    char const* schedule_name = "os";
+    scheduler::Settings schedule;
+};
+
+extern Options options;
+
+// Reads the environment, which `getenv` cannot do where this is called.
+void read_options(char** environment);
+
+// `path` with the process number for %p, ended by a zero; the result is never freed.
+char const* with_process_number(char const* path);
+
+}  // namespace fencepost

@@ -1,0 +1,1 @@
+"""Repair: the cheapest changes that make a program right."""

@@ -1,0 +1,302 @@
+"""Which changes could repair a program, and what is the program with some of them made?
+
+    kind            change                                              models
+    sc-fence        insert an SC fence                                  ra, rc20, tso
+    exchange        turn a store into an exchange, its result unused    ra, rc20
+    acquire-fence   insert an acquire fence                             rc20
+    release-fence   insert a release fence                              rc20
+    acquire-load    make a relaxed load or wait acquire                 rc20
+    release-store   make a relaxed store release                        rc20
+    acquire-rmw     make the read part of an RMW acquire                rc20
+    release-rmw     make the write part of an RMW release               rc20
+
+Under RA every access acquires and releases anyway, so only the first two can help. A store is also offered
+`acquire-rmw`, which takes effect together with `exchange`. Left out is what cannot help: changes to
+locations that one thread alone uses or that nobody writes, acquire with nothing after it, release with
+nothing before it, and a fence where another place for it is at least as good:
+
+    acquire fence   stands after a relaxed read, after a store, or where several ways come together
+    release fence   stands before a relaxed write, or where several ways part
+
+A function that makes several threads is changed for all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from fencepost.program import (
+    CellAccess,
+    Exchange,
+    Fence,
+    Instruction,
+    Load,
+    Mode,
+    Program,
+    Store,
+    Thread,
+    Wait,
+    access_modes,
+    moved,
+)
+from fencepost.static.fence_places import AccessFlow, FencePlace, Side, loop_depths
+
+Kind = Literal[
+    "sc-fence",
+    "exchange",
+    "acquire-fence",
+    "release-fence",
+    "acquire-load",
+    "release-store",
+    "acquire-rmw",
+    "release-rmw",
+]
+
+# Roughly the cost on common machines of executing it once, an acquire load being 1.
+DEFAULT_COSTS: dict[Kind, float] = {
+    "sc-fence": 10,
+    "exchange": 8,
+    "acquire-fence": 2,
+    "release-fence": 2,
+    "acquire-load": 1,
+    "release-store": 1,
+    "acquire-rmw": 1,
+    "release-rmw": 1,
+}
+KINDS: dict[str, tuple[Kind, ...]] = {
+    "ra": ("sc-fence", "exchange"),
+    "rc20": tuple(DEFAULT_COSTS),
+    "tso": ("sc-fence",),
+}
+
+_FENCE_MODES: dict[Kind, Mode] = {
+    "sc-fence": Mode.SC,
+    "acquire-fence": Mode.ACQ,
+    "release-fence": Mode.REL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change to the statement at `pc` of a function, or a fence on one `side` of it.
+
+    `threads` are the threads that the function makes, `loops` the number of loops around the statement.
+    """
+
+    kind: Kind
+    threads: tuple[int, ...]
+    pc: int
+    side: Side | None = None
+    loops: int = 0
+
+
+class Origin(NamedTuple):
+    """What an instruction of a changed program was: the one at `pc`, or on one side of it a new fence."""
+
+    pc: int
+    side: Side | None = None
+
+
+class Changed(NamedTuple):
+    """A program with changes made, and for each of its threads where each instruction comes from."""
+
+    program: Program
+    origins: tuple[tuple[Origin, ...], ...]
+
+
+def candidates(program: Program, model: str, kinds: Collection[Kind] | None = None) -> tuple[Change, ...]:
+    """Every change of the given kinds that might help to make the program robust against the model."""
+    wanted = set(KINDS[model]) & set(KINDS[model] if kinds is None else kinds)
+    if model == "tso":
+        return tuple(_fences_against_tso(program)) if wanted else ()
+    shared = _shared_locations(program)
+    return tuple(
+        change
+        for threads in _functions(program)
+        for change in _Offers(program.threads[threads[0]].code, threads, shared, wanted).all()
+        if change.kind in wanted
+    )
+
+
+def apply(program: Program, changes: Iterable[Change]) -> Changed:
+    """The program with the changes made."""
+    by_thread: dict[int, list[Change]] = {}
+    for change in changes:
+        for number in change.threads:
+            by_thread.setdefault(number, []).append(change)
+    threads, origins = [], []
+    for number, thread in enumerate(program.threads):
+        changed, origin = _changed(thread, by_thread.get(number, []))
+        threads.append(changed)
+        origins.append(origin)
+    return Changed(replace(program, threads=tuple(threads)), tuple(origins))
+
+
+def new_fence(kinds: Collection[Kind], at: Instruction) -> Fence | None:
+    """The one fence that does what all the fences among `kinds` do, placed where `at` is."""
+    modes = {_FENCE_MODES[kind] for kind in kinds if kind in _FENCE_MODES}
+    if not modes:
+        return None
+    mode = Mode.SC if Mode.SC in modes else Mode.ACQ_REL if len(modes) > 1 else modes.pop()
+    return Fence(mode, at=at.at)
+
+
+def strengthened(instruction: Instruction, kinds: Collection[Kind]) -> Instruction:
+    """The instruction with those of `kinds` done to it that are not fences."""
+    match instruction:
+        case Load() | Wait():
+            return replace(instruction, mode=Mode.ACQ) if "acquire-load" in kinds else instruction
+        case Store(cell, value, mode):
+            write = Mode.REL if "release-store" in kinds else mode
+            read = Mode.ACQ if "acquire-rmw" in kinds else Mode.RLX
+            if "exchange" in kinds:
+                return Exchange(None, cell, value, read, write, at=instruction.at)
+            return replace(instruction, mode=write)
+    if not isinstance(instruction, CellAccess):
+        return instruction
+    read = Mode.ACQ if "acquire-rmw" in kinds else instruction.load_mode
+    write = Mode.REL if "release-rmw" in kinds else instruction.store_mode
+    return replace(instruction, load_mode=read, store_mode=write)
+
+
+# --- what is offered
+
+
+def _shared_locations(program: Program) -> set[str]:
+    """The atomic locations that several threads use and some thread writes."""
+    users: dict[str, set[int]] = {}
+    written: set[str] = set()
+    for number, thread in enumerate(program.threads):
+        for instruction in thread.code:
+            if isinstance(instruction, CellAccess):
+                users.setdefault(instruction.cell.name, set()).add(number)
+                if access_modes(instruction)[1] is not None:
+                    written.add(instruction.cell.name)
+    return {
+        name
+        for name, threads in users.items()
+        if len(threads) > 1 and name in written and program.location_named[name].atomic
+    }
+
+
+def _functions(program: Program) -> list[tuple[int, ...]]:
+    """The threads of each function."""
+    functions: dict[object, list[int]] = {}
+    for number, thread in enumerate(program.threads):
+        key = number if thread.copies is None else (thread.family, thread.code)
+        functions.setdefault(key, []).append(number)
+    return [tuple(threads) for threads in functions.values()]
+
+
+def _fences_against_tso(program: Program) -> Iterator[Change]:
+    """A fence anywhere between two accesses: every write counts, since the order of all of them does."""
+    for threads in _functions(program):
+        code = program.threads[threads[0]].code
+        loops = loop_depths(code)
+        for pc, side in AccessFlow(code, lambda i: isinstance(i, CellAccess)).places(crossings=True):
+            yield Change("sc-fence", threads, pc, side, loops[pc])
+
+
+class _Offers:
+    """The changes to one function."""
+
+    def __init__(
+        self, code: Sequence[Instruction], threads: tuple[int, ...], shared: set[str], wanted: set[Kind]
+    ) -> None:
+        self._code = code
+        self._threads = threads
+        self._exchanges = "exchange" in wanted
+        self._loops = loop_depths(code)
+        self._flow = AccessFlow(code, lambda i: isinstance(i, CellAccess) and i.cell.name in shared)
+
+    def all(self) -> Iterator[Change]:
+        for place in self._flow.places():
+            for kind in self._fences(place):
+                yield Change(kind, self._threads, place.pc, place.side, self._loops[place.pc])
+        for pc in self._flow.accesses:
+            for kind in self._strengthenings(pc):
+                yield Change(kind, self._threads, pc, None, self._loops[pc])
+
+    def _fences(self, place: FencePlace) -> Iterator[Kind]:
+        yield "sc-fence"
+        if self._acquire_fence_may_help(place):
+            yield "acquire-fence"
+        if self._release_fence_may_help(place):
+            yield "release-fence"
+
+    def _acquire_fence_may_help(self, place: FencePlace) -> bool:
+        if place.side == "after":
+            return self._reads_relaxed(place.pc)
+        previous = self._flow.previous[place.pc]
+        if len(previous) == 1:
+            return self._reads_relaxed(next(iter(previous)))
+        return any(self._reads_relaxed(pc) for pc in self._flow.can_precede(place.pc))
+
+    def _release_fence_may_help(self, place: FencePlace) -> bool:
+        if place.side == "before" and self._writes_relaxed(place.pc):
+            return True
+        several = len(self._flow.next[place.pc]) > 1
+        return several and any(self._writes_relaxed(pc) for pc in self._flow.can_follow(place.pc))
+
+    def _strengthenings(self, pc: int) -> Iterator[Kind]:
+        instruction = self._code[pc]
+        acquire_may_help = bool(self._flow.next[pc]) and self._reads_relaxed(pc)
+        release_may_help = bool(self._flow.previous[pc]) and self._writes_relaxed(pc)
+        match instruction:
+            case Load() | Wait():
+                if acquire_may_help:
+                    yield "acquire-load"
+            case Store():
+                yield "exchange"
+                if release_may_help:
+                    yield "release-store"
+                if acquire_may_help:
+                    yield "acquire-rmw"
+            case _:
+                if acquire_may_help:
+                    yield "acquire-rmw"
+                if release_may_help:
+                    yield "release-rmw"
+
+    def _reads_relaxed(self, pc: int) -> bool:
+        """Also what would read relaxed if it were turned into an exchange."""
+        access = self._code[pc]
+        if isinstance(access, Store):
+            return self._exchanges
+        return isinstance(access, CellAccess) and access_modes(access)[0] is Mode.RLX
+
+    def _writes_relaxed(self, pc: int) -> bool:
+        access = self._code[pc]
+        return isinstance(access, CellAccess) and access_modes(access)[1] is Mode.RLX
+
+
+# --- making changes
+
+
+def _changed(thread: Thread, changes: Sequence[Change]) -> tuple[Thread, tuple[Origin, ...]]:
+    kinds: dict[Origin, set[Kind]] = {}
+    for change in changes:
+        kinds.setdefault(Origin(change.pc, change.side), set()).add(change.kind)
+    code: list[Instruction] = []
+    origins: list[Origin] = []
+    starts: list[int] = []  # old index -> new one; a jump to a statement meets the fence before it
+
+    def add(instruction: Instruction | None, origin: Origin) -> None:
+        if instruction is not None:
+            code.append(instruction)
+            origins.append(origin)
+
+    for pc, instruction in enumerate(thread.code):
+        here, before, after = Origin(pc), Origin(pc, "before"), Origin(pc, "after")
+        starts.append(len(code))
+        add(new_fence(kinds.get(before, ()), instruction), before)
+        add(strengthened(instruction, kinds.get(here, ())), here)
+        add(new_fence(kinds.get(after, ()), instruction), after)
+    starts.append(len(code))
+    labels = {label: starts[pc] for label, pc in thread.labels.items()}
+    new_code = tuple(moved(instruction, starts) for instruction in code)
+    return replace(thread, code=new_code, labels=labels), tuple(origins)

@@ -1,0 +1,93 @@
+"""A set of changes as the user sees it: place by place, as the text of the repaired program, as a diff."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from fencepost.analyses.repair.changes import Change, Kind, Origin, apply, new_fence, strengthened
+from fencepost.analyses.repair.costs import Prices
+from fencepost.formats import edits as text_edits
+from fencepost.program import CellAccess, Fence, Instruction, Position, Program
+from fencepost.program.spelling import format_instruction
+from fencepost.verdicts.repair import Action, Edit
+
+_ACTIONS: dict[str | None, Action] = {"before": "insert-before", None: "replace", "after": "insert-after"}
+
+
+class RepairedText(NamedTuple):
+    """The text of a repaired program; `in_place` if the diff is one of the user's own text."""
+
+    text: str
+    diff: str
+    in_place: bool
+
+
+def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tuple[Edit, ...]:
+    """The places that are changed, in the order of the program's text."""
+    return tuple(
+        Edit(
+            kinds=place.kinds,
+            action=_ACTIONS[place.origin.side],
+            function=program.threads[place.thread].family,
+            line=place.old.at.line,
+            column=place.old.at.column,
+            statement=format_instruction(place.old),
+            text=format_instruction(place.new),
+            cost=prices.cost(sum(prices.price_at(kind, place.loops) for kind in place.kinds)),
+        )
+        for place in _places(program, changes)
+    )
+
+
+def repaired_text(program: Program, changes: Iterable[Change]) -> RepairedText:
+    """The text of the program with the changes made, and what that changes in the text it had."""
+    changes = list(changes)
+    edits: dict[Position, text_edits.Edit] = {}
+    for place in _places(program, changes):
+        edit = edits.get(place.old.at, text_edits.Edit())
+        if isinstance(place.new, Fence) and place.origin.side == "before":
+            edit = edit._replace(before=place.new)
+        elif isinstance(place.new, Fence):
+            edit = edit._replace(after=place.new)
+        else:
+            edit = edit._replace(instead=place.new)
+        edits[place.old.at] = edit
+    text = text_edits.changed_text(program, apply(program, changes).program, edits)
+    diff = "".join(_diff(program.file, text.before, text.after))
+    return RepairedText(text.after, diff, text.in_place)
+
+
+class _Place(NamedTuple):
+    thread: int
+    origin: Origin
+    kinds: tuple[Kind, ...]
+    loops: int
+    old: Instruction
+    new: CellAccess | Fence
+
+    def order(self) -> tuple[int, ...]:
+        side = list(_ACTIONS).index(self.origin.side)
+        return self.old.at.line, self.old.at.column, self.thread, self.origin.pc, side
+
+
+def _places(program: Program, changes: Iterable[Change]) -> list[_Place]:
+    kinds: dict[tuple[int, Origin, int], list[Kind]] = {}
+    for change in changes:
+        place = (change.threads[0], Origin(change.pc, change.side), change.loops)
+        kinds.setdefault(place, []).append(change.kind)
+    places = []
+    for (thread, origin, loops), made in kinds.items():
+        old = program.threads[thread].code[origin.pc]
+        new = strengthened(old, made) if origin.side is None else new_fence(made, old)
+        assert isinstance(new, CellAccess | Fence)
+        places.append(_Place(thread, origin, tuple(made), loops, old, new))
+    return sorted(places, key=_Place.order)
+
+
+def _diff(file: str, before: str, after: str) -> Iterator[str]:
+    for line in difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
+    ):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -1,0 +1,452 @@
+"""Which changes would not have prevented a violation of robustness that was found?
+
+The engine found a run under sequential consistency and an access that can leave it there. The same run, with
+more or fewer changes made to the program, is still a run of the changed program: changes add fences and
+strengthen accesses, but no value depends on them. Whether the access can still leave sequential consistency
+is found by going through the run once, with the rules of design.md (sections 3 and 7) for the one cell x of
+that access:
+
+    stale part   the newest write to x that thread or message may not overlook, as a place in modification
+                 order: C, A and R per thread, W per cell. More changes, more is known.
+    hbsc part    whether thread or message comes after the newest write to x in hbsc: VSC per thread, MSC and
+                 WSC per cell. Of all changes only SC fences add to it, being RMWs of one more cell.
+
+So if the violation is there with the SC fences `needed` for its hbsc part, and with the changes `harmless`
+for its stale part, then it is there for each choice of changes in between. Hence each repair contains a
+change that is not in `harmless`, or lacks a fence of `needed`; that is the `Conflict` to learn. Mostly
+`needed` is empty. Where it is not, SC fences have made a robust program not robust: two fences are ordered
+in each run, and that order can be part of a cycle. All other changes are monotone.
+
+A new fence may be executed anywhere between the accesses around it. Here it comes right after the first of
+them (early) or right before the second (late), whichever leaves the violation in place; a fence that the run
+has executed stays where it was.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fencepost.analyses.repair.changes import Change, Changed, Kind, Origin
+from fencepost.analyses.repair.hitting_set import Conflict
+from fencepost.engine._native import Event, EventKind, Violation
+from fencepost.program import (
+    BlockingCompareExchange,
+    CellAccess,
+    CompareExchange,
+    Fence,
+    Load,
+    Mode,
+    Program,
+    Wait,
+    access_modes,
+)
+
+MOST_CONFLICTS = 8  # to learn from one violation
+MOST_ATTEMPTS = 48  # to find another one
+_FENCE_CELL = -1
+
+# A set of changes is the sum of 1 << number.
+_Bits = int
+
+
+class _When(NamedTuple):
+    """The changes made, by when their fences are executed; whatever is not an SC fence is `late`."""
+
+    as_run: _Bits
+    early: _Bits = 0
+    late: _Bits = 0
+
+    @property
+    def all(self) -> _Bits:
+        return self.as_run | self.early | self.late
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """An access of the run: what it is without changes, and the changes that make more of it."""
+
+    thread: int
+    cell: int
+    reads: bool
+    writes: bool
+    written: int
+    acquire: bool
+    release: bool
+    more_acquire: _Bits = 0
+    more_release: _Bits = 0
+    exchange: _Bits = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _OldFence:
+    thread: int
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class _NewFence:
+    """Where new fences may be executed, at one of the times of `_When`."""
+
+    thread: int
+    sc: _Bits
+    acquire: _Bits = 0
+    release: _Bits = 0
+    time: int = 0  # index into _When
+
+
+_Step = _Access | _OldFence | _NewFence
+
+
+class Offered:
+    """The changes that are offered for a program: numbered, and found by place."""
+
+    def __init__(self, program: Program, model: str, changes: Sequence[Change]) -> None:
+        self.program = program
+        self.model = model
+        self.changes = changes
+        self._at: dict[tuple[int, Origin], dict[Kind, _Bits]] = {}
+        for number, change in enumerate(changes):
+            for thread in change.threads:
+                place = self._at.setdefault((thread, Origin(change.pc, change.side)), {})
+                place[change.kind] = 1 << number
+
+    def at(self, thread: int, origin: Origin) -> Mapping[Kind, _Bits]:
+        return self._at.get((thread, origin), {})
+
+
+class ReplayedViolation:
+    """A violation found with the changes `chosen` made to the program, as `changed` says."""
+
+    def __init__(
+        self, offered: Offered, chosen: frozenset[int], changed: Changed, violation: Violation
+    ) -> None:
+        self._offered = offered
+        self._thread = violation.thread
+        self._cell = violation.cell
+        self._access = _StaleLabel(offered.program, changed, violation)
+        self._steps = tuple(_steps(offered, changed, violation))
+        self._values = [offered.program.initial_memory[violation.cell]]
+        for step in self._steps:
+            if isinstance(step, _Access) and step.writes and step.cell == self._cell:
+                self._values.append(step.written)
+        self._sc_fences = _bits(n for n, change in enumerate(offered.changes) if change.kind == "sc-fence")
+        self._executed = self._sc_fences & _bits(chosen)
+        self._relevant = self._relevant_changes()
+
+    def conflicts(self, chosen: frozenset[int]) -> list[Conflict]:
+        """What follows if the violation is there with `chosen` made; nothing if it is not seen there."""
+        when = self._when(_bits(chosen))
+        needed = None if when is None else self._needed(when.as_run)
+        if when is None or needed is None:
+            return []
+        drop = frozenset(_numbers(needed))
+        found: dict[frozenset[int], None] = {}
+        seeds: list[tuple[int, ...]] = [()]
+        for seed in seeds:  # grows on the way
+            grown = self._grown(when, seed)
+            if grown is None:
+                continue
+            add = frozenset(_numbers(self._relevant & ~grown.all))
+            if add not in found:
+                found[add] = None
+                seeds += [(*seed, number) for number in sorted(add)]
+            if len(found) == MOST_CONFLICTS or len(seeds) > MOST_ATTEMPTS:
+                break
+        return [Conflict(add, drop) for add in found]
+
+    def _when(self, chosen: _Bits) -> _When | None:
+        """When to execute the fences of `chosen` so that the stale part is there; None if it is not seen."""
+        as_run = chosen & self._executed
+        new = chosen & self._sc_fences & ~self._executed
+        rest = chosen & ~self._sc_fences
+        for when in (_When(as_run, 0, rest | new), _When(as_run, new, rest)):
+            if self._is_stale(when):
+                return when
+        return None
+
+    def _needed(self, fences: _Bits) -> _Bits | None:
+        """A smallest set of SC fences that the hbsc part needs; None if it is not there with all of them."""
+        if self._is_aware(0):
+            return 0
+        if not self._is_aware(fences):
+            return None
+        for number in _numbers(fences):
+            if self._is_aware(fences & ~(1 << number)):
+                fences &= ~(1 << number)
+        return fences
+
+    def _grown(self, when: _When, seed: Sequence[int]) -> _When | None:
+        """`when` with as many more changes as leave the stale part there, those of `seed` first."""
+        for number in seed:
+            with_it = self._with(when, number)
+            if with_it is None:
+                return None
+            when = with_it
+        for number in self._numbers_by_eagerness():
+            if not when.all >> number & 1:
+                when = self._with(when, number) or when
+        return when
+
+    def _numbers_by_eagerness(self) -> list[int]:
+        """Cheap changes first, so that conflicts consist of the expensive ones."""
+        return list(_numbers(self._relevant & ~self._sc_fences)) + list(
+            _numbers(self._relevant & self._sc_fences)
+        )
+
+    def _with(self, when: _When, number: int) -> _When | None:
+        bit = 1 << number
+        late = when._replace(late=when.late | bit)
+        if self._is_stale(late):
+            return late
+        early = when._replace(early=when.early | bit)
+        return early if bit & self._sc_fences and self._is_stale(early) else None
+
+    def _relevant_changes(self) -> _Bits:
+        """The changes that the run comes by."""
+        relevant = 0
+        for step in self._steps:
+            if isinstance(step, _Access):
+                relevant |= step.more_acquire | step.more_release | step.exchange
+            elif isinstance(step, _NewFence):
+                relevant |= step.sc | step.acquire | step.release
+        return relevant
+
+    def _is_stale(self, when: _When) -> bool:
+        """Whether the last access can still read, or come right after, an older write to its cell."""
+        known = _Known(self._cell, self._offered.model == "ra")
+        for step in self._steps:
+            known.take(step, when)
+        return self._access.can_be_stale(self._values, known.exchanged, known.current[self._thread])
+
+    def _is_aware(self, fences: _Bits) -> bool:
+        """Whether the last access comes after the newest write to its cell, with just these new fences."""
+        after = _AfterNewest(self._cell)
+        for step in self._steps:
+            after.take(step, fences)
+        return after.threads[self._thread]
+
+
+class _Known:
+    """The newest write to one cell that may not be overlooked, by whom; 0 is the initial write."""
+
+    def __init__(self, cell: int, all_synchronise: bool) -> None:
+        self._cell = cell
+        self._all_synchronise = all_synchronise
+        self.current: dict[int, int] = defaultdict(int)
+        self._acquire: dict[int, int] = defaultdict(int)
+        self._release: dict[int, int] = defaultdict(int)
+        self._message: dict[int, int] = defaultdict(int)
+        self.exchanged = [False]  # of each write to the cell, whether it is an RMW
+
+    def take(self, step: _Step, when: _When) -> None:
+        match step:
+            case _Access():
+                self._access(step, when.all)
+            case _OldFence(thread, mode):
+                self._fence(
+                    thread, sc=mode is Mode.SC, acquire=mode is not Mode.REL, release=mode is not Mode.ACQ
+                )
+            case _NewFence(thread, sc, acquire, release, time):
+                made = when[time]
+                self._fence(
+                    thread, sc=bool(sc & made), acquire=bool(acquire & made), release=bool(release & made)
+                )
+
+    def _access(self, step: _Access, made: _Bits) -> None:
+        t, x = step.thread, step.cell
+        is_rmw = step.writes and (step.reads or bool(step.exchange & made))
+        if step.reads or is_rmw:
+            acquire = step.acquire or step.more_acquire & made or self._all_synchronise
+            self._read(t, x, bool(acquire))
+        if step.writes:
+            release = step.release or step.more_release & made or self._all_synchronise
+            self._write(t, x, bool(release), is_rmw)
+
+    def _fence(self, t: int, *, sc: bool, acquire: bool, release: bool) -> None:
+        if sc or acquire:
+            self.current[t] = max(self.current[t], self._acquire[t])
+        if sc:
+            self._read(t, _FENCE_CELL, acquire=True)
+            self._write(t, _FENCE_CELL, release=True, is_rmw=True)
+        if sc or release:
+            self._release[t] = self.current[t]
+
+    def _read(self, t: int, x: int, acquire: bool) -> None:
+        self._acquire[t] = max(self._acquire[t], self._message[x])
+        if acquire:
+            self.current[t] = max(self.current[t], self._message[x])
+        if x == self._cell:
+            self.current[t] = self._acquire[t] = len(self.exchanged) - 1
+
+    def _write(self, t: int, x: int, release: bool, is_rmw: bool) -> None:
+        message = self.current[t] if release else self._release[t]
+        if is_rmw:
+            message = max(message, self._message[x])
+        if x == self._cell:
+            self.exchanged.append(is_rmw)
+            message = self.current[t] = self._acquire[t] = len(self.exchanged) - 1
+        self._message[x] = message
+
+
+class _AfterNewest:
+    """Who comes after the newest write to one cell in hbsc."""
+
+    def __init__(self, cell: int) -> None:
+        self._cell = cell
+        self.threads: dict[int, bool] = defaultdict(lambda: True)
+        self._accesses: dict[int, bool] = defaultdict(bool, {cell: True})  # MSC
+        self._write: dict[int, bool] = defaultdict(bool, {cell: True})  # WSC
+
+    def take(self, step: _Step, fences: _Bits) -> None:
+        match step:
+            case _Access(thread, cell, _, True):
+                self._written(thread, cell)
+            case _Access(thread, cell):
+                before = self.threads[thread]
+                self.threads[thread] = before or self._write[cell]
+                self._accesses[cell] = self._accesses[cell] or before
+            case _OldFence(thread, Mode.SC):
+                self._written(thread, _FENCE_CELL)
+            case _NewFence(thread, sc, time=0) if sc & fences:
+                self._written(thread, _FENCE_CELL)
+
+    def _written(self, t: int, x: int) -> None:
+        after = self.threads[t] or self._accesses[x]
+        if x == self._cell:
+            after = True
+            self.threads = defaultdict(bool)
+            self._accesses = defaultdict(bool)
+            self._write = defaultdict(bool)
+        self.threads[t] = self._accesses[x] = self._write[x] = after
+
+
+class _StaleLabel:
+    """What the access that leaves sequential consistency asks of the stale write."""
+
+    def __init__(self, program: Program, changed: Changed, violation: Violation) -> None:
+        origin = changed.origins[violation.thread][violation.pc]
+        self._instruction = program.threads[violation.thread].code[origin.pc]
+        self._expected = violation.first
+        self._awaited = frozenset(violation.awaited)
+
+    def can_be_stale(self, values: Sequence[int], exchanged: Sequence[bool], known: int) -> bool:
+        """Whether it can follow one of the writes from `known` up to the newest, which is excluded."""
+        return any(self._follows(values[i], exchanged[i + 1]) for i in range(known, len(values) - 1))
+
+    def _follows(self, value: int, before_rmw: bool) -> bool:
+        match self._instruction:
+            case Load():
+                return True
+            case Wait():
+                return value in self._awaited
+            case CompareExchange():
+                return value != self._expected or not before_rmw
+            case BlockingCompareExchange():
+                return value == self._expected and not before_rmw
+            case _:
+                return not before_rmw
+
+
+# --- the steps of the run
+
+
+def _steps(offered: Offered, changed: Changed, violation: Violation) -> Iterator[_Step]:
+    """The run, with everything that changes could make of it and add to it."""
+    origins = [changed.origins[event.thread][event.pc] for event in violation.run]
+    own = [i for i, origin in enumerate(origins) if origin.side is None]
+    following: dict[int, int] = {}  # step of the run -> next step of the same thread, fences left out
+    last: dict[int, int] = {}
+    starting: list[int] = []
+    for i in [*own, len(violation.run)]:
+        thread = violation.thread if i == len(violation.run) else violation.run[i].thread
+        if thread in last:
+            following[last[thread]] = i
+        else:
+            starting.append(i)
+        last[thread] = i
+
+    def place(i: int) -> tuple[int, int]:
+        """Thread and program point of step `i`; the last one is the access of the violation."""
+        if i == len(violation.run):
+            return violation.thread, changed.origins[violation.thread][violation.pc].pc
+        return violation.run[i].thread, origins[i].pc
+
+    for i in starting:
+        yield from _new_fences(offered, None, place(i), _EARLY)
+    previous: dict[int, int] = {}
+    for i, event in enumerate(violation.run):
+        if origins[i].side is not None:
+            made = offered.at(event.thread, origins[i])
+            yield _NewFence(event.thread, made.get("sc-fence", 0), time=_AS_RUN)
+            continue
+        before = previous.get(event.thread)
+        yield from _new_fences(offered, None if before is None else place(before), place(i), _LATE)
+        yield from _own_step(offered, event, origins[i])
+        if i in following:
+            yield from _new_fences(offered, place(i), place(following[i]), _EARLY)
+        previous[event.thread] = i
+    before = previous.get(violation.thread)
+    end = place(len(violation.run))
+    yield from _new_fences(offered, None if before is None else place(before), end, _LATE)
+
+
+_AS_RUN, _EARLY, _LATE = range(3)
+
+
+def _new_fences(
+    offered: Offered, before: tuple[int, int] | None, after: tuple[int, int], time: int
+) -> Iterator[_NewFence]:
+    """The fences that changes can put between two steps of a thread."""
+    sides: list[tuple[int, Origin]] = [] if before is None else [(before[0], Origin(before[1], "after"))]
+    for thread, origin in [*sides, (after[0], Origin(after[1], "before"))]:
+        made = offered.at(thread, origin)
+        if not made:
+            continue
+        weak = time == _LATE  # when it is executed does not matter to others
+        yield _NewFence(
+            thread,
+            made.get("sc-fence", 0),
+            made.get("acquire-fence", 0) if weak else 0,
+            made.get("release-fence", 0) if weak else 0,
+            time,
+        )
+
+
+def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]:
+    """The step of an instruction that the program itself has; accesses that are not atomic do not count."""
+    instruction = offered.program.threads[event.thread].code[origin.pc]
+    if isinstance(instruction, Fence):
+        yield _OldFence(event.thread, instruction.mode)
+        return
+    assert isinstance(instruction, CellAccess)
+    read_mode, write_mode = access_modes(instruction)
+    if Mode.NA in (read_mode, write_mode):
+        return
+    made = offered.at(event.thread, origin)
+    writes = event.kind != EventKind.READ
+    yield _Access(
+        thread=event.thread,
+        cell=event.cell,
+        reads=read_mode is not None,
+        writes=writes,
+        written=event.written if writes else 0,
+        acquire=read_mode is Mode.ACQ,
+        release=write_mode is Mode.REL,
+        more_acquire=made.get("acquire-load", 0) | made.get("acquire-rmw", 0),
+        more_release=made.get("release-store", 0) | made.get("release-rmw", 0),
+        exchange=made.get("exchange", 0),
+    )
+
+
+def _bits(numbers: Iterator[int] | frozenset[int]) -> _Bits:
+    return sum(1 << number for number in numbers)
+
+
+def _numbers(bits: _Bits) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

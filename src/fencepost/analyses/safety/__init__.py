@@ -1,0 +1,1 @@
+"""Safety: can a program reach a bad state?"""

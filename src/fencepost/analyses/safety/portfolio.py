@@ -1,0 +1,478 @@
+"""Safety: can the program reach a bad state under SC, SRA or RA?
+
+Several engines can answer, and take turns (design.md, section 6):
+
+    sc           all states under sequential consistency; a bad one is bad under every model
+    forward      execution graphs of opSRA with a bound, which is raised; finds bugs
+    backward     coverability over potentials: decides
+    robustness   robust against RA and safe under SC: safe under RA and SRA
+
+Under RA, what SRA reaches is reachable too; that nothing more is needs freedom from write/write races
+(sra-2020, Theorem 3.14), which is one more question to the backward search, or robustness.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.safety.bad_states import (
+    BadProduct,
+    BadStates,
+    kept_registers,
+    number_of_states,
+    write_races,
+)
+from fencepost.analyses.safety.certify import certificate_of
+from fencepost.analyses.safety.witness import Path, race_witness, safety_witness
+from fencepost.certificates import Certificate
+from fencepost.engine import _native
+from fencepost.engine._native import Outcome, WhyUnbuilt
+from fencepost.engine.lower import Lowering
+from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
+from fencepost.memory_models import PRUNINGS, SAFETY_MODELS
+from fencepost.program import Program
+from fencepost.program.properties import Marked, Property, marked
+from fencepost.verdicts import (
+    RaceFree,
+    Racy,
+    Robust,
+    Safe,
+    SafetyAnswer,
+    Stats,
+    Unknown,
+    Unsafe,
+    WriteRaceAnswer,
+)
+
+Engine = Literal["portfolio", "backward", "forward"]
+ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
+
+MOST_NODES = 200_000  # of a thread on its own
+MOST_BAD_STATES = 1_000_000  # to go back from
+FIRST_SLICE = 0.1  # seconds that an engine has before the next takes its turn; doubled each round
+SC_SLICE = 4.0
+ROBUSTNESS_SLICE = 4.0
+FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen everything within
+MOST_MESSAGES = 64
+_FULL = (Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT)
+
+
+def verify(
+    program: Program,
+    model: str = "sra",
+    *,
+    wanted: Property = Property(),  # noqa: B008 (a frozen value)
+    engine: Engine = "portfolio",
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    without: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> SafetyAnswer:
+    """Whether no run of `program` under `model` reaches a bad state, with a run that does if there is one.
+
+    Bad is what the program's assertions and final condition forbid, and what `wanted` adds to that. `without`
+    names prunings of the backward search to do without.
+    """
+    if model not in SAFETY_MODELS:
+        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(SAFETY_MODELS)}")
+    question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
+    if model == "sc":
+        return question.under_sc()
+    return question.under_weak_memory(engine)
+
+
+def certify(
+    program: Program,
+    *,
+    wanted: Property = Property(),  # noqa: B008 (a frozen value)
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    without: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> tuple[SafetyAnswer, Certificate | None]:
+    """The answer of the backward search under SRA, and if it is safe the certificate for it."""
+    question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
+    answer = question.under_weak_memory("backward")
+    return answer, question.certificate() if isinstance(answer, Safe) else None
+
+
+def races(
+    program: Program,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 (a frozen value)
+    without: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> WriteRaceAnswer:
+    """Whether some run of `program` under SRA has two writes to a cell that happens-before does not order."""
+    question = _Question(
+        program, "sra", Property(), limits, watcher=watcher, without=without, criterion="race-free"
+    )
+    return question.about_write_races()
+
+
+class _Search(Protocol):
+    """What the native searches have in common."""
+
+    def run(
+        self,
+        most_states: int,
+        most_seconds: float,
+        most_bytes: int,
+        report: Callable[[int, int, int, int, float], bool] | None,
+    ) -> Outcome: ...
+    def path(self) -> list[_native.RunStep]: ...
+    def start_nodes(self) -> list[int]: ...
+
+
+@dataclass
+class _Spending:
+    """How much of the limits is used up, by engine."""
+
+    limits: Limits
+    spent: dict[str, float] = field(default_factory=dict)
+    stats: Stats = field(default_factory=Stats)
+    stopped: Outcome | None = None  # why nothing goes on any more
+
+    @property
+    def seconds_left(self) -> float:
+        if self.limits.seconds is None:
+            return float("inf")
+        return self.limits.seconds - sum(self.spent.values())
+
+    def add(self, engine: str, stats: Stats) -> None:
+        self.spent[engine] = round(self.spent.get(engine, 0.0) + stats.seconds, 6)
+        self.stats += stats
+
+
+class _Question:
+    """One question about one program, while it is being answered."""
+
+    def __init__(
+        self,
+        program: Program,
+        model: str,
+        wanted: Property,
+        limits: Limits,
+        *,
+        watcher: Watcher | None,
+        without: Sequence[str],
+        criterion: str = "safe",
+    ) -> None:
+        self._program, self._model, self._wanted = program, model, wanted
+        self._criterion = criterion
+        self._watcher, self._without = watcher, without
+        self._marked: Marked = marked(program, wanted)
+        self._proof: _native.Coverability | None = None  # the backward search, once it has ended
+        self._spending = _Spending(limits)
+        # Two searches can be there at a time, of which each may have half.
+        self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
+        kept = kept_registers(self._marked.program, wanted)
+        code = Lowering(self._marked.program, monitored=False, kept=kept).plain
+        start = time.perf_counter()
+        self._graphs = _native.thread_graphs(code, MOST_NODES)
+        self._spending.add("graphs", Stats(seconds=time.perf_counter() - start))
+
+    # The questions.
+
+    def under_sc(self) -> SafetyAnswer:
+        bad = self._bad()
+        if isinstance(bad, Unknown):
+            return bad
+        if not bad:
+            return self._nothing_bad()
+        search = _native.ScSearch(self._graphs, bad)
+        match self._run("sc", search, self._spending.seconds_left):
+            case Outcome.VIOLATION:
+                return self._unsafe("sc", search, "an interleaving of the threads does it")
+            case Outcome.COMPLETE if not self._graphs.value_limit:
+                return self._safe("sc", "no interleaving of the threads reaches a bad state")
+            case outcome:
+                return self._unknown(outcome)
+
+    def under_weak_memory(self, engine: Engine) -> SafetyAnswer:
+        bad = self._bad()
+        if isinstance(bad, Unknown):
+            return self._by_robustness_alone() or bad
+        if not bad and engine == "portfolio":
+            return self._nothing_bad()
+        for answer in self._turns(engine, bad):
+            if answer is not None:
+                return answer
+        return self._unknown(self._spending.stopped or Outcome.TIME_LIMIT)
+
+    def about_write_races(self) -> WriteRaceAnswer:
+        if self._graphs.unbuilt is not None:
+            return self._unbuilt()
+        search = self._backward(write_races(self._graphs))
+        outcome = self._run("backward", search, self._spending.seconds_left)
+        if outcome == Outcome.VIOLATION:
+            witness = race_witness(self._marked, self._path(search), "ra")
+            return Racy(**self._common(), witness=witness)
+        if outcome == Outcome.COMPLETE and not self._graphs.value_limit:
+            return RaceFree(**self._common(), basis=search.stats.basis)
+        return self._unknown(outcome)
+
+    def certificate(self) -> Certificate | None:
+        """The proof of a safe answer, if the backward search gave it."""
+        if self._proof is None:
+            return None
+        return certificate_of(self._marked, self._wanted, self._graphs, self._proof)
+
+    # The engines, in turns.
+
+    def _turns(self, engine: Engine, bad: Sequence[BadProduct]) -> Iterator[SafetyAnswer | None]:
+        goes_back = engine != "forward" and number_of_states(bad) <= MOST_BAD_STATES
+        if engine == "backward" and not goes_back:
+            why = f"there are more than {MOST_BAD_STATES:,} bad states to go back from"
+            yield Unknown(**self._common(), why=why, spent=self._spending.spent)
+        sc_is_safe = False
+        if engine == "portfolio":
+            sc_is_safe = yield from self._by_sequential_consistency(bad)
+        forward = _Forward(self._graphs, bad) if engine != "backward" else None
+        backward = self._backward(bad) if goes_back else None
+        seconds = FIRST_SLICE if engine == "portfolio" else float("inf")
+        while self._spending.stopped is None and self._spending.seconds_left > 0:
+            if forward is not None:
+                yield self._turn("forward", forward, seconds)
+                if not forward.goes_on or (backward is not None and self._spending.stopped in _FULL):
+                    forward = None  # the backward search may need less
+                    self._spending.stopped = None
+            if backward is not None and self._spending.stopped is None:
+                yield self._turn("backward", backward, seconds)
+            if sc_is_safe and self._spending.stopped is None:
+                sc_is_safe = False  # robustness is asked once
+                yield self._by_robustness(ROBUSTNESS_SLICE)
+            if forward is None and backward is None:
+                why = f"no bad state with at most {MOST_MESSAGES} writes of a cell in reach"
+                yield Unknown(**self._common(), why=why, spent=self._spending.spent)
+            seconds *= 2
+
+    def _turn(self, name: str, search: Any, seconds: float) -> SafetyAnswer | None:
+        match self._run(name, search, min(seconds, self._spending.seconds_left)):
+            case Outcome.VIOLATION:
+                so = ", and so does RA" if self._model == "ra" else ""
+                return self._unsafe(name, search, f"SRA reaches a bad state{so}")
+            case Outcome.COMPLETE if self._graphs.value_limit:
+                return self._unknown(Outcome.COMPLETE)
+            case Outcome.COMPLETE:
+                because = "no way leads from an initial state to a bad one"
+                if name != "backward":
+                    return self._safe_under_sra(name, because, None)
+                self._proof = search
+                return self._safe_under_sra(name, because, search.stats.basis)
+            case Outcome.TIME_LIMIT:
+                return None
+            case outcome:
+                self._spending.stopped = outcome
+                return None
+
+    def _by_sequential_consistency(
+        self, bad: Sequence[BadProduct]
+    ) -> Generator[SafetyAnswer | None, None, bool]:
+        """An answer if there is a bug without weak memory; returns whether it is known that there is none."""
+        search = _native.ScSearch(self._graphs, bad)
+        outcome = self._run("sc", search, min(SC_SLICE, self._spending.seconds_left / 4))
+        if outcome == Outcome.VIOLATION:
+            yield self._unsafe("sc", search, "sequential consistency already does it, without weak memory")
+        if outcome == Outcome.INTERRUPTED:
+            self._spending.stopped = outcome
+        return outcome == Outcome.COMPLETE and not self._graphs.value_limit
+
+    def _by_robustness(self, seconds: float) -> SafetyAnswer | None:
+        """Safe, if weak memory does not show; for programs that are safe under sequential consistency."""
+        limits = replace(self._spending.limits, seconds=min(seconds, max(self._spending.seconds_left, 0.01)))
+        answer = robust(self._marked.program, "ra", limits=limits, watcher=self._watcher)
+        self._spending.add("robustness", answer.stats)
+        if isinstance(answer, Unknown) and answer.interrupted:
+            self._spending.stopped = Outcome.INTERRUPTED
+        if not isinstance(answer, Robust) or answer.race is not None:
+            return None
+        return self._safe(
+            "robustness", "the program is robust against RA, and safe under sequential consistency"
+        )
+
+    def _by_robustness_alone(self) -> SafetyAnswer | None:
+        """For programs that are too large for the other engines, and ask for nothing but their assertions."""
+        if self._wanted != Property() or self._program.condition is not None:
+            return None
+        answer = robust(self._program, "ra", limits=self._spending.limits, watcher=self._watcher)
+        self._spending.add("robustness", answer.stats)
+        if isinstance(answer, Robust) and answer.race is None and answer.assertion is None:
+            because = "the program is robust against RA, and safe under sequential consistency"
+            return self._safe("robustness", because)
+        if answer.assertion is not None:
+            because = "sequential consistency already does it, without weak memory"
+            return Unsafe(
+                **self._common(),
+                engine="robustness",
+                because=because,
+                assertion=answer.assertion,
+                spent=self._spending.spent,
+            )
+        return None
+
+    def _safe_under_sra(self, engine: str, because: str, basis: int | None) -> SafetyAnswer:
+        if self._model == "sra":
+            return self._safe(engine, because, basis)
+        race = races(
+            self._program,
+            limits=replace(self._spending.limits, seconds=self._time_left()),
+            watcher=self._watcher,
+        )
+        self._spending.add("races", race.stats)
+        if isinstance(race, RaceFree):
+            return self._safe(
+                engine, f"{because} under SRA, and without write/write races RA reaches nothing more", basis
+            )
+        robust_too = self._by_robustness(self._spending.seconds_left)
+        if robust_too is not None:
+            return robust_too
+        why = "it is safe under SRA"
+        if isinstance(race, Racy):
+            why += ", but it has a write/write race, so that RA may reach more"
+        else:
+            why += f"; whether it has write/write races, so that RA may reach more, is open: {race.why}"
+        return Unknown(**self._common(), why=why, spent=self._spending.spent, witness=race.witness)
+
+    def _time_left(self) -> float | None:
+        return None if self._spending.limits.seconds is None else max(self._spending.seconds_left, 0.01)
+
+    # Parts.
+
+    def _bad(self) -> list[BadProduct] | Unknown:
+        if self._graphs.unbuilt is not None:
+            return self._unbuilt()
+        return BadStates(self._marked.program, self._wanted, self._graphs).products
+
+    def _backward(self, bad: Sequence[BadProduct]) -> _native.Coverability:
+        return _native.Coverability(
+            self._graphs, bad, **{name: name not in self._without for name in PRUNINGS}
+        )
+
+    def _run(self, name: str, search: Any, seconds: float) -> Outcome:
+        limits = replace(
+            self._spending.limits,
+            seconds=None if seconds == float("inf") else max(seconds, 0),
+            memory_mb=self._memory_mb,
+        )
+        start = time.perf_counter()
+        before = search.stats
+        outcome: Outcome = search.run(**bounds(limits, self._watcher))
+        after = search.stats
+        self._spending.add(
+            name,
+            Stats(
+                states=after.states - before.states,
+                transitions=after.transitions - before.transitions,
+                seconds=round(time.perf_counter() - start, 6),
+                peak_memory_mb=round(after.bytes / (1 << 20), 3),
+            ),
+        )
+        return outcome
+
+    def _path(self, search: _Search) -> Path:
+        return Path(self._graphs, search.start_nodes(), search.path())
+
+    # Answers.
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "file": self._program.file,
+            "question": "verify" if self._criterion == "safe" else "races",
+            "model": self._model,
+            "criterion": self._criterion,
+            "stats": self._spending.stats,
+            "exhaustive": False,  # data races are not looked for
+            "warnings": self._program.warnings,
+        }
+
+    def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe:
+        return Safe(**self._common(), engine=engine, because=because, basis=basis, spent=self._spending.spent)
+
+    def _nothing_bad(self) -> SafetyAnswer:
+        if self._graphs.value_limit:
+            return self._unknown(Outcome.COMPLETE)
+        because = "nothing that counts as bad can happen in any thread, whatever the others write"
+        return self._safe("graphs", because)
+
+    def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe:
+        witness = safety_witness(self._marked, self._wanted, self._path(search), "ra")
+        return Unsafe(
+            **self._common(), engine=engine, because=because, witness=witness, spent=self._spending.spent
+        )
+
+    def _unbuilt(self) -> Unknown:
+        unbuilt = self._graphs.unbuilt
+        assert unbuilt is not None
+        name = self._program.threads[unbuilt.thread].name
+        match unbuilt.why:
+            case WhyUnbuilt.TOO_MANY_NODES:
+                why = f"thread `{name}` on its own already has too many states (lower max_value?)"
+            case WhyUnbuilt.ENDLESS_LOCAL_RUN:
+                why = f"thread `{name}` runs too long without a memory access"
+            case _:
+                why = f"thread `{name}` has too many choices without a memory access"
+        return Unknown(**self._common(), why=why, spent=self._spending.spent)
+
+    def _unknown(self, outcome: Outcome) -> Unknown:
+        limits, states = self._spending.limits, self._spending.stats.states
+        why = {
+            Outcome.STATE_LIMIT: f"the limit of {limits.states or 0:,} states was reached",
+            Outcome.MEMORY_LIMIT: f"the memory limit was reached after {states:,} states",
+            Outcome.INTERRUPTED: f"the search was interrupted after {states:,} states",
+            Outcome.COMPLETE: "a value may leave the range that is followed",
+        }.get(outcome, f"the time limit was reached after {states:,} states")
+        return Unknown(
+            **self._common(), why=why, interrupted=outcome == Outcome.INTERRUPTED, spent=self._spending.spent
+        )
+
+
+class _Counts(NamedTuple):
+    """What a search has done so far."""
+
+    states: int = 0
+    transitions: int = 0
+    bytes: int = 0
+
+
+class _Forward:
+    """The forward search with a growing bound on the writes of a cell in reach."""
+
+    def __init__(self, graphs: _native.ThreadGraphs, bad: Sequence[BadProduct]) -> None:
+        self._graphs, self._bad = graphs, bad
+        self._messages = FIRST_MESSAGES
+        self._search = _native.ForwardSearch(graphs, bad, self._messages)
+        self._before = _Counts()  # with smaller bounds
+        self.goes_on = True
+
+    @property
+    def stats(self) -> _Counts:
+        now = self._search.stats
+        return _Counts(
+            self._before.states + now.states, self._before.transitions + now.transitions, now.bytes
+        )
+
+    def run(self, **given: Any) -> Outcome:
+        start = time.perf_counter()
+        seconds = given.pop("most_seconds")
+        while True:
+            left = seconds - (time.perf_counter() - start)
+            outcome = self._search.run(**given, most_seconds=max(left, 0.0))
+            if outcome != Outcome.COMPLETE or not self._search.stats.truncated:
+                return outcome
+            if self._messages >= MOST_MESSAGES:
+                self.goes_on = False
+                return Outcome.TIME_LIMIT
+            self._before = self.stats
+            self._messages *= 2
+            self._search = _native.ForwardSearch(self._graphs, self._bad, self._messages)
+
+    def path(self) -> list[_native.RunStep]:
+        return self._search.path()
+
+    def start_nodes(self) -> list[int]:
+        return self._search.start_nodes()

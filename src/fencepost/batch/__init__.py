@@ -1,0 +1,1 @@
+"""Questions about many files at once, on one machine or many."""

@@ -1,0 +1,263 @@
+"""Asking about many files: which files, what is asked, and what to do when the user stops it.
+
+What only some questions need is imported when they are asked: a small one takes less time than the imports.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
+
+from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
+from fencepost.errors import InputError
+from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
+from fencepost.program import Program
+from fencepost.verdicts import (
+    PersistenceAnswer,
+    RobustnessAnswer,
+    SafetyAnswer,
+    Stats,
+    Unknown,
+    WriteRaceAnswer,
+)
+
+if TYPE_CHECKING:
+    from fencepost.analyses.safety.portfolio import Engine
+    from fencepost.batch.executors import Executor
+    from fencepost.program.properties import Property
+
+
+AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
+
+
+class Question(NamedTuple):
+    """What is asked: "robust", "persist", "verify" or "races", against which model, by which criterion
+    (`Answer.criterion`)."""
+
+    name: str = "robust"
+    model: str = "ra"
+    criterion: str = "robust"
+
+
+PERSIST = Question("persist", "tso", "persistent")
+RACES = Question("races", "sra", "race-free")
+
+
+def safety(model: str) -> Question:
+    return Question("verify", model, "safe")
+
+
+class Safety(NamedTuple):
+    """What else to look for, as the options say it, and how, for "verify" and "races"."""
+
+    mutex: tuple[str, ...] = ()
+    error_labels: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    engine: Engine = "portfolio"
+    without: tuple[str, ...] = ()  # prunings
+    certificate: str | None = None  # the file to write it to
+
+
+_PLAIN = Safety()
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One question about one file, and how to answer it. With `text`, the file is not read any more."""
+
+    file: str
+    question: Question
+    limits: Limits = Limits()
+    order: str = "auto"
+    tactics: Tactics = REDUCED
+    flatten: int | None = None  # k of the abstraction that is tried first, for persistence
+    safety: Safety = _PLAIN
+    reading: Reading = BY_ENDING
+    text: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The answer about a file, or what is wrong with it."""
+
+    file: str
+    answer: AnyAnswer | None = None
+    error: InputError | None = None
+
+    @property
+    def required_answer(self) -> AnyAnswer:
+        assert self.answer is not None
+        return self.answer
+
+
+class Where(NamedTuple):
+    """Who does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
+    this address."""
+
+    processes: int | None = None
+    cluster: str | None = None
+
+
+class Display(Protocol):
+    """Someone who shows how far the work is."""
+
+    def searching(self, progress: Progress) -> None: ...
+    def finished(self, done: int) -> None: ...
+    def close(self) -> None: ...
+
+
+def files_in(paths: Iterable[str]) -> list[str]:
+    """The paths themselves; a directory stands for every program below it, in alphabetical order."""
+    return [file for path in paths for file in (_programs_in(path) if os.path.isdir(path) else [path])]
+
+
+def _programs_in(directory: str) -> list[str]:
+    from pathlib import Path
+
+    endings = tuple(ending for known in FORMATS for ending in known.endings)
+    found = sorted(str(p) for p in Path(directory).rglob("*") if p.suffix in endings and p.is_file())
+    if not found:
+        raise InputError(f"the directory has no program ({', '.join(endings)})", directory)
+    return found
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    where: Where,
+    display: Display | None,
+    enough: Callable[[Outcome], bool] = lambda outcome: False,
+) -> list[Outcome]:
+    """The outcome of every job, in order. Those not finished are undecided after Ctrl-C, and after an outcome
+    that is enough."""
+    executor = _executor(len(jobs), where, display)
+    done: dict[int, Outcome] = {}
+
+    def collect() -> None:
+        for number, outcome in executor.results():
+            done[number] = outcome
+            if display is not None:
+                display.finished(len(done))
+            if enough(outcome):
+                executor.cancel()
+
+    try:
+        for number, job in enumerate(jobs):
+            executor.submit(number, job)
+        while True:
+            try:
+                collect()
+                break
+            except KeyboardInterrupt:
+                executor.cancel()
+    finally:
+        executor.close()
+        if display is not None:
+            display.close()
+    return [done[n] if n in done else undecided(job, None) for n, job in enumerate(jobs)]
+
+
+def _executor(jobs: int, where: Where, display: Display | None) -> Executor:
+    if where.cluster is not None:
+        from fencepost.batch.cluster import Cluster
+
+        return Cluster(where.cluster)
+    from fencepost.batch.executors import Here, Processes
+
+    processes = min(where.processes or os.cpu_count() or 1, jobs)
+    return Here(display) if processes <= 1 else Processes(processes)
+
+
+def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
+    try:
+        program = load_as(job.file, job.reading, job.text)
+        return Outcome(job.file, answer=_answer(job, program, watcher))
+    except InputError as error:
+        return Outcome(job.file, error=error)
+
+
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    match job.question.name:
+        case "persist":
+            from fencepost.analyses.tso import persist
+
+            return persist(program, limits=job.limits, flatten=job.flatten, watcher=watcher)
+        case "races":
+            from fencepost.analyses.safety.portfolio import races
+
+            return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
+        case "verify":
+            return _safety_answer(job, program, watcher)
+        case _:
+            return _robustness_answer(job, program, watcher)
+
+
+def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from fencepost.analyses.robustness import robust
+
+    return robust(
+        program,
+        job.question.model,
+        criterion=job.question.criterion,
+        limits=job.limits,
+        order=job.order,
+        tactics=job.tactics,
+        watcher=watcher,
+    )
+
+
+def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+    from fencepost.analyses.safety.portfolio import verify
+    from fencepost.formats.properties import both, given_property, stated_property
+
+    given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+    wanted = both(stated_property(program), given)
+    if job.safety.certificate is not None:
+        return _certified(program, wanted, job, watcher)
+    return verify(
+        program,
+        job.question.model,
+        wanted=wanted,
+        engine=job.safety.engine,
+        limits=job.limits,
+        without=job.safety.without,
+        watcher=watcher,
+    )
+
+
+def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
+    """The answer of the backward search; if it is safe, its certificate is written."""
+    from fencepost.analyses.safety.portfolio import certify
+    from fencepost.certificates import encode
+
+    path = job.safety.certificate
+    assert path is not None
+    answer, certificate = certify(
+        program, wanted=wanted, limits=job.limits, without=job.safety.without, watcher=watcher
+    )
+    if certificate is not None:
+        try:
+            with open(path, "wb") as file:
+                file.write(encode(certificate))
+        except OSError as error:
+            raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
+    return answer
+
+
+def undecided(job: Job, why: str | None) -> Outcome:
+    """There is no answer, for the reason `why`; None: it was interrupted before it was started."""
+    answer = Unknown(
+        file=job.file,
+        question=job.question.name,
+        model=job.question.model,
+        criterion=job.question.criterion,
+        stats=Stats(),
+        exhaustive=False,
+        why=why or "interrupted before it was started",
+        interrupted=why is None,
+    )
+    return Outcome(job.file, answer=answer)
+
+
+def interrupted(outcome: Outcome) -> bool:
+    return isinstance(outcome.answer, Unknown) and outcome.answer.interrupted

@@ -1,0 +1,168 @@
+"""One question about many files: asking it, and printing one answer in full, several as a table, or JSON.
+
+It does without click, like all that `start.py` needs to answer a plain question.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from fencepost.cli.console import (
+    EXIT_HOLDS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    EXIT_WRONG_INPUT,
+    guarded,
+    print_error,
+    progress_line,
+    say,
+    terminal_width,
+    wants_color,
+)
+from fencepost.cli.reports import exit_code_of, known_findings, print_known, without_known, write_reports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fencepost.batch.jobs import Job, Outcome, Where
+    from fencepost.formats import Reading
+    from fencepost.verdicts import Answer
+
+
+class Printing(msgspec.Struct, frozen=True):
+    """What the user wants to see."""
+
+    as_json: bool = False
+    svg: Path | None = None
+    html: Path | None = None
+    quiet: bool = False
+    verbose: bool = False
+    sarif: Path | None = None
+    junit: Path | None = None
+    baseline: Path | None = None
+
+
+def answer_files(
+    files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
+) -> NoReturn:
+    """Do the job for each file, print what comes of it, and exit."""
+    from fencepost.batch.jobs import files_in, run_jobs
+
+    paths = guarded(lambda: files_in(files))
+    for option, file in (("--svg", printing.svg), ("--html", printing.html)):
+        if file is not None and len(paths) != 1:
+            from click import UsageError
+
+            raise UsageError(f"{option} takes exactly one program")
+    known = known_findings(printing.baseline)
+    jobs = [job(path) for path in paths]
+    whole = guarded(lambda: run_jobs(jobs, where, progress_line(len(paths))))
+    print_answers(whole, known, jobs[0].reading, printing)
+
+
+def print_answers(
+    whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
+) -> NoReturn:
+    """Print the outcomes without what is known of them, write what else is wanted, and exit."""
+    outcomes, hidden = without_known(whole, known)
+    if printing.as_json:
+        _print_json(whole)  # this is what baselines are made of
+    elif len(outcomes) == 1:
+        _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
+        print_known(hidden)
+    else:
+        _print_summary(outcomes, quiet=printing.quiet)
+        print_known(hidden)
+    write_reports(outcomes, printing.sarif, printing.junit)
+    if printing.svg is not None:
+        _write_svg(outcomes[0], printing.svg)
+    if printing.html is not None and outcomes[0].answer is not None:
+        write_html(outcomes[0].answer, reading, printing.html)
+    sys.exit(_exit_code(outcomes))
+
+
+def _print_json(outcomes: list[Outcome]) -> None:
+    from fencepost.report.export.as_json import encode
+
+    for outcome in outcomes:
+        if outcome.error is not None:
+            print_error(outcome.error)
+        else:
+            sys.stdout.buffer.write(encode(outcome.required_answer) + b"\n")
+            sys.stdout.buffer.flush()
+
+
+def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
+    from fencepost.report.text import answer as text
+
+    if outcome.error is not None:
+        print_error(outcome.error)
+        return
+    if quiet:
+        _print_verdict(outcome)
+    else:
+        page = text.render(
+            outcome.required_answer, color=wants_color(), width=terminal_width(), verbose=verbose
+        )
+        say(page, end="")
+
+
+def _print_verdict(outcome: Outcome) -> None:
+    from fencepost.report.printable import printable
+
+    answer = outcome.required_answer
+    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
+    say(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
+
+
+def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
+    for outcome in outcomes:
+        if outcome.error is not None:
+            print_error(outcome.error)
+        elif quiet:
+            _print_verdict(outcome)
+    if not quiet:
+        from fencepost.report.text.table import summary
+
+        rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
+        say(summary(rows, color=wants_color(), width=terminal_width()), end="")
+
+
+def _write_svg(outcome: Outcome, path: Path) -> None:
+    from fencepost.report.picture.svg import render
+
+    if outcome.answer is None:
+        return
+    if outcome.answer.witness is None:
+        say(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
+        return
+    _write(path, render(outcome.answer.witness, outcome.file), "picture")
+
+
+def write_html(answer: Answer, reading: Reading, path: Path) -> None:
+    """The answer as a web page; the program is read once more, for its text and its registers."""
+    from fencepost.formats import load_as
+    from fencepost.report.html.page import page
+
+    _write(path, page(answer, guarded(lambda: load_as(answer.file, reading))), "page")
+
+
+def _write(path: Path, text: str, what: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        say(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
+        sys.exit(EXIT_WRONG_INPUT)
+
+
+def _exit_code(outcomes: list[Outcome]) -> int:
+    """Wrong input first, then a violation anywhere, then anything undecided."""
+    codes = {EXIT_WRONG_INPUT if o.answer is None else exit_code_of(o.answer) for o in outcomes}
+    for code in (EXIT_WRONG_INPUT, EXIT_VIOLATED, EXIT_UNDECIDED):
+        if code in codes:
+            return code
+    return EXIT_HOLDS

@@ -1,0 +1,53 @@
+"""`fencepost bench`: all questions about many programs, measured, and compared with what they expect."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from fencepost.cli.console import guarded, progress_line
+from fencepost.cli.options import search_limits
+
+if TYPE_CHECKING:
+    from fencepost.batch.jobs import Where
+    from fencepost.engine.search import Limits
+
+
+@click.command(
+    epilog="""\b
+Exit code: 0 all decided (and as expected), 1 a verdict differs from its
+header (with --check-expected), 2 wrong input or usage, 3 something undecided.
+"""
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option(
+    "--check-expected", is_flag=True, help="Compare with the verdicts that the files' headers state."
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Write the measurements as JSON too.")
+@search_limits
+def bench(
+    *,
+    paths: tuple[str, ...],
+    check_expected: bool,
+    output: Path | None,
+    limits: Limits,
+    where: Where,
+) -> NoReturn:
+    """Ask all questions about many programs, and print a table of answers and measurements.
+
+    With --check-expected each verdict is compared with what the program's header says
+    (`// expect: robust ra=yes`), and any difference is a failure.
+    """
+    from fencepost.batch import corpus
+    from fencepost.batch.jobs import files_in
+
+    files = guarded(lambda: files_in(paths))
+    rows = guarded(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
+    corpus.print_table(rows, check_expected=check_expected)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_bytes(corpus.as_json(rows))
+    sys.exit(corpus.exit_code(rows, check_expected=check_expected))

@@ -1,0 +1,233 @@
+"""`fencepost fix`: what to change so that weak memory no longer shows in a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fencepost.cli.answers import write_html
+from fencepost.cli.console import (
+    EXIT_UNDECIDED,
+    EXIT_WRONG_INPUT,
+    guarded,
+    terminal_width,
+    wants_color,
+)
+from fencepost.cli.options import html_option, input_options
+from fencepost.cli.reports import write_report
+from fencepost.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
+
+if TYPE_CHECKING:
+    from fencepost.engine.search import Limits
+    from fencepost.formats import Reading
+    from fencepost.verdicts.repair import FixAnswer
+
+_EPILOG = """\b
+Changes and what they cost unless you say otherwise:
+  sc-fence       10   insert an SC fence
+  exchange        8   turn a store into an exchange
+  acquire-fence   2   insert an acquire fence (rc20)
+  release-fence   2   insert a release fence (rc20)
+  acquire-load    1   make a load or a wait acquire (rc20)
+  release-store   1   make a store release (rc20)
+  acquire-rmw     1   make the read part of an RMW acquire (rc20)
+  release-rmw     1   make the write part of an RMW release (rc20)
+
+\b
+Exit code: 0 a cheapest repair was found, 1 there is none (or the repaired
+program has a race or a failing assertion), 2 wrong input or usage, 3 no
+repair was proven to be a cheapest one within the limits.
+"""
+
+
+def _costs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+    from fencepost.analyses.repair.costs import Prices
+
+    costs: dict[str, float] = {}
+    for text in given:
+        kind, equals, number = text.partition("=")
+        try:
+            if not equals:
+                raise ValueError(f"expected a change and its cost, as in `sc-fence=10`, not `{text}`")
+            costs[kind] = _number(kind, number)
+            Prices(costs)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return costs
+
+
+def _number(kind: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"the cost of {kind} is `{text}`; expected a number") from None
+
+
+def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    from fencepost.analyses.repair.costs import check_kind
+
+    for kind in given:
+        try:
+            check_kind(kind)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return given
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("file")
+@click.option(
+    "--model", type=click.Choice(ROBUSTNESS_MODELS), default="ra", show_default=True, help="The memory model."
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(TSO_CRITERIA),
+    help="With --model tso: what to repair for. Default: persistent there, else robust.",
+)
+@click.option(
+    "--loop-weight",
+    type=click.IntRange(min=1, max=100),
+    default=1,
+    show_default=True,
+    help="What a change costs more for each loop around it.",
+)
+@click.option(
+    "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
+)
+@click.option("--without", multiple=True, callback=_kinds, metavar="CHANGE", help="Do not make such changes.")
+@click.option("--all", "find_all", is_flag=True, help="List every cheapest repair.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
+@click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@html_option
+@click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
+)
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for all of it.")
+@click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
+@input_options
+def fix(
+    *,
+    file: str,
+    model: str,
+    criterion: str | None,
+    loop_weight: int,
+    costs: dict[str, float],
+    without: tuple[str, ...],
+    find_all: bool,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+    html: Path | None,
+    quiet: bool,
+    verbose: bool,
+    sarif: Path | None,
+    max_states: int | None,
+    timeout: float | None,
+    max_memory: float | None,
+    reading: Reading,
+) -> NoReturn:
+    """Which changes make the program robust at the least cost?
+
+    Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
+    behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
+    set does it. Prints the changes and a diff. Interrupted, it gives the best repair known so far.
+    """
+    from fencepost.engine.search import Limits
+
+    if output is not None and not force and _same_file(output, file):
+        raise click.UsageError(
+            f"--output would overwrite {file} itself; add --force if that is what you want"
+        )
+    limits = Limits(max_states, timeout, max_memory)
+    if criterion not in (None, "robust") and model != "tso":
+        raise click.UsageError(f"--criterion {criterion} goes with --model tso")
+    options = {
+        "criterion": criterion,
+        "costs": costs,
+        "loop_weight": loop_weight,
+        "without": without,
+        "find_all": find_all,
+    }
+    try:
+        answer = _answer(file, reading, model=model, limits=limits, options=options)
+    except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer
+        click.echo(f"{file}: interrupted before there was an answer", err=True)
+        sys.exit(EXIT_UNDECIDED)
+    _print(answer, as_json=as_json, quiet=quiet, verbose=verbose)
+    if output is not None:
+        _write(answer, output)
+    if sarif is not None:
+        from fencepost.report.export.sarif import encode
+
+        write_report(sarif, encode([(answer.file, answer)]))
+    if html is not None:
+        write_html(answer, reading, html)
+    sys.exit(answer.exit_code)
+
+
+def _same_file(output: Path, file: str) -> bool:
+    try:
+        return os.path.samefile(output, file)
+    except (OSError, ValueError):
+        return False
+
+
+def _answer(
+    file: str,
+    reading: Reading,
+    *,
+    model: str,
+    limits: Limits,
+    options: dict[str, Any],
+) -> FixAnswer:
+    from fencepost.analyses.repair.fix import fix
+    from fencepost.formats import load_as
+    from fencepost.report.text.repair import FixProgressLine
+
+    display = FixProgressLine(sys.stderr, 1) if sys.stderr.isatty() else None
+    watcher = None if display is None else display.fixing
+
+    def ask() -> FixAnswer:
+        program = load_as(file, reading)
+        return fix(program, model, limits=limits, watcher=watcher, **options)
+
+    try:
+        answer: FixAnswer = guarded(ask)
+        return answer
+    finally:
+        if display is not None:
+            display.close()
+
+
+def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    from fencepost.report.export import as_json as json_form
+    from fencepost.report.printable import printable
+    from fencepost.report.text import repair as repair_text
+
+    if as_json:
+        click.echo(json_form.encode(answer))
+    elif quiet:
+        cost = "" if answer.cost is None else f", cost {answer.cost:g}"
+        click.echo(f"{printable(answer.file)}: {answer.verdict}{cost}")
+    else:
+        page = repair_text.render(answer, color=wants_color(), width=terminal_width(), verbose=verbose)
+        click.echo(page, nl=False, color=True)
+
+
+def _write(answer: FixAnswer, path: Path) -> None:
+    if answer.repaired is None:
+        click.echo(f"{answer.file}: no repair is known, {path} was not written", err=True)
+        return
+    try:
+        path.write_text(answer.repaired, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"{path}: cannot write the program: {error.strerror or error}", err=True)
+        sys.exit(EXIT_WRONG_INPUT)

@@ -1,0 +1,58 @@
+"""`fencepost flags`: the options that the wrappers add, for build systems that want them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from fencepost.cli.console import EXIT_WRONG_INPUT
+
+
+@click.command()
+@click.option("--compile", "compiling", is_flag=True, help="Where C or C++ is compiled.")
+@click.option("--link", "linking", is_flag=True, help="Where a program is linked.")
+@click.option("--link-shared", is_flag=True, help="Where a shared object is linked.")
+@click.option("--include", is_flag=True, help="For <fencepost.h> in a build without the sanitizer.")
+@click.option(
+    "--mode",
+    type=click.Choice(["atomics", "races"]),
+    default="atomics",
+    show_default=True,
+    help="Watch atomics alone, or data races by ThreadSanitizer too.",
+)
+@click.option(
+    "--compiler",
+    type=click.Choice(["gcc", "clang"]),
+    help="Whose options; by default those of the compiler that fencepost-cc would use.",
+)
+def flags(
+    *, compiling: bool, linking: bool, link_shared: bool, include: bool, mode: str, compiler: str | None
+) -> None:
+    """Print the options that make a compiler watch a program's atomics, quoted for a shell."""
+    from fencepost.sanitizer.build import instrumentation
+
+    if not (compiling or linking or link_shared or include):
+        raise click.UsageError("expected --compile, --link, --link-shared or --include")
+    chosen: Any = mode
+    options: list[str] = []
+    if include:
+        options += ["-isystem", instrumentation.INCLUDE]
+    if compiling:
+        options += instrumentation.compile_options(chosen, _family(compiler))
+    if linking or link_shared:
+        options += instrumentation.link_options(chosen, _family(compiler), shared=not linking)
+    click.echo(shlex.join(options))
+
+
+def _family(compiler: str | None) -> Any:
+    from fencepost.sanitizer.build.toolchain import CannotBuildError, chosen_compiler
+
+    try:
+        return compiler or chosen_compiler("c", os.environ).family
+    except CannotBuildError as error:
+        click.echo(f"fencepost flags: {error}", err=True)
+        sys.exit(EXIT_WRONG_INPUT)

@@ -1,0 +1,34 @@
+"""`fencepost lsp`: the language server for TPL, which editors start."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from fencepost.cli.console import EXIT_WRONG_INPUT
+
+
+@click.command()
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit for each search that the editor asks for.",
+)
+def lsp(timeout: float) -> None:
+    """Speak the Language Server Protocol over standard input and output.
+
+    Editors start this for files in TPL: mistakes as you type, what memory orders mean, where names are
+    declared, and a search for runs against robustness.
+    """
+    try:
+        from fencepost.lsp.server import make_server
+    except ImportError as error:
+        if error.name is None or not error.name.startswith(("pygls", "lsprotocol")):
+            raise
+        click.echo("the language server needs pygls: pip install 'fencepost[lsp]'", err=True)
+        sys.exit(EXIT_WRONG_INPUT)
+    make_server(timeout).start_io()

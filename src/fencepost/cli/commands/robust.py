@@ -1,0 +1,78 @@
+"""`fencepost robust`: does weak memory show in the programs at all?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from fencepost.cli.answers import Printing, answer_files
+from fencepost.cli.console import EXIT_CODES
+from fencepost.cli.options import input_options, printing_options, search_limits, search_tactics
+from fencepost.memory_models import ROBUSTNESS_MODELS
+
+if TYPE_CHECKING:
+    from fencepost.batch.jobs import Where
+    from fencepost.engine.search import Limits, Tactics
+    from fencepost.formats import Reading
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--model",
+    type=click.Choice(ROBUSTNESS_MODELS),
+    default="ra",
+    show_default=True,
+    help="Release/acquire, C++20 atomics, or the store buffers of x86.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["robust", "trf"]),
+    default="robust",
+    show_default=True,
+    help="With --model tso: robustness, or freedom from triangular races.",
+)
+@click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
+@click.option(
+    "--search",
+    type=click.Choice(["auto", "breadth-first", "depth-first", "largest-first", "by-location"]),
+    default="auto",
+    show_default=True,
+    help="Order of the search. Breadth first finds shortest witnesses, one location after the other decides "
+    "soonest; auto begins with the one and goes over to the other.",
+)
+@search_tactics
+@printing_options
+@search_limits
+@input_options
+def robust(
+    *,
+    files: tuple[str, ...],
+    model: str,
+    criterion: str,
+    shortest: bool,
+    search: str,
+    tactics: Tactics,
+    printing: Printing,
+    limits: Limits,
+    where: Where,
+    reading: Reading,
+) -> NoReturn:
+    """Does weak memory show in the programs at all?
+
+    A program is robust if every behaviour it has under the model exists under sequential consistency too. If
+    it is not, the answer is a run, the access that can leave sequential consistency, and the cycle that
+    proves it. Directories stand for the programs in them.
+    """
+    from fencepost.batch.jobs import Job, Question
+
+    if criterion != "robust" and model != "tso":
+        raise click.UsageError("--criterion trf goes with --model tso")
+    order = "breadth-first" if shortest else search
+    question = Question("robust", model, criterion)
+
+    def job(path: str) -> Job:
+        return Job(path, question, limits, order, tactics, reading=reading)
+
+    answer_files(files, job, where, printing)

@@ -1,0 +1,168 @@
+"""`fencepost run`: run a program that was built with the wrappers, and say what was seen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fencepost.cli.console import guarded, terminal_width, wants_color
+from fencepost.cli.reports import write_report
+
+if TYPE_CHECKING:
+    from fencepost.sanitizer.run.replay import Replay
+    from fencepost.sanitizer.run.runs import Job
+    from fencepost.verdicts.run import AnyRunAnswer, Schedule
+
+_RUNS_OF_A_SCHEDULE = 100
+
+_EPILOG = """\b
+Exit code: 0 nothing was seen, 1 something was found (or a deadlock), 2 wrong
+input or usage, 3 nothing was found and some run did not come to its end.
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, metavar="[--] PROGRAM [ARGUMENT]…", type=click.UNPROCESSED)
+@click.option(
+    "--schedule",
+    type=click.Choice(["os", "random", "pct"]),
+    help="Who chooses the next thread: the system (default), chance, or priorities that change at random.",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
+)
+@click.option(
+    "--runs", type=click.IntRange(min=1), metavar="N", help="How often. [default: 1 for os, else 100]"
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Of the first run; each has the next. [default: 1]")
+@click.option("--replay", metavar="REPORT", help="Make the runs of the findings in a report (--json) again.")
+@click.option(
+    "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Time limit per run."
+)
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
+@click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
+def run(
+    *,
+    command: tuple[str, ...],
+    schedule: str | None,
+    depth: int | None,
+    runs: int | None,
+    seed: int | None,
+    replay: str | None,
+    max_steps: int | None,
+    timeout: float | None,
+    jobs: int | None,
+    suppressions: str | None,
+    as_json: bool,
+    sarif: Path | None,
+    quiet: bool,
+) -> NoReturn:
+    """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
+
+    Reports every access that can leave sequential consistency in these runs, with both source lines. That
+    nothing was seen is no proof: other runs may show more.
+    """
+    from fencepost.sanitizer.run.runs import Job
+
+    again = None
+    if replay is not None:
+        if (schedule, seed, depth, max_steps) != (None, None, None, None):
+            raise click.UsageError("--replay takes the schedules from the report")
+        again = _replay(replay)
+        schedules = [one for one in again.schedules for _ in range(runs or 1)]
+    else:
+        schedules = _schedules(schedule or "os", depth or 3, runs, 1 if seed is None else seed, max_steps)
+    job = Job(
+        command=command or (again.command if again else ()),
+        timeout=timeout,
+        processes=jobs,
+        keep_decisions=as_json,
+        learn_length=again is None and schedules[0].kind == "pct",
+        stdout_to_stderr=as_json,
+    )
+    if not job.command:
+        raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
+    unwanted = suppressions or _option("suppressions")
+    answer = guarded(lambda: _answer(job, schedules, again, unwanted))
+    _print(answer, as_json=as_json, quiet=quiet)
+    if sarif is not None:
+        from fencepost.sanitizer.answer.sarif import encode
+
+        write_report(sarif, encode(answer))
+    sys.exit(answer.exit_code)
+
+
+def _replay(path: str) -> Replay:
+    from fencepost.sanitizer.run.replay import read_report
+
+    replay: Replay = guarded(lambda: read_report(path))
+    return replay
+
+
+def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: int | None) -> list[Schedule]:
+    from fencepost.verdicts.run import Schedule
+
+    count = runs or (1 if kind == "os" else _RUNS_OF_A_SCHEDULE)
+    return [
+        Schedule(kind=kind, seed=seed + number, depth=depth, max_steps=max_steps) for number in range(count)
+    ]
+
+
+def _option(name: str) -> str | None:
+    """A setting of the run-time library that the user has made."""
+    settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))
+    return settings.get(name)
+
+
+def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:
+    from fencepost.sanitizer.answer.summing import Asked, answer_of
+    from fencepost.sanitizer.answer.suppressions import read_suppressions
+    from fencepost.sanitizer.answer.tally import Tally
+    from fencepost.sanitizer.run.progress import progress_of
+    from fencepost.sanitizer.run.runs import InterruptedRunsError, Outcome, run_all
+
+    suppressions = read_suppressions(unwanted) if unwanted else []
+    tally = Tally()
+    interrupted = False
+    started = time.monotonic()
+    with progress_of(len(schedules)) as show:
+
+        def watch(outcome: Outcome) -> None:
+            tally.add(outcome)
+            show(tally.runs, len(tally.findings) + len(tally.deadlocks))
+
+        try:
+            run_all(job, schedules, watch)
+        except InterruptedRunsError:
+            interrupted = True
+    asked = Asked(
+        command=job.command,
+        schedule=schedules[0],
+        suppressions=suppressions,
+        seconds=time.monotonic() - started,
+        interrupted=interrupted,
+        again=replay.ids if replay is not None else frozenset(),
+    )
+    return answer_of(tally, asked)
+
+
+def _print(answer: AnyRunAnswer, *, as_json: bool, quiet: bool) -> None:
+    from fencepost.report.export.as_json import encode
+    from fencepost.sanitizer.answer import report_text
+
+    if as_json:
+        click.echo(encode(answer))
+        return
+    page = report_text.render(answer, color=wants_color(), width=terminal_width(), quiet=quiet)
+    click.echo(page, nl=False, color=True)

@@ -1,0 +1,46 @@
+"""`fencepost show`: print a program in another format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fencepost.cli.console import guarded
+from fencepost.cli.options import input_options
+
+if TYPE_CHECKING:
+    from fencepost.formats import Reading
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "--to",
+    type=click.Choice(["tpl", "litmus", "automata", "persist", "c", "promela"]),
+    default="tpl",
+    show_default=True,
+    help="The format to print.",
+)
+@click.option(
+    "--monitor",
+    type=click.Choice(["ra"]),
+    help="With --to promela: with the monitor that tells whether the program is robust.",
+)
+@input_options
+def show(file: str, to: str, monitor: str | None, reading: Reading) -> None:
+    """Print a program in another format."""
+    from fencepost.formats import load_as, write
+    from fencepost.report.printable import printable
+
+    if monitor is not None and to != "promela":
+        raise click.UsageError("--monitor goes with --to promela")
+    options = {} if monitor is None else {"monitor": monitor}
+
+    def print_program() -> None:
+        program = load_as(file, reading)
+        for warning in program.warnings:
+            click.echo(f"{printable(file)}: warning: {printable(warning)}", err=True)
+        click.echo(write(program, to, **options), nl=False)
+
+    guarded(print_program)

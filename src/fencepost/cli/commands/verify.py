@@ -1,0 +1,130 @@
+"""`fencepost verify` and `fencepost races`: can the programs go wrong under causal consistency?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fencepost.cli.answers import Printing, answer_files
+from fencepost.cli.console import EXIT_CODES, guarded
+from fencepost.cli.options import (
+    Command,
+    GivenProperty,
+    input_options,
+    printing_options,
+    property_options,
+    search_limits,
+)
+from fencepost.memory_models import PRUNINGS, SAFETY_MODELS
+
+if TYPE_CHECKING:
+    from fencepost.batch.jobs import Where
+    from fencepost.engine.search import Limits
+    from fencepost.formats import Reading
+
+
+def _without(command: Command) -> Command:
+    option: Any = click.option(
+        "--without",
+        multiple=True,
+        type=click.Choice(PRUNINGS),
+        help="Switch off a pruning of the backward search, to see its worth.",
+    )
+    return option(command)  # type: ignore[no-any-return]
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--model",
+    type=click.Choice(SAFETY_MODELS),
+    default="sra",
+    show_default=True,
+    help="Strong release/acquire (causal consistency), release/acquire, or sequential consistency.",
+)
+@property_options
+@click.option(
+    "--engine",
+    type=click.Choice(["portfolio", "backward", "forward"]),
+    default="portfolio",
+    show_default=True,
+    help="Backward decides, forward finds bugs; the portfolio lets them take turns.",
+)
+@_without
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False),
+    help="Write the inductive invariant that proves the program safe (one file only; see check-certificate).",
+)
+@printing_options
+@search_limits
+@input_options
+def verify(
+    *,
+    files: tuple[str, ...],
+    model: str,
+    given: GivenProperty,
+    engine: Any,
+    without: tuple[str, ...],
+    certificate: str | None,
+    printing: Printing,
+    limits: Limits,
+    where: Where,
+    reading: Reading,
+) -> NoReturn:
+    """Can the programs go wrong under causal consistency?
+
+    A program is unsafe if some run fails an assertion, ends in a state that its final condition looks for, or
+    does what --mutex, --error-label or --bad forbid; comments such as `// mutex: cs` in the file say the
+    same. The answer is exact, also for programs with loops, and comes with the run or with who proved it.
+    Directories stand for the programs in them.
+    """
+    from fencepost.batch.jobs import Job, Safety, files_in, safety
+
+    if certificate is not None:
+        if model != "sra" or engine == "forward":
+            raise click.UsageError("--certificate takes --model sra and the backward search")
+        if len(guarded(lambda: files_in(files))) != 1:
+            raise click.UsageError("--certificate takes exactly one program")
+        if where.cluster is not None:
+            raise click.UsageError("--certificate is written by this machine; leave out --cluster")
+    how = Safety(*given, engine, without, certificate)
+
+    def job(path: str) -> Job:
+        return Job(path, safety(model), limits, reading=reading, safety=how)
+
+    answer_files(files, job, where, printing)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--model", type=click.Choice(["sra"]), default="sra", show_default=True, help="The memory model."
+)
+@_without
+@printing_options
+@search_limits
+@input_options
+def races(
+    *,
+    files: tuple[str, ...],
+    model: str,
+    without: tuple[str, ...],
+    printing: Printing,
+    limits: Limits,
+    where: Where,
+    reading: Reading,
+) -> NoReturn:
+    """Do two writes to a location ever race?
+
+    A program is race-free if in every run under strong release/acquire any two writes to a location are
+    ordered by happens-before. Then RA and SRA reach the same states, and `verify --model ra` answers from
+    SRA. Directories stand for the programs in them.
+    """
+    from fencepost.batch.jobs import RACES, Job, Safety
+
+    def job(path: str) -> Job:
+        return Job(path, RACES, limits, reading=reading, safety=Safety(without=without))
+
+    answer_files(files, job, where, printing)

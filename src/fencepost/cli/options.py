@@ -1,0 +1,235 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from fencepost.cli.answers import Printing
+
+Command = Callable[..., Any]
+
+
+def collected(command: Command, name: str, make: Callable[..., Any], **options: Command) -> Command:
+    """Adds the options, whose values reach the command together, as what `make` makes of them, by `name`."""
+
+    @functools.wraps(command)
+    def with_one(*arguments: Any, **given: Any) -> Any:
+        value = make(**{option: given.pop(option) for option in options})
+        return command(*arguments, **given, **{name: value})
+
+    with_options: Command = with_one
+    for option in reversed(options.values()):
+        with_options = option(with_options)
+    return with_options
+
+
+def input_options(command: Command) -> Command:
+    """Adds the options about reading files, which reach the command as one `reading`."""
+
+    def reading(**options: Any) -> Any:
+        from fencepost.formats import Reading
+
+        return Reading(**options)
+
+    return collected(
+        command,
+        "reading",
+        reading,
+        format=click.option("--format", metavar="NAME", help="Input format; else by the file's ending."),
+        strict_tpl=click.option("--strict-tpl", is_flag=True, help="Refuse fencepost's extensions of TPL."),
+        treat_sc_as=click.option(
+            "--treat-sc-as",
+            type=click.Choice(["fence", "acq-rel"]),
+            help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
+        ),
+    )
+
+
+html_option = click.option(
+    "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
+)
+
+
+def printing_options(command: Command) -> Command:
+    """Adds the options about what is printed, which reach the command as one `printing`."""
+    return collected(
+        command,
+        "printing",
+        Printing,
+        as_json=click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file."),
+        svg=click.option(
+            "--svg", type=click.Path(path_type=Path), help="Write the witness as a picture (one file only)."
+        ),
+        html=html_option,
+        quiet=click.option("-q", "--quiet", is_flag=True, help="Print the verdicts only."),
+        verbose=click.option("-v", "--verbose", is_flag=True, help="Print long runs and cycles whole."),
+        sarif=click.option(
+            "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
+        ),
+        junit=click.option(
+            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
+        ),
+        baseline=click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="JSON",
+            help="Report only what is not in these earlier answers (--json).",
+        ),
+    )
+
+
+class GivenProperty(NamedTuple):
+    """What must not happen, as the options say it."""
+
+    mutex: tuple[str, ...]
+    error_labels: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+def property_options(command: Command) -> Command:
+    """Adds the options about what must not happen, which reach the command as one `given`."""
+    return collected(
+        command,
+        "given",
+        GivenProperty,
+        mutex=click.option(
+            "--mutex",
+            multiple=True,
+            metavar="LABELS",
+            help="No two threads at once at labels of this list (a,b,…).",
+        ),
+        error_labels=click.option(
+            "--error-label",
+            "error_labels",
+            multiple=True,
+            metavar="LABEL",
+            help="No thread at this label.",
+        ),
+        bad=click.option(
+            "--bad",
+            multiple=True,
+            metavar="FORMULA",
+            help="No state with this formula: 'p0@cs && p1.r == 2'.",
+        ),
+    )
+
+
+def search_tactics(command: Command) -> Command:
+    """Adds the options about how to search, which reach the command as one `tactics`."""
+
+    def tactics(**options: Any) -> Any:
+        from fencepost.engine.search import Tactics
+
+        return Tactics(
+            subsumption=not options["no_subsumption"],
+            partial_order=not options["no_por"],
+            symmetry=not options["no_symmetry"],
+            local=not options["no_local"],
+            threads=options["threads"],
+            compress=options["compress"],
+            bitstate=options["bitstate"],
+            bitstate_mb=options["bitstate_memory"],
+        )
+
+    return collected(
+        command,
+        "tactics",
+        tactics,
+        no_subsumption=click.option(
+            "--no-subsumption", is_flag=True, help="Keep every monitor, not only the largest ones."
+        ),
+        no_por=click.option(
+            "--no-por", is_flag=True, help="Step all threads in every state: no partial-order reduction."
+        ),
+        no_symmetry=click.option(
+            "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
+        ),
+        no_local=click.option(
+            "--no-local",
+            is_flag=True,
+            help="Let other threads run before every access, also to locations that they do not use.",
+        ),
+        threads=click.option(
+            "--threads",
+            type=click.IntRange(1, 64),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Cores for one search.",
+        ),
+        compress=click.option(
+            "--compress", is_flag=True, help="Keep states in less memory, and every monitor: slower."
+        ),
+        bitstate=click.option(
+            "--bitstate",
+            is_flag=True,
+            help="Forget states, to hunt for violations in large programs: never answers robust.",
+        ),
+        bitstate_memory=bitstate_memory(128),
+    )
+
+
+def bitstate_memory(default: int) -> Command:
+    """How much memory a search that forgets states has for its bits."""
+    option: Command = click.option(
+        "--bitstate-memory",
+        type=click.FloatRange(min=0.01),
+        default=default,
+        show_default=True,
+        metavar="MB",
+        help="Memory for the bits of a search that forgets states.",
+    )
+    return option
+
+
+def search_limits(command: Command) -> Command:
+    """Adds the limits, which reach the command as one `limits`, and who does the work, as one `where`."""
+
+    def limits(**options: Any) -> Any:
+        from fencepost.engine.search import Limits
+
+        return Limits(options["max_states"], options["timeout"], options["max_memory"])
+
+    def where(jobs: int | None, cluster: str | None) -> Any:
+        from fencepost.batch.jobs import Where
+
+        if cluster is not None and jobs is not None:
+            raise click.UsageError("--jobs is about this machine; leave it out with --cluster")
+        return Where(jobs, cluster)
+
+    with_limits = collected(
+        command,
+        "limits",
+        limits,
+        max_states=click.option(
+            "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states."
+        ),
+        timeout=click.option(
+            "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit per file."
+        ),
+        max_memory=click.option(
+            "--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."
+        ),
+    )
+    return collected(
+        with_limits,
+        "where",
+        where,
+        jobs=click.option(
+            "-j",
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Processes for several files or runs; as many as there are cores by default.",
+        ),
+        cluster=click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Let the workers of this Dask cluster do it: tcp://host:8786.",
+        ),
+    )

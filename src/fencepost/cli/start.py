@@ -1,0 +1,55 @@
+"""Where the command `fencepost` starts: a plain question is answered at once.
+
+Most programs are small, and to decide them takes less time than to import click and to tell it about all
+options. So `fencepost robust FILE…` does without it; everything else is for the commands of `cli/main.py`.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+
+# The options that a plain question may have, and what they are called in `Printing`.
+_FLAGS = {
+    "--json": "as_json",
+    "--quiet": "quiet",
+    "-q": "quiet",
+    "--verbose": "verbose",
+    "-v": "verbose",
+}
+
+
+def main() -> None:
+    gc.set_threshold(100_000)  # a small question is answered before there is anything to collect
+    code = answered(sys.argv[1:])
+    if code is not None:
+        os._exit(code)  # all is written; to take the interpreter apart is work for nobody
+    from fencepost.cli.main import main as commands
+
+    commands()
+
+
+def answered(words: Sequence[str]) -> int | None:
+    """The exit code if the words are a plain question, which is answered; else None, and nothing is done."""
+    if words[:1] != ["robust"]:
+        return None
+    files = tuple(word for word in words[1:] if not word.startswith("-"))
+    flags = [word for word in words[1:] if word.startswith("-")]
+    if not files or not _FLAGS.keys() >= set(flags):
+        return None
+    from fencepost.batch.jobs import Job, Question, Where
+    from fencepost.cli.answers import Printing, answer_files
+
+    wanted = {_FLAGS[flag] for flag in flags}
+    printing = Printing(as_json="as_json" in wanted, quiet="quiet" in wanted, verbose="verbose" in wanted)
+    try:
+        answer_files(files, lambda file: Job(file, Question("robust")), Where(), printing)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        print("\nAborted!", file=sys.stderr)
+    except BrokenPipeError:  # nobody reads on
+        pass
+    return 1

@@ -1,0 +1,189 @@
+"""What the names and numbers in one process of a C litmus test mean.
+
+A process knows its parameters, which are pointers to shared locations, and its registers, which belong to the
+whole process wherever they are declared. Whether a plain access is atomic depends on the parameter:
+
+    *x through atomic_int*    a seq_cst access, as in C11
+    *x through int*           a non-atomic access
+    atomic_…(x, …)            an atomic access, whatever the parameter says, as in herd
+
+A location is atomic if it has an atomic access; non-atomic ones beside that are a mistake. Accesses that are
+seq_cst are outside of RC20; `Scope.sequential` says what becomes of them. Expressions and statements are left
+to `expressions.py` and `lowering.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING
+
+from fencepost.formats.litmus.code import Code
+from fencepost.formats.litmus.parser import position
+from fencepost.formats.text.source import Source, quoted, suggestion
+from fencepost.program import Cell, Expression, Fence, Load, Mode, Position, Store
+
+if TYPE_CHECKING:
+    from fencepost.errors import InputError
+    from fencepost.formats.text.tree import Token, Tree
+
+LARGEST_NUMBER = 2**63 - 1
+TREATMENTS = ("fence", "acq-rel")
+
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]{0,3}")
+
+
+def number(source: Source, token: Token, largest: int = LARGEST_NUMBER) -> int:
+    """The value of a C integer constant."""
+    match = _NUMBER.fullmatch(token)
+    if match is None:
+        raise source.error(f"{quoted(token)} is not a whole number", position(token))
+    digits, base = match[1], 10
+    if digits[:2] in ("0x", "0X"):
+        digits, base = digits[2:].lstrip("0") or "0", 16
+    elif digits[0] == "0" and len(digits) > 1:
+        message = f"{quoted(token)} is octal in C and decimal in herd; write it without the leading 0"
+        raise source.error(message, position(token))
+    # The length first: Python refuses to convert very long digit strings.
+    value = int(digits, base) if len(digits) <= 20 else largest + 1
+    if value > largest:
+        raise source.error(f"the number {quoted(token)} is larger than {largest}", position(token))
+    return value
+
+
+class Accesses:
+    """Where each location of a test is accessed first, atomically and not."""
+
+    def __init__(self) -> None:
+        self.atomic: dict[str, Position] = {}
+        self.plain: dict[str, Position] = {}
+
+    def check(self, source: Source) -> None:
+        for name, at in self.plain.items():
+            if name in self.atomic:
+                line = self.atomic[name].line
+                message = (
+                    f"{quoted(name)} has an atomic access on line {line} and a non-atomic one here; "
+                    f"fencepost needs one or the other"
+                )
+                raise source.error(message, at)
+
+
+class Scope:
+    """The names of one process, and the code that it becomes."""
+
+    def __init__(
+        self,
+        source: Source,
+        process: str,
+        *,
+        parameters: Mapping[str, bool],
+        locations: Set[str],
+        words: Set[str],
+        accesses: Accesses,
+        treat_sc_as: str | None,
+        largest_number: int,
+    ) -> None:
+        """`parameters` says for each whether it points to an atomic; `words` are all words of the process."""
+        self.source = source
+        self.process = process
+        self.code = Code(locations | words)
+        self._parameters = parameters
+        self._locations = locations
+        self._words = words
+        self._accesses = accesses
+        self._treat_sc_as = treat_sc_as
+        self._largest_number = largest_number
+        self._registers: dict[str, str] = {}
+
+    def error(self, message: str, at: Token | Tree | Position) -> InputError:
+        return self.source.error(message, at if isinstance(at, Position) else position(at))
+
+    def number(self, token: Token) -> int:
+        return number(self.source, token, self._largest_number)
+
+    # Registers.
+
+    @property
+    def registers(self) -> Mapping[str, str]:
+        """The declared registers by the name they have in the text, and what the program calls them."""
+        return self._registers
+
+    def declare(self, token: Token) -> str:
+        """A register of the process from here on; it may have been one before."""
+        name = str(token)
+        if name in self._parameters:
+            raise self.error(f"{quoted(name)} is a parameter of {self.process} already", token)
+        if name not in self._registers:
+            self._registers[name] = self._name_in_program(name)
+        return self._registers[name]
+
+    def _name_in_program(self, name: str) -> str:
+        """`name`, unless it is that of a location, which only other processes use."""
+        if name not in self._locations:
+            return name
+        spelled = f"{name}_{self.process}"
+        while spelled in self._locations or spelled in self._words:
+            spelled += "_"
+        return spelled
+
+    def register(self, token: Token) -> str:
+        """A register that is read or assigned."""
+        if token in self._registers:
+            return self._registers[token]
+        if token in self._parameters:
+            raise self.error(f"{quoted(token)} is a pointer; its location is `*{token}`", token)
+        meant = suggestion(token, [*self._registers, *self._parameters])
+        raise self.error(f"{quoted(token)} is not declared in {self.process}{meant}", token)
+
+    # Locations.
+
+    def is_parameter(self, token: Token) -> bool:
+        return token in self._parameters
+
+    def atomic_cell(self, token: Token) -> Cell:
+        """The location that an atomic function accesses."""
+        self._check_parameter(token)
+        self._accesses.atomic.setdefault(str(token), position(token))
+        return Cell(str(token))
+
+    def points_to_atomic(self, token: Token) -> bool:
+        self._check_parameter(token)
+        return self._parameters[token]
+
+    def load(self, register: str, token: Token, at: Position) -> None:
+        """`register = *token`."""
+        if self.points_to_atomic(token):
+            cell = self.atomic_cell(token)
+            self.sequential("a plain access of an atomic location is seq_cst", at)
+            self.code.add(Load(register, cell, Mode.ACQ, at=at))
+        else:
+            self._accesses.plain.setdefault(str(token), position(token))
+            self.code.add(Load(register, Cell(str(token)), Mode.NA, at=at))
+
+    def store(self, token: Token, value: Expression, at: Position) -> None:
+        """`*token = value`."""
+        if self.points_to_atomic(token):
+            cell = self.atomic_cell(token)
+            self.sequential("a plain access of an atomic location is seq_cst", at)
+            self.code.add(Store(cell, value, Mode.REL, at=at))
+        else:
+            self._accesses.plain.setdefault(str(token), position(token))
+            self.code.add(Store(Cell(str(token)), value, Mode.NA, at=at))
+
+    def sequential(self, why: str, at: Position) -> None:
+        """A seq_cst access comes next, to be done with the strongest modes that RC20 has."""
+        if self._treat_sc_as is None:
+            choice = " or ".join(f"`--treat-sc-as {treatment}`" for treatment in TREATMENTS)
+            raise self.error(f"{why}, which is outside of RC20; use {choice}", at)
+        if self._treat_sc_as == "fence":
+            self.code.add(Fence(Mode.SC, at=at))
+
+    def _check_parameter(self, token: Token) -> None:
+        if token in self._parameters:
+            return
+        if token in self._registers:
+            raise self.error(f"{quoted(token)} is a register, not a pointer to a location", token)
+        meant = suggestion(token, self._parameters)
+        hint = f"; add `atomic_int* {token}`" if token in self._locations else meant
+        raise self.error(f"{quoted(token)} is not a parameter of {self.process}{hint}", token)

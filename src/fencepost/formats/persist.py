@@ -1,6 +1,0 @@
-"""The language of Figure 8 of persist-2015: its reader and its writer."""
-
-from fencepost.formats.persist_reader import read
-from fencepost.formats.persist_writer import write
-
-__all__ = ["read", "write"]

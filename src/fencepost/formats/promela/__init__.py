@@ -1,0 +1,1 @@
+"""Programs written as Promela, the language of Spin."""

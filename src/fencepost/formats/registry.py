@@ -1,0 +1,167 @@
+"""Programs in files: which language is it, and who reads and writes that?
+
+`load` finds out which language a file is in, reads its text, and leaves the text to that language's module.
+Whatever is wrong with the file itself is told here, as an `InputError` like every other mistake in an input.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import NamedTuple
+
+import msgspec
+
+from fencepost.errors import InputError
+from fencepost.formats.text.source import Source, one_of, quoted
+from fencepost.program import Program
+
+__all__ = [
+    "BY_ENDING",
+    "FORMATS",
+    "LARGEST_FILE",
+    "Format",
+    "Reading",
+    "load",
+    "load_as",
+    "text_of",
+    "write",
+]
+
+LARGEST_FILE = 1 << 20
+SHARED_ENDING = ".txt"  # of files whose first word tells the language
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A language: its name, the endings of its files, the module with its `read` and `write`, which of the
+    options of `Reading` its `read` takes, and the first words of those of its files with `SHARED_ENDING`."""
+
+    name: str
+    endings: tuple[str, ...]
+    module: str
+    options: tuple[str, ...] = ()
+    first_words: tuple[str, ...] = ()
+
+
+FORMATS = (
+    Format("tpl", (".tpl",), "fencepost.formats.tpl", ("strict_tpl",)),
+    Format("litmus", (".litmus",), "fencepost.formats.litmus", ("treat_sc_as",)),
+    Format("automata", (".aut",), "fencepost.formats.automata", first_words=("thread", "memory_size", "#")),
+    Format("persist", (".persist",), "fencepost.formats.persist"),
+)
+# Languages that are only written.
+WRITTEN_ONLY = (
+    Format("c", (), "fencepost.formats.c.writer"),
+    Format("promela", (), "fencepost.formats.promela.writer"),
+)
+
+
+class Reading(NamedTuple):
+    """How to read files: in which format (by ending or first word if None), and what the formats leave open.
+
+    `strict_tpl` refuses fencepost's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make
+    of the SC accesses of litmus tests, which are an error without it.
+    """
+
+    format: str | None = None
+    strict_tpl: bool = False
+    treat_sc_as: str | None = None
+
+
+BY_ENDING = Reading()
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    strict_tpl: bool = False,
+    treat_sc_as: str | None = None,
+) -> Program:
+    """The program in the file at `path`; raises `InputError`. See `Reading` for the options."""
+    return load_as(path, Reading(format, strict_tpl, treat_sc_as))
+
+
+def load_as(path: str | os.PathLike[str], reading: Reading, text: str | None = None) -> Program:
+    """The program in the file at `path`, which is not read if its `text` is given; raises `InputError`."""
+    file = os.fspath(path)
+    known = _format_of(file, reading.format)
+    if text is None:
+        text = text_of(file)
+    chosen = known or _format_by_first_word(text, file)
+    options = {name: getattr(reading, name) for name in chosen.options}
+    program: Program = importlib.import_module(chosen.module).read(text, file, **options)
+    return program
+
+
+def write(program: Program, format: str = "tpl", **options: str) -> str:
+    """The program as text in the language that is called `format`; Promela has the option `monitor`."""
+    known = _format_named(format, program.file, FORMATS + WRITTEN_ONLY)
+    text: str = importlib.import_module(known.module).write(program, **options)
+    return text
+
+
+def _format_named(name: str, file: str, formats: tuple[Format, ...] = FORMATS) -> Format:
+    for known in formats:
+        if known.name == name:
+            return known
+    names = ", ".join(known.name for known in formats)
+    raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
+
+
+def _format_of(file: str, name: str | None) -> Format | None:
+    """The format that is asked for or that the ending tells; None if the first word must tell it."""
+    if name is not None:
+        return _format_named(name, file)
+    ending = os.path.splitext(file)[1].lower()
+    for known in FORMATS:
+        if ending in known.endings:
+            return known
+    if ending == SHARED_ENDING:
+        return None
+    endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
+    found = f"the ending `{ending}`" if ending else "no ending"
+    raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
+
+
+def _format_by_first_word(text: str, file: str) -> Format:
+    word = text.split(None, 1)[0]
+    for known in FORMATS:
+        if word in known.first_words:
+            return known
+    words = one_of(quoted(word) for known in FORMATS for word in known.first_words)
+    at = Source(text, file).position(text.index(word))
+    message = f"cannot tell the format of a `{SHARED_ENDING}` file that begins with {quoted(word)}"
+    raise Source(text, file).error(f"{message}; expected {words}", at)
+
+
+def text_of(file: str) -> str:
+    """What is in the file; raises `InputError` if it cannot be a program."""
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror or error}", file) from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read the file: {error}", file) from None
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"the file is larger than {LARGEST_FILE >> 20} MiB; expected a program", file)
+    text = _decoded(content, file)
+    if not text.strip():
+        raise InputError("the file is empty; expected a program", file)
+    return text
+
+
+def _decoded(content: bytes, file: str) -> str:
+    """`content` as UTF-8 without a byte order mark."""
+    wrong = content.find(0)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        wrong = error.start if wrong < 0 else min(wrong, error.start)
+        text = ""
+    if wrong < 0:
+        return text
+    line = content.count(b"\n", 0, wrong) + 1
+    column = len(content[content.rfind(b"\n", 0, wrong) + 1 : wrong].decode("utf-8-sig", "replace")) + 1
+    raise InputError("the file is not text; expected a program in UTF-8", file, line, column)

@@ -1,0 +1,1 @@
+"""What all readers of text share: source positions, the parser and its tables, syntax trees."""

@@ -1,0 +1,137 @@
+"""Changing a few statements of a TPL text and leaving everything else as it is.
+
+A fence gets a line of its own where its statement has one, with the same indentation; otherwise it stands
+beside it. It comes after the labels of the statement it precedes, so that jumps to them meet it. Of a
+statement that is replaced, the user's spelling of the location and of the values is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from fencepost.formats.text.source import Source
+from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.tpl.parser import as_token, parse, position
+from fencepost.program import (
+    BlockingCompareExchange,
+    CellAccess,
+    CompareExchange,
+    Exchange,
+    Fence,
+    FetchAdd,
+    Instruction,
+    Load,
+    Mode,
+    Position,
+    Store,
+    Wait,
+    access_modes,
+)
+from fencepost.program.spelling import format_instruction
+
+# The words of the statements that are changed by changing their modes; the first is used where none fits.
+_WORDS: dict[type[CellAccess], tuple[str, ...]] = {
+    Load: ("load",),
+    Store: ("store",),
+    Wait: ("wait",),
+    FetchAdd: ("FADD",),
+    Exchange: ("exchange", "XCHG"),
+    CompareExchange: ("CAS",),
+    BlockingCompareExchange: ("BCAS",),
+}
+_IMPLIED_VALUES = {"lock": ("0", "1"), "unlock": ("0",)}
+_TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
+
+
+class Edit(NamedTuple):
+    """What to do around one access: fences beside it, another access instead of it."""
+
+    before: Fence | None = None
+    instead: CellAccess | None = None
+    after: Fence | None = None
+
+
+class _Splice(NamedTuple):
+    """Put `text` where `start` to `end` was."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> str:
+    """The text with each edit made to the statement at its position; raises `InputError` if it is not TPL."""
+    splices: list[_Splice] = []
+    for node in parse(Source(text, file)).subtrees():
+        if node.data in ("access", "call") and position(node) in edits:
+            splices += _Statement(text, node).splices(edits[position(node)])
+    for splice in sorted(splices, reverse=True):
+        text = text[: splice.start] + splice.text + text[splice.end :]
+    return text
+
+
+class _Statement:
+    """An access or a call: `r = x.load(acq);`, `CAS(x, 0, 1, acq, rel);`."""
+
+    def __init__(self, text: str, node: Tree) -> None:
+        self._text = text
+        self._start, self._end = node.start_pos, node.end_pos
+        children = node.children
+        if isinstance(children[0], str) and children[0].type == "NAME":  # the local that gets the value
+            children = children[1:]
+        if node.data == "access":
+            cell, word, *arguments = children
+        else:
+            word, cell, *arguments = children
+        self._word = as_token(word)
+        self._cell = cell
+        self._values = [argument for argument in arguments if not isinstance(argument, str)]
+        self._modes = [argument for argument in arguments if isinstance(argument, str)]
+
+    def splices(self, edit: Edit) -> Iterator[_Splice]:
+        line_start = self._text.rfind("\n", 0, self._start) + 1
+        line_end = self._text.find("\n", self._end)
+        line_end = len(self._text) if line_end < 0 else line_end
+        leading, trailing = self._text[line_start : self._start], self._text[self._end : line_end].strip()
+        indentation = leading[: len(leading) - len(leading.lstrip())]
+        if edit.before is not None and leading == indentation:
+            yield _Splice(line_start, line_start, f"{indentation}{_spelled(edit.before)}\n")
+        elif edit.before is not None:
+            yield _Splice(self._start, self._start, f"{_spelled(edit.before)} ")
+        if edit.instead is not None:
+            yield self._replaced(edit.instead)
+        if edit.after is not None and (not trailing or trailing.startswith("//")):
+            yield _Splice(line_end, line_end, f"\n{indentation}{_spelled(edit.after)}")
+        elif edit.after is not None:
+            yield _Splice(self._end, self._end, f" {_spelled(edit.after)}")
+
+    def _replaced(self, new: CellAccess) -> _Splice:
+        modes = ", ".join(mode.value for mode in access_modes(new) if mode is not None and mode != Mode.RLX)
+        if self._word not in _WORDS[type(new)]:
+            return self._rewritten(_WORDS[type(new)][0], modes)
+        if self._modes:
+            return _Splice(_span(self._modes[0]).start, _span(self._modes[-1]).stop, modes)
+        if self._values:
+            end = _span(self._values[-1]).stop
+            return _Splice(end, end, f", {modes}")
+        end = self._closing_parenthesis()
+        return _Splice(end, end, modes)
+
+    def _rewritten(self, word: str, modes: str) -> _Splice:
+        values = [self._text[_span(value)] for value in self._values] or _IMPLIED_VALUES[self._word]
+        arguments = [self._text[_span(self._cell)], *values, *filter(None, [modes])]
+        return _Splice(self._start, self._end, f"{word}({', '.join(arguments)});")
+
+    def _closing_parenthesis(self) -> int:
+        tokens = list(_TOKEN.finditer(self._text, self._start, self._end))
+        return next(token.start() for token in reversed(tokens) if token[0] == ")")
+
+
+def _spelled(instruction: Instruction) -> str:
+    return f"{format_instruction(instruction)};"
+
+
+def _span(node: Token | Tree) -> slice:
+    return slice(node.start_pos, node.end_pos)

@@ -1,0 +1,250 @@
+"""The TPL statements that are one instruction each and do not jump.
+
+Says which calls and accesses exist and what they take: how many values, which modes, what kind of location.
+Names and expressions are `scope.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fencepost.formats.text.source import one_of, quoted, suggestion
+from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.tpl.parser import as_token, as_tree, position
+from fencepost.formats.tpl.scope import Scope
+from fencepost.program import (
+    Assert,
+    Assign,
+    Assume,
+    BlockingCompareExchange,
+    Cell,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Instruction,
+    Load,
+    Mode,
+    Position,
+    Skip,
+    Store,
+    Verify,
+    Wait,
+)
+from fencepost.program.instructions import FENCE_MODES, LOAD_MODES, STORE_MODES
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """What a call takes after its location (`values` None: one or more), and whether it gives a value."""
+
+    form: str
+    values: int | None
+    modes: tuple[tuple[Mode, ...], ...] = ()
+    result: bool = False
+    atomic: bool = True
+
+
+_READ_AND_WRITE = (LOAD_MODES, STORE_MODES)
+_CALLS = {
+    "FADD": _Usage("FADD(x, e)", 1, _READ_AND_WRITE, result=True),
+    "exchange": _Usage("exchange(x, e)", 1, _READ_AND_WRITE, result=True),
+    "XCHG": _Usage("XCHG(x, e)", 1, _READ_AND_WRITE, result=True),
+    "CAS": _Usage("CAS(x, e1, e2)", 2, _READ_AND_WRITE, result=True),
+    "BCAS": _Usage("BCAS(x, e1, e2)", 2, _READ_AND_WRITE),
+    "wait": _Usage("wait(x, e)", None, (LOAD_MODES,), result=True),
+    "lock": _Usage("lock(x)", 0),
+    "unlock": _Usage("unlock(x)", 0),
+}
+_ACCESSES = {
+    "load": _Usage("r = x.load()", 0, (LOAD_MODES,), result=True),
+    "store": _Usage("x.store(e)", 1, (STORE_MODES,)),
+    "naload": _Usage("r = x.naload()", 0, result=True, atomic=False),
+    "nastore": _Usage("x.nastore(e)", 1, atomic=False),
+}
+
+
+class Operations:
+    """The statements that are one instruction each and do not jump."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def instruction(self, node: Tree) -> Instruction:
+        at, children = position(node), node.children
+        match str(node.data):
+            case "assign":
+                register = self._scope.register(as_token(children[0]))
+                return Assign(register, self._scope.expression(as_tree(children[1])), at=at)
+            case "check":
+                condition = self._scope.expression(as_tree(children[1]))
+                return (Assert if children[0] == "assert" else Assume)(condition, at=at)
+            case "fence":
+                return self._fence(children, at)
+            case "access":
+                return self._access(node)
+            case "call":
+                return self._call(node)
+            case _:
+                return Skip(at=at)
+
+    def _fence(self, children: Sequence[Token | Tree], at: Position) -> Fence:
+        if not children:
+            return Fence(at=at)
+        return Fence(self._mode(as_token(children[0]), FENCE_MODES, "a fence"), at=at)
+
+    def _access(self, node: Tree) -> Instruction:
+        at, (result, rest) = position(node), _result(node)
+        cell, method, arguments = self._scope.cell(as_tree(rest[0])), as_token(rest[1]), rest[2:]
+        usage = _ACCESSES.get(method)
+        if usage is None:
+            known = f"expected {one_of(map(quoted, _ACCESSES))}{suggestion(method, _ACCESSES)}"
+            raise self._scope.error(f"there is no access {quoted(method)}; {known}", method)
+        self._check_atomic(cell, usage, method, method)
+        values, modes = self._arguments(usage, method, arguments)
+        mode = modes[0] if usage.atomic else Mode.NA
+        if values:
+            self._no_result(result, method)
+            return Store(cell, values[0], mode, at=at)
+        if result is None:
+            raise self._scope.error(f"expected a local for the value, as in `{usage.form}`", method)
+        return Load(self._scope.register(result), cell, mode, at=at)
+
+    def _call(self, node: Tree) -> Instruction:
+        at, (result, rest) = position(node), _result(node)
+        word, arguments = as_token(rest[0]), rest[1:]
+        if word == "XCHG":
+            self._scope.extension("`XCHG` is", word)
+        if word == "verify":
+            self._no_result(result, word)
+            return Verify(self._verified(word, arguments), at=at)
+        usage = _CALLS[word]
+        cell = self._location(usage, word, arguments)
+        self._check_atomic(cell, usage, word, arguments[0])
+        values, modes = self._arguments(usage, word, arguments[1:])
+        if not usage.result:
+            self._no_result(result, word)
+        register = None if result is None else self._scope.register(result)
+        return _Call(str(word), register, cell, values, modes, at).instruction()
+
+    def _location(self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]) -> Cell:
+        operand = _only(arguments[0]) if arguments else None
+        if operand is None or isinstance(operand, str):
+            place = arguments[0] if arguments else word
+            raise self._scope.error(f"expected a location first, as in `{usage.form}`", place)
+        return self._scope.cell(operand)
+
+    def _verified(self, word: Token, arguments: Sequence[Token | Tree]) -> str:
+        operand = _only(arguments[0]) if len(arguments) == 1 else None
+        if operand is None or isinstance(operand, str) or len(operand.children) > 1:
+            raise self._scope.error(
+                "expected one local, as in `verify(r)`", arguments[0] if arguments else word
+            )
+        name = as_token(operand.children[0])
+        if name in self._scope.locations:
+            raise self._scope.error(f"{quoted(name)} is a location; load it into a local first", name)
+        return self._scope.register(name)
+
+    def _arguments(
+        self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]
+    ) -> tuple[tuple[Expression, ...], tuple[Mode, ...]]:
+        """The values and the modes, relaxed where none is given."""
+        count = next((i for i, argument in enumerate(arguments) if isinstance(argument, str)), len(arguments))
+        values, modes = arguments[:count], arguments[count:]
+        misplaced = next((mode for mode in modes if not isinstance(mode, str)), None)
+        if misplaced is not None:
+            raise self._scope.error(f"the values of {quoted(word)} come before its modes", misplaced)
+        if len(values) != usage.values and (usage.values is not None or not values):
+            surplus = usage.values is not None and len(values) > usage.values
+            place = values[usage.values or 0] if surplus else word
+            many = "too many" if surplus else "too few"
+            raise self._scope.error(f"{many} values for {quoted(word)}; it is used as `{usage.form}`", place)
+        return tuple(self._scope.expression(as_tree(v)) for v in values), self._modes(usage, word, modes)
+
+    def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
+        modes = [as_token(token) for token in tokens]
+        if len(modes) > len(usage.modes):
+            limit = "no mode" if not usage.modes else "one mode" if len(usage.modes) == 1 else "two modes"
+            raise self._scope.error(f"{quoted(word)} takes {limit}", modes[len(usage.modes)])
+        what = quoted(word)
+        if usage.modes == _READ_AND_WRITE and len(modes) == 1:
+            mode = self._mode(modes[0], (*LOAD_MODES, Mode.REL), what)
+            return (Mode.RLX, mode) if mode is Mode.REL else (mode, Mode.RLX)
+        if usage.modes == _READ_AND_WRITE:
+            parts = (f"the read of {what}", f"the write of {what}")
+        else:
+            parts = (f"a {word}", "")
+        given = [self._mode(m, a, p) for m, a, p in zip(modes, usage.modes, parts, strict=False)]
+        return (*given, *[Mode.RLX] * (len(usage.modes) - len(given)))
+
+    def _mode(self, token: Token, allowed: Sequence[Mode], what: str) -> Mode:
+        mode = Mode(str(token))
+        if mode not in allowed:
+            choice = one_of(quoted(mode.value) for mode in allowed)
+            raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}", token)
+        return mode
+
+    def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree) -> None:
+        atomic = self._scope.locations[cell.name].atomic
+        if atomic == usage.atomic:
+            return
+        if atomic:
+            other = f"use `{word[2:]}`"
+        elif word in _ACCESSES:
+            other = f"use `na{word}`"
+        else:
+            other = f"{quoted(word)} needs a location declared with `global`"
+        kind = "atomic" if atomic else "non-atomic"
+        raise self._scope.error(f"{quoted(cell.name)} is {kind}; {other}", at)
+
+    def _no_result(self, result: Token | None, word: Token) -> None:
+        if result is not None:
+            raise self._scope.error(f"{quoted(word)} gives no value to assign", result)
+
+
+class _Call(msgspec.Struct, frozen=True):
+    """A call whose arguments have been checked against its usage."""
+
+    word: str
+    register: str | None
+    cell: Cell
+    values: tuple[Expression, ...]
+    modes: tuple[Mode, ...]
+    at: Position
+
+    def instruction(self) -> Instruction:
+        register, cell, at = self.register, self.cell, self.at
+        match self.word, self.values, self.modes:
+            case "FADD", (value,), (load, store):
+                return FetchAdd(register, cell, value, load, store, at=at)
+            case "exchange" | "XCHG", (value,), (load, store):
+                return Exchange(register, cell, value, load, store, at=at)
+            case "CAS", (expected, desired), (load, store):
+                return CompareExchange(register, cell, expected, desired, load, store, at=at)
+            case "BCAS", (expected, desired), (load, store):
+                return BlockingCompareExchange(cell, expected, desired, load, store, at=at)
+            case "wait", values, (mode,):
+                return Wait(register, cell, values, mode, at=at)
+            case "lock", (), ():
+                return BlockingCompareExchange(cell, Constant(0), Constant(1), Mode.ACQ, Mode.RLX, at=at)
+            case "unlock", (), ():
+                return Store(cell, Constant(0), Mode.REL, at=at)
+        raise AssertionError(self.word)
+
+
+def _result(node: Tree) -> tuple[Token | None, Sequence[Token | Tree]]:
+    """The local that gets the value of an access or a call, if any, and the rest of the statement."""
+    first = node.children[0]
+    if isinstance(first, str) and first.type == "NAME":
+        return first, node.children[1:]
+    return None, node.children
+
+
+def _only(argument: Token | Tree) -> Token | Tree | None:
+    """The one operand that an argument consists of, None if there is more to it."""
+    if isinstance(argument, str) or len(argument.children) != 1:
+        return None
+    return argument.children[0]

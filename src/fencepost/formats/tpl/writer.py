@@ -1,0 +1,97 @@
+"""From a `Program` to TPL text.
+
+Declarations and names are written here; the bodies of functions are `blocks.py`'s, single instructions
+`program/spelling.py`'s. Reading what was written gives the same program, apart from names that TPL cannot
+spell and from thread numbers outside complete replicated functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from fencepost.formats.tpl.blocks import statements
+from fencepost.formats.tpl.lowering import WRITTEN_LABEL
+from fencepost.formats.tpl.parser import KEYWORDS
+from fencepost.program import DEFAULT_MAX_VALUE, Location, Program, Thread
+from fencepost.program.spelling import Spelling
+
+
+def write(program: Program) -> str:
+    """The program as TPL text."""
+    locations = _spellings((location.name for location in program.locations), frozenset())
+    families = _spellings(dict.fromkeys(thread.family for thread in program.threads), frozenset())
+    head = []
+    if program.max_value != DEFAULT_MAX_VALUE:
+        head.append(f"max_value {program.max_value};")
+    for atomic, group in groupby(program.locations, lambda location: location.atomic):
+        declared = ", ".join(_declaration(location, locations[location.name]) for location in group)
+        head.append(f"{'global' if atomic else 'na'} {declared};")
+    for tracking in program.tracking:
+        values = "all" if tracking.values is None else ", ".join(map(str, tracking.values))
+        head.append(f"track {locations[tracking.location]}: {values};")
+    functions = [
+        _function(thread, title, locations) for thread, title in _functions(program.threads, families)
+    ]
+    return "\n\n".join(["\n".join(head)] * bool(head) + functions) + "\n"
+
+
+def _declaration(location: Location, name: str) -> str:
+    size = f"[{len(location.initial)}]" if location.is_array else ""
+    values = set(location.initial)
+    if values == {0}:
+        return name + size
+    if len(values) == 1:
+        return f"{name}{size}={location.initial[0]}"
+    return f"{name}{size}={{{', '.join(map(str, location.initial))}}}"
+
+
+def _functions(threads: tuple[Thread, ...], families: Mapping[str, str]) -> Iterator[tuple[Thread, str]]:
+    """One thread for each function to write, and the function's name with its size."""
+    start = 0
+    while start < len(threads):
+        thread = threads[start]
+        name, copies = families[thread.family], thread.copies or 0
+        if threads[start : start + copies] == tuple(_copy(thread, tid) for tid in range(copies)) and copies:
+            yield thread, f"{name}[{copies}]"
+            start += copies
+        else:
+            yield thread, name if thread.copies is None else f"{name}_{thread.tid}"
+            start += 1
+
+
+def _copy(thread: Thread, tid: int) -> Thread:
+    return Thread(thread.family, thread.code, thread.registers, thread.labels, tid, thread.copies)
+
+
+def _spellings(names: Iterable[str], taken: frozenset[str]) -> dict[str, str]:
+    """A name that TPL can spell, and that is not taken, for each of `names`: itself where possible."""
+    names = list(names)
+    spelled = {name: name for name in names if _is_name(name) and name not in taken}
+    used = {*spelled, *taken}
+    for name in names:
+        if name not in spelled:
+            fresh = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+            while not _is_name(fresh) or fresh in used:
+                fresh = f"{fresh}_" if fresh[:1].isalpha() else f"n{fresh}"
+            spelled[name] = fresh
+            used.add(fresh)
+    return spelled
+
+
+def _is_name(name: str) -> bool:
+    identifier = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+    return identifier and name not in KEYWORDS and not WRITTEN_LABEL.fullmatch(name)
+
+
+def _function(thread: Thread, title: str, locations: Mapping[str, str]) -> str:
+    replicated = title.endswith("]")
+    taken = frozenset({*locations.values(), *(["tid"] if replicated else [])})
+    registers = _spellings(thread.registers, taken)
+    spelling = Spelling(locations, registers, "tid" if replicated else str(thread.tid))
+    lines = [f"fn {title} {{"]
+    if registers:
+        lines.append(f"    local {', '.join(registers.values())};")
+    lines += statements(thread, _spellings(thread.labels, frozenset()), spelling)
+    return "\n".join([*lines, "}"])

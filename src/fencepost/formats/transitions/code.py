@@ -1,0 +1,208 @@
+"""From an automaton without atomic sections to the flat code of a thread.
+
+    one transition           its instruction, and on with the state it leads to
+    no transition            the end of the thread
+    several                  a choice; but those that begin with a `check` are only offered where it holds:
+      check a | check !a       Branch(a, A); B
+      check a | check b        Branch(a, A); Assume(b); B         where a and b exclude each other
+      check a | write          Branch(a, c); W: write …; c: Choose(A, W)
+      noop | write             Choose(A, W); W: write …
+
+States are laid out one after the other as they follow each other, so a jump is needed only where a state has
+its place already. A transition that is split in two by a new state in the middle gives the same code, which
+edits in place rely on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from fencepost.formats.transitions.form import Automaton, Lock, State, Transition, Unlock
+from fencepost.formats.transitions.guards import Outcome, outcomes
+from fencepost.program import Assume, Branch, Choose, Expression, Goto, Instruction, Position, Skip
+
+# More cases than these are told apart by trying: choose a transition, then check.
+_MOST_OUTCOMES = 16
+
+
+class Code(NamedTuple):
+    instructions: tuple[Instruction, ...]
+    labels: dict[str, int]
+
+
+def flat_code(automaton: Automaton) -> Code:
+    """The code of the automaton; its labels are the states that can be reached."""
+    layout = _Layout(automaton)
+    layout.run()
+    return layout.code()
+
+
+@dataclass(frozen=True, slots=True)
+class _Guarded:
+    """Transitions by `check`s of which it is not known yet whether they hold, and those that can be taken.
+
+    `cases` are the possible outcomes of the checks, in order.
+    """
+
+    undecided: tuple[Transition, ...]
+    open: tuple[State | Transition, ...]
+    cases: frozenset[Outcome]
+    at: Position = field(compare=False)
+
+    def resolved(self) -> _Guarded:
+        """The same, without checks whose outcome is certain or makes no difference."""
+        columns = [{case[n] for case in self.cases} for n in range(len(self.undecided))]
+        certain = [t.target for t, column in zip(self.undecided, columns, strict=True) if column == {True}]
+        taken = dict.fromkeys((*self.open, *certain))
+        unsure = [
+            n for n, column in enumerate(columns) if len(column) > 1 and self.undecided[n].target not in taken
+        ]
+        return _Guarded(
+            tuple(self.undecided[n] for n in unsure),
+            tuple(taken),
+            frozenset(tuple(case[n] for n in unsure) for case in self.cases),
+            self.at,
+        )
+
+    def after(self, number: int, *, holds: bool) -> _Guarded:
+        """What is left to decide when the outcome of check `number` is known."""
+        cases = frozenset(case for case in self.cases if case[number] == holds)
+        return _Guarded(self.undecided, self.open, cases, _at(self.undecided[number])).resolved()
+
+    def entry(self) -> _Entry:
+        """Itself, or the only thing that is left to do."""
+        return self.open[0] if len(self.open) == 1 and not self.undecided else self
+
+
+# What code can be laid out for: a state, one of several transitions that leave one, a decision among them.
+_Entry = State | Transition | _Guarded
+
+
+class _Jump(NamedTuple):
+    entries: tuple[_Entry, ...]
+    instruction: Callable[[tuple[int, ...]], Instruction]
+
+
+class _Layout:
+    def __init__(self, automaton: Automaton) -> None:
+        self._initial: State = automaton.initial
+        self._leaving = automaton.leaving()
+        self._items: list[Instruction | _Jump] = []
+        self._places: dict[_Entry, int] = {}
+        self._ends: dict[_Entry, None] = {}
+        self._todo: list[_Entry] = []
+
+    def code(self) -> Code:
+        places = {**self._places, **dict.fromkeys(self._ends, len(self._items))}
+        instructions = tuple(
+            item.instruction(tuple(places[entry] for entry in item.entries))
+            if isinstance(item, _Jump)
+            else item
+            for item in self._items
+        )
+        return Code(instructions, {state: place for state, place in places.items() if isinstance(state, str)})
+
+    def run(self) -> None:
+        self._todo.append(self._initial)
+        while self._todo:
+            self._lay_out(self._todo.pop())
+
+    def _lay_out(self, entry: _Entry | None) -> None:
+        """Put the code of `entry` here, and of what follows it as far as that has no place yet."""
+        at: Position | None = None  # of what leads here from the instruction before
+        while entry is not None and not self._has_place(entry):
+            self._places[entry] = len(self._items)
+            match entry:
+                case _Guarded():
+                    at, entry = entry.at, self._decide(entry)
+                case Transition():
+                    self._items.append(_instruction(entry))
+                    at, entry = _at(entry), entry.target
+                case _:
+                    entry = _next(self._leaving[entry])
+        if entry is not None and at is not None and not self._is_next(entry):
+            self._goto(entry, at)
+
+    def _has_place(self, entry: _Entry) -> bool:
+        if _is_end(entry) or (isinstance(entry, State) and entry not in self._leaving):
+            self._ends[entry] = None
+        return entry in self._places or entry in self._ends
+
+    def _is_next(self, entry: _Entry) -> bool:
+        """Whether `entry`, which has a place, is where the next instruction would be."""
+        while self._todo and self._has_place(self._todo[-1]):
+            self._todo.pop()
+        return entry in self._ends and not self._todo
+
+    def _decide(self, guarded: _Guarded) -> _Entry | None:
+        """Add the instruction that brings the decision further; what comes after it, if anything."""
+        if not guarded.undecided:
+            self._choose(guarded.open, guarded.at)
+            return None
+        ways = [(t, guarded.after(n, holds=True).entry()) for n, t in enumerate(guarded.undecided)]
+        # A jump to what has its place already, or to the end, saves one after the other code.
+        with_place = [n for n, (_, entry) in enumerate(ways) if self._has_place(entry)]
+        number = min(with_place, key=lambda n: ways[n][1] in self._ends, default=0)
+        otherwise = guarded.after(number, holds=False).entry()
+        tried, entry = ways[number]
+        if _is_end(otherwise):
+            self._items.append(_instruction(tried))
+            return entry
+        if entry != otherwise:
+            self._branch(_condition(tried), entry, _at(tried))
+        return otherwise
+
+    def _goto(self, entry: _Entry, at: Position) -> None:
+        self._items.append(_Jump((entry,), lambda targets: Goto(targets[0], at=at)))
+
+    def _branch(self, condition: Expression, entry: _Entry, at: Position) -> None:
+        self._items.append(_Jump((entry,), lambda targets: Branch(condition, targets[0], at=at)))
+        self._todo.append(entry)
+
+    def _choose(self, entries: tuple[_Entry, ...], at: Position) -> None:
+        self._items.append(_Jump(entries, lambda targets: Choose(targets, at=at)))
+        self._todo += reversed(entries)
+
+
+def _next(leaving: Sequence[Transition]) -> _Entry:
+    """How to go on from a state that these transitions leave."""
+    leaving = tuple(dict.fromkeys(leaving))
+    if len(leaving) == 1:
+        return leaving[0]
+    checks = tuple(transition for transition in leaving if isinstance(transition.step, Assume))
+    cases = _cases(checks)
+    if cases is None:
+        checks, cases = (), frozenset({()})
+    # In a choice a `noop` is no more than the state it leads to.
+    others = (t.target if isinstance(t.step, Skip) else t for t in leaving if t not in checks)
+    return _Guarded(checks, tuple(others), cases, _at(leaving[0])).resolved().entry()
+
+
+def _cases(checks: Sequence[Transition]) -> frozenset[Outcome] | None:
+    """The possible outcomes of the checks, None if they are too many."""
+    cases = outcomes([_condition(check) for check in checks])
+    if cases is None and 2 ** len(checks) <= _MOST_OUTCOMES:
+        cases = frozenset(product((False, True), repeat=len(checks)))
+    return None if cases is None or len(cases) > _MOST_OUTCOMES else cases
+
+
+def _is_end(entry: _Entry) -> bool:
+    """Whether the thread ends here because no check holds."""
+    return isinstance(entry, _Guarded) and not entry.undecided and not entry.open
+
+
+def _instruction(transition: Transition) -> Instruction:
+    assert not isinstance(transition.step, Lock | Unlock)
+    return transition.step
+
+
+def _condition(check: Transition) -> Expression:
+    assert isinstance(check.step, Assume)
+    return check.step.condition
+
+
+def _at(transition: Transition) -> Position:
+    return transition.step.at

@@ -1,0 +1,147 @@
+"""The TPL spelling of expressions and of single instructions, in files and in reports.
+
+Where a jump leads is not told here: that takes labels and blocks, which are `formats/tpl/blocks.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from fencepost.program import (
+    PRECEDENCE,
+    Assert,
+    Assign,
+    Assume,
+    Binary,
+    BlockingCompareExchange,
+    Branch,
+    Cell,
+    Choose,
+    CompareExchange,
+    Constant,
+    Exchange,
+    Expression,
+    Fence,
+    FetchAdd,
+    Goto,
+    Instruction,
+    Load,
+    Mode,
+    Register,
+    Skip,
+    Store,
+    ThreadId,
+    Unary,
+    Verify,
+    Wait,
+)
+
+
+def format_expression(expression: Expression) -> str:
+    """`expression` with no more parentheses than C's precedence needs."""
+    return Spelling().expression(expression)
+
+
+def format_instruction(instruction: Instruction) -> str:
+    """One instruction as a statement without its semicolon; jumps do not tell where to."""
+    match instruction:
+        case Branch(condition):
+            return f"if ({format_expression(condition)}) goto …"
+        case Goto():
+            return "goto …"
+        case Choose():
+            return "oneof(…)"
+        case _:
+            return Spelling().statement(instruction)
+
+
+_BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
+_ATOM = len(PRECEDENCE)
+
+
+class Spelling(msgspec.Struct, frozen=True):
+    """How a function spells its names; those that are not listed are spelled as they are."""
+
+    locations: Mapping[str, str] = MappingProxyType({})
+    registers: Mapping[str, str] = MappingProxyType({})
+    tid: str = "tid"
+
+    def expression(self, expression: Expression, binds: int = 0) -> str:
+        """`expression` where only operators that bind at least as tightly as `binds` need no parentheses."""
+        match expression:
+            case Constant(value):
+                return str(value)
+            case Register(name):
+                return self.registers.get(name, name)
+            case ThreadId():
+                return self.tid
+            case Unary(operator, operand):
+                text = self.expression(operand, _ATOM)
+                return f"{operator} {text}" if operator in "+-" and text[0] in "+-" else operator + text
+            case Binary(operator, left, right):
+                level = _BINDS[operator]
+                text = f"{self.expression(left, level)} {operator} {self.expression(right, level + 1)}"
+                return f"({text})" if level < binds else text
+
+    def cell(self, cell: Cell) -> str:
+        index = "" if cell.index is None else f"[{self.expression(cell.index)}]"
+        return self.locations.get(cell.name, cell.name) + index
+
+    def statement(self, instruction: Instruction) -> str:
+        """An instruction that does not jump."""
+        match instruction:
+            case Assign(register, value):
+                return f"{self.registers.get(register, register)} = {self.expression(value)}"
+            case Assert(condition):
+                return f"assert({self.expression(condition)})"
+            case Assume(condition):
+                return f"assume({self.expression(condition)})"
+            case Skip():
+                return "skip"
+            case Verify(register):
+                return f"verify({self.registers.get(register, register)})"
+            case Load(register, cell, mode):
+                access = "naload()" if mode is Mode.NA else f"load({_mode(mode)})"
+                return f"{self._result(register)}{self.cell(cell)}.{access}"
+            case Store(cell, value, Mode.NA):
+                return f"{self.cell(cell)}.nastore({self.expression(value)})"
+            case Store(cell, value, mode):
+                arguments = ", ".join(filter(None, (self.expression(value), _mode(mode))))
+                return f"{self.cell(cell)}.store({arguments})"
+            case Fence(mode):
+                return "fence" if mode is Mode.SC else f"fence({mode.value})"
+            case _:
+                return self._call(instruction)
+
+    def _call(self, instruction: Instruction) -> str:
+        match instruction:
+            case FetchAdd(register, cell, value, load, store):
+                return self._called("FADD", register, cell, (value,), load, store)
+            case Exchange(register, cell, value, load, store):
+                return self._called("exchange", register, cell, (value,), load, store)
+            case CompareExchange(register, cell, expected, desired, load, store):
+                return self._called("CAS", register, cell, (expected, desired), load, store)
+            case BlockingCompareExchange(cell, Constant(0), Constant(1), Mode.ACQ, Mode.RLX):
+                return f"lock({self.cell(cell)})"
+            case BlockingCompareExchange(cell, expected, desired, load, store):
+                return self._called("BCAS", None, cell, (expected, desired), load, store)
+            case Wait(register, cell, values, mode):
+                return self._called("wait", register, cell, values, mode)
+        raise TypeError(f"{type(instruction).__name__} is not a statement of its own")
+
+    def _called(
+        self, word: str, register: str | None, cell: Cell, values: tuple[Expression, ...], *modes: Mode
+    ) -> str:
+        arguments = [self.cell(cell), *map(self.expression, values), *filter(None, map(_mode, modes))]
+        return f"{self._result(register)}{word}({', '.join(arguments)})"
+
+    def _result(self, register: str | None) -> str:
+        return "" if register is None else f"{self.registers.get(register, register)} = "
+
+
+def _mode(mode: Mode) -> str:
+    """A relaxed access is written without a mode; one mode of two tells by itself which part it is."""
+    return "" if mode is Mode.RLX else mode.value

@@ -1,0 +1,1 @@
+"""Answers for other tools: JSON, SARIF, JUnit, baselines."""

@@ -1,0 +1,55 @@
+"""Which findings are known from an earlier time.
+
+A baseline is a file with earlier answers as `--json` prints them. Findings are compared by their ids
+(`findings.finding_id`), which are worked out from both answers anew, so that a baseline stays good when the
+way ids are made changes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from fencepost.errors import InputError
+from fencepost.report.export.as_json import any_answer
+from fencepost.report.findings import finding_id, findings
+from fencepost.verdicts import Answer
+
+_Answer = TypeVar("_Answer", bound=Answer)
+
+
+def read(path: Path) -> frozenset[str]:
+    """The ids of all findings in the file; raises `InputError`."""
+    file = str(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read the baseline: {error.strerror or error}", file) from None
+    except UnicodeDecodeError:
+        raise InputError("the baseline is not text; expected answers as `--json` prints them", file) from None
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(any_answer())
+    known: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = decoder.decode(line)
+        except msgspec.MsgspecError as error:
+            message = f"this is no answer as `--json` prints them: {error}"
+            raise InputError(message, file, number) from None
+        known.update(finding_id(answer, found) for found in findings(answer))
+    return frozenset(known)
+
+
+def without_known(answer: _Answer, known: frozenset[str]) -> tuple[_Answer, int]:
+    """The answer without the findings that are known, and how many of them there are."""
+    parts = {"witness": answer.witness, "race": answer.race, "assertion": answer.assertion}
+    present = [name for name, part in parts.items() if part is not None]
+    old = [
+        name
+        for name, found in zip(present, findings(answer), strict=True)
+        if finding_id(answer, found) in known
+    ]
+    return msgspec.structs.replace(answer, **dict.fromkeys(old)), len(old)

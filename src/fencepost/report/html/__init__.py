@@ -1,0 +1,1 @@
+"""Answers as web pages and in notebooks."""

@@ -1,0 +1,104 @@
+"""An answer in a notebook: the verdict, the sentences, the picture and the run, as one piece of HTML.
+
+The styles are inline, so nothing leaks into the page around it. What is said and drawn comes from `explain`,
+`svg` and `text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from fencepost.formats import write
+from fencepost.program import Program
+from fencepost.report import explain
+from fencepost.report.advice import advice
+from fencepost.report.html.page import prose
+from fencepost.report.labels import arrival, outcome, source, thread_name, verdict
+from fencepost.report.picture import svg
+from fencepost.report.printable import printable
+from fencepost.report.roles import AnyWitness, buffered
+from fencepost.report.text import answer as text
+from fencepost.report.text.repair import edit_words
+from fencepost.verdicts import Answer, Event, Run, Unknown
+from fencepost.verdicts.repair import RepairAnswer
+
+_BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}
+
+
+def answer_html(answer: Answer) -> str:
+    """The whole answer; for `_repr_html_`."""
+    return f'<div style="max-width:60em;line-height:1.45">{"".join(_parts(answer))}</div>'
+
+
+def program_html(program: Program) -> str:
+    """The text of a program with the numbers of its lines; for `_repr_html_`."""
+    lines = (program.source or write(program)).rstrip("\n").split("\n")
+    wide = len(str(len(lines)))
+    numbered = [
+        f'<span style="opacity:.5">{number:>{wide}}  </span>{escape(printable(line.expandtabs(8)))}'
+        for number, line in enumerate(lines, start=1)
+    ]
+    return '<pre style="line-height:1.35">' + "\n".join(numbered) + "</pre>"
+
+
+def witness_svg(witness: AnyWitness) -> str:
+    """The picture of a witness; for `_repr_svg_`."""
+    return svg.render(witness)
+
+
+def _parts(answer: Answer) -> Iterator[str]:
+    badge = (
+        f"background:{_BADGES[answer.holds]};color:#fff;padding:.1em .6em;border-radius:1em;font-weight:600"
+    )
+    file, model = escape(printable(answer.file)), escape(printable(answer.model))
+    yield f'<p><span style="{badge}">{escape(verdict(answer))}</span> <code>{file}</code> under {model}</p>'
+    if isinstance(answer, Unknown):
+        yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
+    if answer.witness is not None:
+        yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
+        yield from (f"<p>{prose(sentence)}</p>" for sentence in advice(answer.witness))
+        yield _details("The circle, step by step", f"<p>{prose(explain.explain_cycle(answer.witness))}</p>")
+        run = Run(threads=answer.witness.threads, events=answer.witness.events)
+        yield _details("The run", _run(run, buffered(answer.witness)))
+    if answer.race is not None:
+        yield f"<p><b>Data race.</b> {prose(explain.explain_race(answer.race))}</p>"
+        yield _details("The run to it", _run(answer.race.run))
+    if answer.assertion is not None:
+        yield f"<p>{prose(explain.explain_assertion(answer.assertion))}</p>"
+        yield _details("The run to it", _run(answer.assertion.run))
+    if isinstance(answer, RepairAnswer) and answer.edits:
+        yield _repair(answer)
+    for warning in answer.warnings:
+        yield f"<p><b>Warning:</b> {prose(printable(warning))}</p>"
+    yield f'<p style="opacity:.7"><small>{escape(text.stats_line(answer.stats))}</small></p>'
+
+
+def _repair(answer: RepairAnswer) -> str:
+    """The places to change, and the diff."""
+    places = "".join(f"<li>line {edit.line}: {prose(edit_words(edit))}</li>" for edit in answer.edits or ())
+    diff = escape("\n".join(printable(line.expandtabs(8)) for line in answer.diff.splitlines()))
+    return f"<p>Changes that cost {answer.cost:g}:</p><ul>{places}</ul>" + _details(
+        "The diff", f"<pre>{diff}</pre>"
+    )
+
+
+def _details(title: str, content: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{content}</details>"
+
+
+def _run(run: Run, delayed: Sequence[int] = ()) -> str:
+    heads = "".join(f'<th style="text-align:left">{head}</th>' for head in ("line", "thread", "access"))
+    rows = [_access(run, event, event.id in delayed) for event in run.events if event.thread is not None]
+    rows += [_row("", run, run.events[write], escape(arrival(run.events[write]))) for write in delayed]
+    return f"<table><tr>{heads}</tr>{''.join(rows)}</table>"
+
+
+def _access(run: Run, event: Event, waits: bool) -> str:
+    what = f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
+    return _row(str(event.line or ""), run, event, what)
+
+
+def _row(line: str, run: Run, event: Event, what: str) -> str:
+    cells = (line, f"<code>{escape(thread_name(run.threads, event))}</code>", what)
+    return "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells) + "</tr>"

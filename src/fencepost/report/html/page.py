@@ -1,0 +1,227 @@
+"""An answer as a web page: one file, no network, with a graph to point at and a run to step through.
+
+`page` is the whole file, `fragment` the part about the answer, which the playground shows too. Everything but
+stepping works without scripts. Sentences come from `explain` and `advice`, the picture from `svg`, the frames
+from `playback`; the scripts and the style sheet are in `assets`. All text of the user's file is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+import msgspec
+
+from fencepost.memory_models import MODELS
+from fencepost.program import Program
+from fencepost.report import cycle, explain, rules
+from fencepost.report.advice import advice
+from fencepost.report.extent import searched
+from fencepost.report.findings import Finding, findings
+from fencepost.report.labels import arrival, outcome, source, thread_name, verdict
+from fencepost.report.picture import svg
+from fencepost.report.playback import Playback, playback
+from fencepost.report.printable import printable
+from fencepost.report.roles import AnyWitness, roles
+from fencepost.report.text import repair as repair_text
+from fencepost.report.text.answer import stats_line
+from fencepost.verdicts import Answer, Event, Unknown
+from fencepost.verdicts.repair import FixAnswer
+
+GRAPH = "fp-graph"  # the prefix of the picture
+ASSETS = Path(__file__).parent / "assets"
+
+_KINDS = {True: "good", False: "bad", None: "open"}
+
+
+def page(answer: Answer, program: Program | None = None) -> str:
+    """The whole file. With the program there are its text and the registers of its threads."""
+    style, script = style_sheet(), _asset("report.js").replace("export function", "function")
+    script += "\nfor (const report of document.querySelectorAll('.fp-report')) activate(report);\n"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
+    title = f"{printable(answer.file)}: {verdict(answer)} under {printable(answer.model)}"
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            '<body class="fp-page">',
+            fragment(answer, program),
+            f'<script type="module">{script}</script>',
+            "</body>",
+            "</html>\n",
+        ]
+    )
+
+
+def fragment(answer: Answer, program: Program | None = None, *, with_source: bool = True) -> str:
+    """The answer, to stand in a page that has `style_sheet` and calls `activate` of `report.js` on it."""
+    return "\n".join(['<article class="fp-report">', *_parts(answer, program, with_source), "</article>"])
+
+
+@cache
+def style_sheet() -> str:
+    return _asset("report.css") + svg.style(GRAPH)
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
+    model = MODELS.get(answer.model, answer.model)
+    yield (
+        f'<header><span class="fp-verdict fp-{_KINDS[answer.holds]}">{escape(verdict(answer))}</span> '
+        f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
+    )
+    if isinstance(answer, Unknown):
+        yield _paragraph(f"Not decided: {printable(answer.why)}.")
+    if isinstance(answer, FixAnswer):
+        yield from _repair(answer)
+    found = findings(answer)
+    listing = _source(program, found) if with_source and program is not None else ""
+    told = [part for one in found for part in _finding(one, answer.model, program)]
+    if listing and told:  # the source stays beside the findings, however long these are
+        told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
+    yield from told
+    extent = "" if isinstance(answer, Unknown) else searched(answer)
+    if extent and answer.race is None and answer.assertion is None:
+        yield _paragraph(extent)
+    yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
+    if not told:
+        yield listing
+    yield f'<footer class="fp-stats">{escape(stats_line(answer.stats))}</footer>'
+
+
+def _finding(found: Finding, model: str, program: Program | None) -> Iterator[str]:
+    """A sentence, what would help, the picture if there is a graph, and the run."""
+    yield '<section class="fp-finding">'
+    yield _paragraph(found.message, "fp-claim")
+    if found.graph is not None:
+        yield from (_paragraph(sentence, "fp-advice") for sentence in advice(found.graph))
+        yield _picture(found.graph)
+    yield _run(found)
+    if found.graph is not None and found.graph.cycle:
+        yield _circle(found.graph)
+    yield _frames(playback(found.graph or found.run, model, program))
+    yield "</section>"
+
+
+def _frames(played: Playback) -> str:
+    # What means something in HTML is spelled out, so no text of the program ends the element.
+    data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", msgspec.json.encode(played).decode())
+    return f'<script type="application/json" class="fp-playback">{data}</script>'
+
+
+def _picture(witness: AnyWitness) -> str:
+    picture = svg.graph(witness, GRAPH, lambda arrow: rules.explain_arrow(witness, arrow))
+    hint = "Point at an arrow to read what it means and which rule put it there."
+    return f'<figure class="fp-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
+
+
+def _circle(witness: AnyWitness) -> str:
+    steps = "".join(
+        f'<li data-source="{edge.source}" data-target="{edge.target}">'
+        f"{prose(explain.explain_edge(witness, edge))}</li>"
+        for edge in cycle.told(witness)
+    )
+    end = "So the first of them would have to come before itself."
+    why = "<summary>Why no interleaving of the threads does this</summary>"
+    return f'<details class="fp-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
+
+
+def _run(found: Finding) -> str:
+    """One row for each frame but the first, one column for each thread that does anything."""
+    run = found.run
+    accesses = [event for event in run.events if event.thread is not None]
+    threads = {event.thread: thread_name(run.threads, event) for event in accesses}
+    columns = sorted(threads.items(), key=lambda item: item[0] or 0)
+    told = [(event, event.line, _access(event, event.id in found.delayed)) for event in accesses]
+    told += [(run.events[write], 0, escape(arrival(run.events[write]))) for write in found.delayed]
+    marks = _marks(found)
+    rows = []
+    for step, (event, line, what) in enumerate(told, start=1):
+        part = f' class="fp-{marks[event.id]}"' if event.id in marks else ""
+        note = f' title="{escape(found.parts[event.id])}"' if event.id in found.parts else ""
+        cells = "".join(f"<td>{what if thread == event.thread else ''}</td>" for thread, _ in columns)
+        rows.append(f'<tr data-step="{step}"{part}{note}><td class="fp-line">{line or ""}</td>{cells}</tr>')
+    heads = "".join(f"<th>{escape(name)}</th>" for _, name in columns)
+    return f'<table class="fp-run"><tr><th>line</th>{heads}</tr>{"".join(rows)}</table>'
+
+
+def _access(event: Event, waits: bool) -> str:
+    return f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
+
+
+def _marks(found: Finding) -> Mapping[int, str]:
+    """The events that are coloured, and how."""
+    return dict.fromkeys(found.parts, "access") if found.graph is None else roles(found.graph)
+
+
+def _source(program: Program, found: Sequence[Finding]) -> str:
+    """The text of the program, each line that takes part in a finding with the threads that run it."""
+    if program.source is None:
+        return ""
+    marked: dict[int, str] = {}
+    runners: dict[int, dict[str, None]] = {}
+    for one in reversed(found):  # what matters most comes last
+        marks = _marks(one)
+        for event in one.run.events:
+            if event.line and event.thread is not None:
+                runners.setdefault(event.line, {})[thread_name(one.run.threads, event)] = None
+                if event.id in marks:
+                    marked[event.line] = marks[event.id]
+    rows = []
+    for number, line in enumerate(program.source.rstrip().split("\n"), start=1):
+        tags = "".join(f"<i>{escape(name)}</i>" for name in runners.get(number, ()))
+        part = f' class="fp-{marked[number]}"' if number in marked else ' class="fp-runs"' if tags else ""
+        text = escape(printable(line.expandtabs(4).rstrip()))
+        rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
+    return f'<div class="fp-listing"><table class="fp-source">{"".join(rows)}</table></div>'
+
+
+def _repair(answer: FixAnswer) -> Iterator[str]:
+    if answer.edits == ():
+        yield _paragraph("Nothing needs to be changed.")
+    elif answer.edits:
+        places = "1 place" if len(answer.edits) == 1 else f"{len(answer.edits)} places"
+        yield _paragraph(f"This repair changes {places} and costs {answer.cost:g}.")
+    yield from map(_paragraph, repair_text.said(answer))
+    if answer.diff:
+        lines = "".join(_diff_line(line) for line in answer.diff.splitlines())
+        yield f'<pre class="fp-diff">{lines}</pre>'
+
+
+def _diff_line(line: str) -> str:
+    kind = {"+": "ins", "-": "del"}.get(line[:1], "span")
+    return f"<{kind}>{escape(printable(line.expandtabs(4)))}</{kind}>\n"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
+
+
+def _paragraph(sentence: str, kind: str = "") -> str:
+    of_kind = f' class="{kind}"' if kind else ""
+    return f"<p{of_kind}>{prose(sentence)}</p>"
+
+
+def prose(sentence: str) -> str:
+    """The sentence, what stands between backquotes set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(sentence))

@@ -1,0 +1,1 @@
+"""Witnesses as pictures."""

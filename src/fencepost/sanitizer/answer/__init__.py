@@ -1,0 +1,1 @@
+"""From what runs have shown to one answer."""

@@ -1,0 +1,162 @@
+"""A finding as a reader of the source knows it: functions, lines and names in place of addresses.
+
+Its `id` is made of its kind and of the functions and lines on both stacks, so it is the same in all runs, and
+in all builds of the same sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from fencepost.sanitizer.answer.elf_data import variable_at
+from fencepost.sanitizer.answer.symbols import Symbols
+from fencepost.sanitizer.answer.tally import Seen
+from fencepost.sanitizer.run.events import Place, RawAccess, RawBlocked, RawDeadlock, RawFinding, RawLocation
+from fencepost.verdicts.run import (
+    Access,
+    Deadlock,
+    Finding,
+    Frame,
+    Location,
+    Repair,
+    places,
+)
+
+# Above the user's part of a stack: how an atomic operation comes to ThreadSanitizer in mode races.
+_ABOVE = re.compile(r"__tsan_|__wrap___tsan_|(.* )?fencepost::")
+# Where it ends: with `main`, or before what starts a thread or the program.
+_LAST = "main"
+_BELOW = frozenset(("_start", "start_thread", "clone", "clone3", "__clone3"))
+_BELOW_ALL_OF = ("__libc_start", "fencepost::")
+_OUR_THREADS = "/sanitizer/interpose_threads.cpp"
+
+
+def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
+    """All the addresses in it that source lines are wanted for."""
+    if isinstance(raw, RawDeadlock):
+        for blocked in raw.threads:
+            yield from blocked.stack
+        return
+    for part in (raw.by, raw.missed, raw.location, *raw.chain):
+        yield from part.stack if part is not None else ()
+    for repair in raw.repair:
+        yield from (place for place in (repair.after, repair.before, repair.at) if place is not None)
+
+
+def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
+    raw = seen.what
+    access = _access(raw.by, symbols, raw.access, raw.order)
+    missed = _access(raw.missed, symbols) if raw.missed is not None else None
+    return Finding(
+        id=_identity(raw.kind, raw.access, [access] if missed is None else [access, missed]),
+        kind=raw.kind,
+        access=access,
+        missed=missed,
+        address=raw.address,
+        size=raw.size,
+        value=raw.value,
+        could=raw.could.value if raw.could is not None else None,
+        location=_location(raw.location or RawLocation(), symbols),
+        chain=tuple(_access(step, symbols) for step in raw.chain),
+        repair=tuple(
+            Repair(
+                what=repair.what,
+                order=repair.order,
+                thread=repair.thread,
+                after=_line(repair.after, symbols),
+                before=_line(repair.before, symbols),
+                at=_line(repair.at, symbols),
+            )
+            for repair in raw.repair
+        ),
+        runs=len(seen.runs),
+        schedule=seen.schedule,
+    )
+
+
+def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:
+    threads = tuple(_blocked(thread, symbols) for thread in seen.what.threads)
+    return Deadlock(
+        id=_identity("deadlock", "", threads), threads=threads, runs=len(seen.runs), schedule=seen.schedule
+    )
+
+
+def names_in(report: Finding | Deadlock) -> Iterator[str]:
+    """The functions, files, modules and variables of a report, for suppressions."""
+    if isinstance(report, Finding):
+        yield report.location.name
+        accesses: Iterable[Access | None] = (report.access, report.missed)
+    else:
+        accesses = report.threads
+    for access in accesses:
+        for frame in access.stack if access is not None else ():
+            yield from (frame.function, frame.file, frame.module)
+
+
+def _access(raw: RawAccess, symbols: Symbols, what: str = "", order: str = "") -> Access:
+    return Access(
+        thread=raw.thread,
+        name=raw.name,
+        what=what or raw.what,
+        order=order or raw.order,
+        stack=_trimmed(symbols.of_stack(raw.stack)),
+    )
+
+
+def _blocked(raw: RawBlocked, symbols: Symbols) -> Access:
+    stack = _trimmed(symbols.of_stack(raw.stack))
+    return Access(thread=raw.thread, name=raw.name, what=raw.blocked_on, stack=stack)
+
+
+def _trimmed(stack: Sequence[Frame]) -> tuple[Frame, ...]:
+    kept: list[Frame] = []
+    for frame in itertools.dropwhile(lambda frame: _ABOVE.match(frame.function), stack):
+        if kept and _is_below(frame):
+            break
+        kept.append(frame)
+        if frame.function == _LAST:
+            break
+    return tuple(kept)
+
+
+def _is_below(frame: Frame) -> bool:
+    ours = frame.file.endswith(_OUR_THREADS)
+    return ours or frame.function in _BELOW or frame.function.startswith(_BELOW_ALL_OF)
+
+
+def _line(place: Place | None, symbols: Symbols) -> Frame | None:
+    """The line of the user's own sources that the place belongs to."""
+    return None if place is None else places(symbols.frames[place])[-1]
+
+
+def _location(raw: RawLocation, symbols: Symbols) -> Location:
+    name = raw.name or ""
+    size = raw.size
+    if raw.kind == "global" and raw.module and raw.offset:
+        address = int(raw.offset, 16)
+        variable = variable_at(raw.module, address)
+        if variable is not None:
+            inside = address - variable.start
+            name, size = variable.name + (f"+{inside}" if inside else ""), variable.size
+    return Location(
+        kind=raw.kind,
+        name=name,
+        size=size,
+        thread=raw.thread,
+        module=raw.module or "",
+        offset=raw.offset or "",
+        stack=_trimmed(symbols.of_stack(raw.stack)),
+    )
+
+
+def _identity(kind: str, what: str, accesses: Iterable[Access]) -> str:
+    parts = [kind, what]
+    for access in accesses:
+        parts.append("by")
+        for frame in access.stack:
+            where = frame.file.rpartition("/")[2] or frame.module.rpartition("/")[2]
+            parts += [where, frame.function, str(frame.line or frame.offset)]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,175 @@
+"""An answer to `run` for a terminal, in the manner of ThreadSanitizer, whose reports people know how to read.
+
+Each finding: the access, the write that it can miss, both with their stacks, the location, why, and what
+would repair it. Then what kept runs from their end, and one line that sums all up. The sentences are made in
+`explain`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from fencepost.report.printable import paragraph, printable
+from fencepost.sanitizer.answer import explain
+from fencepost.sanitizer.answer.summing import counted
+from fencepost.verdicts.run import (
+    AnyRunAnswer,
+    Deadlock,
+    Finding,
+    Frame,
+    RunsUnknown,
+    Schedule,
+    SeenNotRobust,
+    Trouble,
+)
+
+_RULE = "=================="
+_COLORS = {"bad": "1;31", "good": "1;32", "open": "1;33", "dim": "2"}
+_NARROWEST = 60
+
+
+@dataclass(frozen=True)
+class _Page:
+    width: int
+    color: bool
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if self.color else text
+
+    def wrapped(self, text: str, indent: str = "  ") -> Iterator[str]:
+        return (indent + line for line in paragraph(text, self.width - len(indent)))
+
+
+def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
+    """The whole answer, or its last line alone."""
+    page = _Page(max(width, _NARROWEST), color)
+    if quiet:
+        return _sum(page, answer) + "\n"
+    lines: list[str] = []
+    for finding in answer.findings:
+        lines += [_RULE, *_finding(page, finding, answer.runs), _RULE]
+    for deadlock in answer.deadlocks:
+        lines += [_RULE, *_deadlock(page, deadlock, answer.runs), _RULE]
+    for trouble in answer.troubles:
+        lines += _trouble(page, trouble, answer.runs)
+    for warning in answer.warnings:
+        lines += page.wrapped(f"warning: {printable(warning)}", "")
+    return "\n".join([*lines, _sum(page, answer)]) + "\n"
+
+
+def _finding(page: _Page, finding: Finding, runs: int) -> Iterator[str]:
+    yield page.paint(f"WARNING: fencepost: {explain.title(finding)}", "bad")
+    access = finding.access
+    yield f"  {_operation(finding)} by {explain.thread_name(access)}:"
+    yield from _stack(page, access.stack)
+    yield ""
+    if finding.missed is not None:
+        order = f" ({explain.memory_order(finding.missed.order)})" if finding.missed.order else ""
+        other = finding.missed.what or "access" if finding.kind == "race" else "write"
+        yield f"  It {explain.can(finding)} the {other}{order} by {explain.thread_name(finding.missed)}:"
+        yield from _stack(page, finding.missed.stack)
+        yield ""
+    if finding.address:
+        yield from page.wrapped(explain.location(finding))
+        yield from _stack(page, finding.location.stack)
+        yield ""
+    yield from page.wrapped(f"Why: {explain.why(finding)}")
+    for number, sentence in enumerate(explain.repairs(finding)):
+        yield from ("",) if number == 0 else ()
+        yield from page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
+    yield from _seen(page, finding, runs)
+    yield f"SUMMARY: fencepost: {explain.summary(finding)}"
+
+
+def _deadlock(page: _Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
+    yield page.paint("WARNING: fencepost: deadlock: no thread can go on", "bad")
+    for thread in deadlock.threads:
+        what = f" waits: {printable(thread.what)}" if thread.what else " waits"
+        name = explain.thread_name(thread)
+        yield f"  {name[0].upper()}{name[1:]}{what}"
+        yield from _stack(page, thread.stack)
+    yield from _seen(page, deadlock, runs)
+    yield f"SUMMARY: fencepost: {explain.deadlock_summary(deadlock)}"
+
+
+def _operation(finding: Finding) -> str:
+    access = finding.access
+    order = f" ({explain.memory_order(access.order)})" if access.order else ""
+    where = f" of size {finding.size} at {finding.address}" if finding.address else ""
+    return f"{explain.noun(access.what).capitalize()}{where}{order}"
+
+
+def _stack(page: _Page, stack: Iterable[Frame]) -> Iterator[str]:
+    for number, frame in enumerate(stack):
+        function = printable(frame.function) or "<unknown function>"
+        module = f"({printable(os.path.basename(frame.module))}+{frame.offset})"
+        where = f"{explain.place(frame)} " if frame.file else ""
+        yield f"    #{number} {function} {where}{page.paint(module, 'dim')}"
+
+
+def _seen(page: _Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
+    """In how many runs, and how to have one of them again."""
+    scheduled = report.schedule.kind != "os"
+    if runs == 1 and not scheduled:
+        return
+    first = f", first with {options_of(report.schedule)}" if scheduled else ""
+    yield ""
+    yield from page.wrapped(f"Seen in {report.runs:,} of {counted(runs)}{first}.")
+
+
+def options_of(schedule: Schedule) -> str:
+    """The options that make a run with this schedule."""
+    depth = f" --depth {schedule.depth}" if schedule.kind == "pct" else ""
+    return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}`"
+
+
+def _trouble(page: _Page, trouble: Trouble, runs: int) -> Iterator[str]:
+    how = f" ({options_of(trouble.schedule)})" if trouble.schedule.kind != "os" else ""
+    if runs == 1:
+        yield from page.wrapped(f"The run {trouble.why}{how}.", "")
+    else:
+        verb = "first " if trouble.runs > 1 else ""
+        first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
+        yield from page.wrapped(f"{trouble.runs:,} of {counted(runs)} {trouble.why}{first}.", "")
+    lines = trouble.output.splitlines()[-10:]
+    if lines:
+        yield "  The end of what it printed:"
+        yield from (f"    {printable(line)}" for line in lines)
+
+
+def _sum(page: _Page, answer: AnyRunAnswer) -> str:
+    """The last line: the verdict, and what it rests on."""
+    races = sum(finding.kind == "race" for finding in answer.findings)
+    counts = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
+    seen = " and ".join(counted_as(number, what) for what, number in counts.items() if number)
+    if isinstance(answer, RunsUnknown):
+        why = f": {printable(answer.why)}; {seen or 'nothing was seen'}"
+        verdict = page.paint("undecided", "open") + why
+    elif isinstance(answer, SeenNotRobust):
+        verdict = page.paint("not robust", "bad") + f": {seen}"
+    else:
+        verdict = page.paint(seen, "bad") if seen else page.paint("nothing seen", "good")
+    suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
+    runs = f"{counted(answer.runs)} ({_schedules(answer)})"
+    atomics = counted_as(answer.atomics, "atomic operation")
+    return (
+        f"{printable(answer.file)}: {verdict}{suppressed} in {runs}; {atomics}, {answer.stats.seconds:.2f} s"
+    )
+
+
+def counted_as(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _schedules(answer: AnyRunAnswer) -> str:
+    schedule = answer.schedule
+    if answer.replay:
+        return "replayed from the report"
+    if schedule.kind == "os":
+        return "scheduled by the system"
+    depth = f", depth {schedule.depth}" if schedule.kind == "pct" else ""
+    last = schedule.seed + max(answer.runs, 1) - 1
+    seeds = f"seed {schedule.seed}" if last == schedule.seed else f"seeds {schedule.seed} to {last}"
+    return f"schedule {schedule.kind}{depth}, {seeds}"

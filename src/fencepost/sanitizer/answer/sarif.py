@@ -1,0 +1,95 @@
+"""An answer to `run` as SARIF 2.1.0, the form in which code hosts and editors take findings.
+
+Each finding is one result: where the access stands, the write that it can miss as a related location, and a
+code flow that leads from the one to the other. The fingerprint is the finding's id. What SARIF itself asks
+for is in `report.sarif_log`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from fencepost.report.export import sarif_log
+from fencepost.report.export.sarif_log import Json, Rule, Step
+from fencepost.sanitizer.answer import explain
+from fencepost.verdicts.run import Access, AnyRunAnswer, Deadlock, Finding, Frame, places
+
+_RULES = {
+    "robustness": Rule(
+        "NotRobust",
+        "An atomic access can leave sequential consistency",
+        "Every interleaving orders the access after a write, but the memory orders let it miss that write.",
+    ),
+    "race": Rule(
+        "DataRace",
+        "Data race",
+        "Two accesses to a location that is not atomic, unordered, one a write.",
+    ),
+    "threads": Rule(
+        "ThreadMisuse",
+        "Threads or mutexes are used in a wrong way",
+        "A thread or a mutex is used as its standard does not allow, or the order of locking changes.",
+    ),
+    "deadlock": Rule("Deadlock", "Deadlock", "Every thread waits for another one."),
+}
+
+
+def encode(answer: AnyRunAnswer) -> bytes:
+    results = [_finding(finding) for finding in answer.findings]
+    results += [_deadlock(deadlock) for deadlock in answer.deadlocks]
+    return sarif_log.encode(
+        _RULES,
+        results,
+        successful=not answer.troubles,
+        arguments=answer.command[1:],
+        column_kind="utf16CodeUnits",
+    )
+
+
+def _finding(finding: Finding) -> Json:
+    accesses = [*((finding.missed,) if finding.missed else ()), *finding.chain, finding.access]
+    text = " ".join(
+        [f"{explain.title(finding).capitalize()}.", explain.why(finding), *explain.repairs(finding)]
+    )
+    result = _result(finding.kind, finding.id, text, finding.access)
+    if finding.missed is not None and finding.missed.stack:
+        other = "the other access" if finding.kind == "race" else "the write that can be missed"
+        result["relatedLocations"] = sarif_log.related([_location(places(finding.missed.stack)[-1], other)])
+    steps = [_step(one) for one in accesses if one.stack]
+    if steps:
+        result["codeFlows"] = sarif_log.code_flows(steps)
+    return result
+
+
+def _deadlock(deadlock: Deadlock) -> Json:
+    waits = [f"{explain.thread_name(one)} waits: {one.what or 'unknown'}" for one in deadlock.threads]
+    return _result("deadlock", deadlock.id, f"Deadlock: {'; '.join(waits)}.", deadlock.threads[0])
+
+
+def _result(rule: str, identity: str, text: str, access: Access) -> Json:
+    result = sarif_log.result(_RULES, rule if rule in _RULES else "robustness", identity, text)
+    if access.stack:
+        result["locations"] = [_location(places(access.stack)[-1])]
+        result["stacks"] = [
+            {
+                "message": sarif_log.message(f"by {explain.thread_name(access)}"),
+                "frames": _frames(access.stack),
+            }
+        ]
+    return result
+
+
+def _frames(stack: Sequence[Frame]) -> list[Json]:
+    return [{"location": _location(frame), "module": os.path.basename(frame.module)} for frame in stack]
+
+
+def _step(access: Access) -> Step:
+    what = f"{explain.thread_name(access)}: {access.what or 'write'}"
+    return Step(f"T{access.thread}", _location(places(access.stack)[-1], what))
+
+
+def _location(frame: Frame, message: str = "") -> Json:
+    """A source line where it is known, else the module."""
+    path = explain.short_path(frame.file or frame.module)
+    return sarif_log.location(path, frame.line, frame.column, says=message, function=frame.function)

@@ -1,0 +1,122 @@
+"""One answer for all runs: the same finding is told once, with the number of runs that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from fencepost.errors import InputError
+from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
+from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
+from fencepost.sanitizer.answer.symbols import Symbols, look_up
+from fencepost.sanitizer.answer.tally import Seen, Tally
+from fencepost.sanitizer.run.events import RawDeadlock, RawFinding
+from fencepost.verdicts import Stats
+from fencepost.verdicts.run import (
+    AnyRunAnswer,
+    Deadlock,
+    Finding,
+    NotSeen,
+    RunsUnknown,
+    Schedule,
+    SeenNotRobust,
+    Trouble,
+)
+
+Raw = TypeVar("Raw", RawFinding, RawDeadlock)
+Report = TypeVar("Report", Finding, Deadlock)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was asked for, as far as the answer says it, and what it took."""
+
+    command: tuple[str, ...]
+    schedule: Schedule
+    suppressions: Sequence[Suppression] = ()
+    seconds: float = 0.0
+    interrupted: bool = False
+    again: frozenset[str] = frozenset()  # the ids of an earlier answer that should be seen once more
+
+
+def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
+    if tally.runs and not tally.watched and not tally.troubles:
+        message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
+        raise InputError(message, asked.command[0])
+    raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
+    raws += [seen.what for seen in tally.deadlocks.values()]
+    symbols = look_up(place for raw in raws for place in places_of(raw))
+    findings = _merged(tally.findings.values(), finding, symbols)
+    deadlocks = _merged(tally.deadlocks.values(), deadlock, symbols)
+    wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
+    live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
+    missing = asked.again - {one.id for one in findings} - {one.id for one in deadlocks}
+    common: dict[str, Any] = {
+        "file": asked.command[0],
+        "question": "run",
+        "model": "rc20",
+        "stats": Stats(seconds=round(asked.seconds, 6)),
+        "command": asked.command,
+        "runs": tally.runs,
+        "schedule": asked.schedule,
+        "findings": tuple(wanted),
+        "deadlocks": tuple(live),
+        "troubles": tuple(_trouble(seen) for seen in tally.troubles.values()),
+        "atomics": tally.atomics,
+        "steps": tally.steps,
+        "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
+        "replay": bool(asked.again),
+        "warnings": (*_warnings(raws, symbols), *_not_again(missing, asked)),
+    }
+    if any(one.kind == "robustness" for one in wanted):
+        return SeenNotRobust(**common)
+    if asked.interrupted:
+        return RunsUnknown(**common, why=f"interrupted after {counted(tally.runs)}", interrupted=True)
+    if tally.troubles:
+        return RunsUnknown(**common, why=_why_unknown(tally))
+    if missing and missing == asked.again:
+        return RunsUnknown(**common, why="what the report says was not seen again")
+    return NotSeen(**common)
+
+
+def counted(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs:,} runs"
+
+
+def _merged(
+    tallied: Iterable[Seen[Raw]], report_of: Callable[[Seen[Raw], Symbols], Report], symbols: Symbols
+) -> list[Report]:
+    """The reports in the order in which they were first seen; a run that shows one twice counts once."""
+    reports: dict[str, Report] = {}
+    runs: dict[str, set[int]] = {}
+    for seen in tallied:
+        report = report_of(seen, symbols)
+        reports.setdefault(report.id, report)
+        runs.setdefault(report.id, set()).update(seen.runs)
+    return [msgspec.structs.replace(one, runs=len(runs[one.id])) for one in reports.values()]
+
+
+def _trouble(seen: Seen[str]) -> Trouble:
+    return Trouble(why=seen.what, runs=len(seen.runs), schedule=seen.schedule, output=seen.output)
+
+
+def _why_unknown(tally: Tally) -> str:
+    if tally.runs == 1:
+        return f"the run {' and '.join(seen.what for seen in tally.troubles.values())}"
+    parts = [f"{counted(len(seen.runs))} of {tally.runs:,} {seen.what}" for seen in tally.troubles.values()]
+    return ", ".join(parts)
+
+
+def _warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:
+    if raws and symbols.tool is None:
+        return ("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)",)
+    return ()
+
+
+def _not_again(missing: frozenset[str], asked: Asked) -> tuple[str, ...]:
+    if not missing:
+        return ()
+    return (f"{len(missing)} of {len(asked.again)} findings of the report were not seen again",)

@@ -1,0 +1,119 @@
+"""From addresses in modules to functions and source lines, by `llvm-symbolizer` or `addr2line`.
+
+One process per module answers for all addresses in it. A place without debug information keeps its module and
+offset, and its function where that is known.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from fencepost.sanitizer.build.toolchain import found
+from fencepost.sanitizer.run.events import Place
+from fencepost.verdicts.run import Frame
+
+_LLVM = ("llvm-symbolizer", *(f"llvm-symbolizer-{n}" for n in range(19, 13, -1)))
+_GNU = "addr2line"
+
+Frames = tuple[Frame, ...]
+
+
+class Symbols(NamedTuple):
+    """`frames`: for each place the function it lies in, preceded by those inlined into it there."""
+
+    frames: Mapping[Place, Frames]
+    tool: str | None  # None: there is none, so there are no source lines
+
+    def of_stack(self, stack: Iterable[Place]) -> Frames:
+        return tuple(frame for place in stack for frame in self.frames[place])
+
+
+def look_up(places: Iterable[Place]) -> Symbols:
+    wanted = sorted(set(places), key=lambda place: (place.module, place.address))
+    tool = next((name for name in (*_LLVM, _GNU) if found(name, os.environ)), None)
+    frames: dict[Place, Frames] = {}
+    for module in dict.fromkeys(place.module for place in wanted):
+        here = [place for place in wanted if place.module == module]
+        known = _ask(tool, module, here) if tool is not None else {}
+        for place in here:
+            frames[place] = known.get(place.address) or (Frame(module=module, offset=place.offset),)
+    return Symbols(frames, tool)
+
+
+def _ask(tool: str, module: str, places: Sequence[Place]) -> dict[int, Frames]:
+    if tool == _GNU:
+        command = [tool, "-e", module, "-f", "-i", "-C", "-a"]
+    else:
+        command = [tool, f"--obj={module}", "--output-style=JSON"]
+    questions = "".join(f"{place.address:#x}\n" for place in places)
+    try:
+        done = subprocess.run(command, input=questions, capture_output=True, text=True, check=False)
+    except OSError:
+        return {}
+    lines = done.stdout.splitlines()
+    return _gnu_answers(module, lines) if tool == _GNU else _llvm_answers(module, lines)
+
+
+class _Symbol(msgspec.Struct):
+    function: str = msgspec.field(default="", name="FunctionName")
+    file: str = msgspec.field(default="", name="FileName")
+    line: int = msgspec.field(default=0, name="Line")
+    column: int = msgspec.field(default=0, name="Column")
+
+
+class _LlvmAnswer(msgspec.Struct):
+    address: str = msgspec.field(name="Address")
+    symbols: list[_Symbol] = msgspec.field(default_factory=list, name="Symbol")
+
+
+def _llvm_answers(module: str, lines: Iterable[str]) -> dict[int, Frames]:
+    answers: dict[int, Frames] = {}
+    for line in lines:
+        try:
+            answer = msgspec.json.decode(line, type=_LlvmAnswer)
+        except msgspec.DecodeError:
+            continue
+        answers[int(answer.address, 16)] = tuple(
+            Frame(
+                function=symbol.function,
+                file=_tidy(symbol.file),
+                line=symbol.line,
+                column=symbol.column,
+                module=module,
+                offset=answer.address,
+            )
+            for symbol in answer.symbols
+        )
+    return answers
+
+
+def _gnu_answers(module: str, lines: Sequence[str]) -> dict[int, Frames]:
+    """An address on a line of its own, then for each function its name and, on the next line, `FILE:LINE`."""
+    answers: dict[int, Frames] = {}
+    starts = [i for i, line in enumerate(lines) if line.startswith("0x")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        address = int(lines[start], 16)
+        pairs = zip(lines[start + 1 : end : 2], lines[start + 2 : end : 2], strict=False)
+        answers[address] = tuple(_gnu_frame(module, address, *pair) for pair in pairs)
+    return answers
+
+
+def _gnu_frame(module: str, address: int, function: str, place: str) -> Frame:
+    file, _, line = place.partition(" (discriminator")[0].rpartition(":")
+    return Frame(
+        function="" if function == "??" else function,
+        file="" if file == "??" else _tidy(file),
+        line=int(line) if line.isdigit() else 0,
+        module=module,
+        offset=f"{address:#x}",
+    )
+
+
+def _tidy(path: str) -> str:
+    """Without `./` and the like, which compilers leave in for included files."""
+    return os.path.normpath(path) if path else ""

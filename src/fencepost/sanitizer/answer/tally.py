@@ -1,0 +1,94 @@
+"""What many runs have shown so far: each different thing once, with the runs in which it was seen.
+
+Things are told apart by their raw addresses here, so that nothing grows with the number of runs; which of
+them are the same for a reader of the source is decided when all runs are over.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from fencepost.sanitizer.answer.waiting import WaitingLoops
+from fencepost.sanitizer.run.events import End, RawDeadlock, RawFinding, StepLimit
+from fencepost.sanitizer.run.runs import Outcome
+from fencepost.verdicts.run import Schedule
+
+What = TypeVar("What")
+
+
+@dataclass(frozen=True)
+class Seen(Generic[What]):
+    """Something that was seen, the first time and in all runs (by their number)."""
+
+    what: What
+    schedule: Schedule
+    output: str
+    runs: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Tally:
+    runs: int = 0
+    watched: bool = False  # the run-time library was there in some run
+    atomics: int = 0
+    steps: int = 0
+    findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
+    deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
+    troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
+    _waiting: WaitingLoops = field(default_factory=WaitingLoops)
+
+    def add(self, outcome: Outcome) -> None:
+        self.runs += 1
+        self.watched |= outcome.watched
+        rounds = self._waiting.rounds_in(outcome.events)
+        for event in outcome.events:
+            if isinstance(event, RawFinding):
+                if event in rounds:
+                    continue
+                self._note(self.findings, _shape(event), event, outcome)
+            elif isinstance(event, RawDeadlock):
+                self._note(self.deadlocks, event.threads, event, outcome)
+            elif isinstance(event, End):
+                self.atomics += event.atomics
+                self.steps += event.steps
+        trouble = _trouble(outcome)
+        if trouble is not None:
+            self._note(self.troubles, trouble, trouble, outcome)
+
+    def _note(self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome) -> None:
+        kind.setdefault(key, Seen(what, outcome.schedule, outcome.output)).runs.add(self.runs)
+
+
+def _shape(finding: RawFinding) -> Hashable:
+    missed = finding.missed.stack if finding.missed is not None else ()
+    return finding.kind, finding.access, finding.by.stack, missed
+
+
+def _trouble(outcome: Outcome) -> str | None:
+    """Why the run is no evidence that nothing is wrong: a limit, a crash, or a failure of the program's own.
+
+    A run that found something has said what it had to say; its exit code is the program's own affair then.
+    """
+    code = outcome.exit_code
+    if code is None:
+        return "did not end within the time limit"
+    for event in outcome.events:
+        if isinstance(event, StepLimit):
+            return f"reached the limit of {event.steps:,} scheduled steps"
+        if isinstance(event, RawDeadlock):
+            return None
+    if code < 0:
+        return f"was killed by {_signal_name(-code)}"
+    if code > 0 and not any(isinstance(event, RawFinding) for event in outcome.events):
+        return f"exited with code {code}"
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,113 @@
+"""`fencepost-cc` and `fencepost-c++`: the user's compiler, with the options that the sanitizer needs.
+
+They take the place of the compiler in make, CMake and autotools. Each becomes the real compiler by `exec`, so
+exit codes, signals and output are the compiler's own. A build starts them thousands of times: they import
+next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from fencepost.sanitizer.build.arguments import Request, request_of
+from fencepost.sanitizer.build.instrumentation import (
+    MODES,
+    Mode,
+    check_libraries,
+    compile_options,
+    link_options,
+)
+from fencepost.sanitizer.build.toolchain import CannotBuildError, Language, chosen_compiler
+
+_EXIT_WRONG_INPUT = 2
+_OTHER_SANITIZERS = frozenset(("address", "hwaddress", "leak", "memory", "thread", "dataflow"))
+
+
+def cc() -> NoReturn:
+    """The entry point `fencepost-cc`."""
+    _become_compiler("fencepost-cc", "c")
+
+
+def cxx() -> NoReturn:
+    """The entry point `fencepost-c++`."""
+    _become_compiler("fencepost-c++", "c++")
+
+
+def _become_compiler(wrapper: str, language: Language) -> NoReturn:
+    try:
+        command = real_command(language, sys.argv[1:], os.environ)
+        os.execvp(command[0], command)
+    except CannotBuildError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = f"cannot start `{command[0]}`: {error.strerror}"
+    sys.stderr.write(f"{wrapper}: {reason}\n")
+    sys.exit(_EXIT_WRONG_INPUT)
+
+
+def real_command(language: Language, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The command that the wrapper becomes."""
+    mode, arguments = _mode_of(arguments, environment)
+    compiler = chosen_compiler(language, environment)
+    request = request_of(arguments)
+    if not request.inputs or request.cut_off:  # such as --version, -dumpmachine, -print-search-dirs; a.c -o
+        return [*compiler.words, *arguments]
+    _check(request, mode)
+    compiling = compile_options(mode, compiler.family)
+    linking: list[str] = []
+    if request.links:
+        if not request.shared:
+            check_libraries(mode, compiler)
+        linking = link_options(mode, compiler.family, shared=request.shared)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return [*compiler.words, *compiling, *arguments[:end], *linking, *arguments[end:]]
+
+
+def _mode_of(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[Mode, list[str]]:
+    """The mode asked for, and the arguments without it."""
+    mode = environment.get("FENCEPOST_MODE") or "atomics"
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--mode":
+            mode = next(words, "")
+        elif word.startswith("--mode="):
+            mode = word.partition("=")[2]
+        else:
+            rest.append(word)
+    for known in MODES:
+        if mode == known:
+            return known, rest
+    raise CannotBuildError(f"there is no mode `{mode}`; expected {' or '.join(MODES)}")
+
+
+def _check(request: Request, mode: Mode) -> None:
+    """Refuse what cannot work, before the compiler or the program says so in words hard to understand."""
+    machine = os.uname().machine
+    other_target = request.width or (request.target if not _is_this_machine(request.target) else "")
+    if other_target:
+        raise CannotBuildError(
+            f"`{other_target}` is not {machine} Linux, for which alone the run-time library was built"
+        )
+    if request.static and request.links and not request.shared:
+        raise CannotBuildError(
+            f"`{request.static}` cannot be used: the run-time library needs a shared C library; link without "
+            "that option"
+        )
+    clash = sorted(request.sanitizers & _OTHER_SANITIZERS)
+    if clash:
+        hint = "; mode races has ThreadSanitizer in it" if clash == ["thread"] and mode == "atomics" else ""
+        raise CannotBuildError(
+            f"`-fsanitize={','.join(clash)}` cannot be combined with fencepost, which instruments the "
+            f"program itself; leave it out{hint}"
+        )
+
+
+def _is_this_machine(target: str) -> bool:
+    architecture, _, system = target.partition("-")
+    names = {"x86_64": ("x86_64", "amd64"), "aarch64": ("aarch64", "arm64")}
+    machine = os.uname().machine
+    return not target or (architecture in names.get(machine, (machine,)) and "linux" in system)

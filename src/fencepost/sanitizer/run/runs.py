@@ -1,0 +1,302 @@
+"""Running a program that was built with the wrappers, many times and several at once.
+
+Each run is a process with options of its own for the run-time library, which writes what it finds to a file.
+What the findings mean is left to others. A single run keeps the terminal: its input and its output are the
+program's own. The output of several runs would be of no use mixed, so only its end is kept, and only where a
+run goes wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from fencepost.errors import InputError
+from fencepost.sanitizer.run.events import End, Event, read_events
+from fencepost.verdicts.run import Schedule
+
+_KEPT_OUTPUT = 4000  # characters
+_LARGEST_DECISIONS = 1 << 16  # bytes, compressed; a longer run is repeated by its seed alone
+_ADDRESSES_NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
+_CURRENT_PERSONALITY = 0xFFFFFFFF
+_SECONDS_AFTER_CONTROL_C = 5.0  # for the program to end in its own way
+_SECONDS_AFTER_TIMEOUT = 1.0  # to tell what it has found
+_MOST_FINDINGS = 10_000  # of one run, unless the user says otherwise; those that are suppressed count
+_THREAD_SANITIZER_LOG = "thread-sanitizer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to run, and what is the same for all runs."""
+
+    command: tuple[str, ...]
+    timeout: float | None = None
+    processes: int | None = None
+    keep_decisions: bool = False
+    learn_length: bool = False  # of the first run, over which pct spreads its changes in the others
+    stdout_to_stderr: bool = False  # of a single run, where the standard output is ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a run ended: with an exit code (as `subprocess` counts: a negative one is a signal) or too late."""
+
+    schedule: Schedule
+    exit_code: int | None  # None: it was stopped when its time was over
+    events: tuple[Event, ...]
+    watched: bool  # the run-time library was there
+    output: str = ""
+
+    @property
+    def steps(self) -> int:
+        return sum(event.steps for event in self.events if isinstance(event, End))
+
+
+Watcher = Callable[[Outcome], None]
+
+
+class InterruptedRunsError(Exception):
+    """The user pressed Ctrl-C; what was known by then has gone to the watcher."""
+
+
+def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
+    """Make one run for each schedule; the watcher hears of each, in their order."""
+    with (
+        tempfile.TemporaryDirectory(prefix="fencepost-") as directory,
+        _addresses_fixed(),
+        _ended_as_by_control_c(),
+    ):
+        runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
+        try:
+            rest = list(schedules)
+            if job.learn_length:
+                first = runner.run_here(rest.pop(0), watcher)
+                rest = [msgspec.structs.replace(schedule, length=first.steps) for schedule in rest]
+            _run_in_parallel(runner, rest, watcher)
+        except KeyboardInterrupt:
+            raise InterruptedRunsError from None
+        finally:
+            runner.kill_all()
+
+
+def _run_in_parallel(runner: _Runner, schedules: Sequence[Schedule], watcher: Watcher) -> None:
+    workers = min(runner.job.processes or os.cpu_count() or 1, len(schedules))
+    if workers <= 1:
+        for schedule in schedules:
+            runner.run_here(schedule, watcher)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(workers)
+    waiting = deque(pool.submit(runner.run, schedule) for schedule in schedules)
+    try:
+        while waiting:
+            watcher(waiting[0].result())
+            waiting.popleft()
+    except KeyboardInterrupt:
+        for future in waiting:
+            if future.done():
+                watcher(future.result())
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass
+class _Runner:
+    job: Job
+    directory: Path
+    alone: bool
+    _live: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _stopped: bool = False
+
+    def run_here(self, schedule: Schedule, watcher: Watcher) -> Outcome:
+        """In the main thread, where Ctrl-C arrives: what an interrupted program has found is heard too."""
+        outcome = self.run(schedule)
+        watcher(outcome)
+        if self._stopped:
+            raise KeyboardInterrupt
+        return outcome
+
+    def run(self, schedule: Schedule) -> Outcome:
+        with tempfile.TemporaryDirectory(dir=self.directory) as name:
+            place = Path(name)
+            environment = _environment(self.job, schedule, place)
+            if self.alone:
+                exit_code = self._wait(environment, sys.stderr if self.job.stdout_to_stderr else None)
+                return self._outcome(schedule, exit_code, place, "")
+            with (place / "output").open("w+b") as output:
+                exit_code = self._wait(environment, output)
+                return self._outcome(schedule, exit_code, place, _end_of(output))
+
+    def kill_all(self) -> None:
+        self._stopped = True
+        for process in list(self._live):
+            _kill(process)
+
+    def _wait(self, environment: Mapping[str, str], output: IO[bytes] | IO[str] | None) -> int | None:
+        process = self._start(environment, output)
+        self._live.add(process)
+        if self._stopped:  # Ctrl-C came while it was being started
+            _kill(process)
+        try:
+            return process.wait(self.job.timeout)
+        except subprocess.TimeoutExpired:
+            _ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
+            return None
+        except KeyboardInterrupt:
+            self._stopped = True
+            return _ended_by(process, signal.SIGINT, _SECONDS_AFTER_CONTROL_C)
+        finally:
+            self._live.discard(process)
+
+    def _start(
+        self, environment: Mapping[str, str], output: IO[bytes] | IO[str] | None
+    ) -> subprocess.Popen[bytes]:
+        """A program of the terminal stays in our process group, so that it may read from it."""
+        at_terminal = self.alone and sys.stdin is not None and sys.stdin.isatty()
+        try:
+            return subprocess.Popen(
+                self.job.command,
+                env=environment,
+                stdin=None if self.alone else subprocess.DEVNULL,
+                stdout=output,
+                stderr=None if self.alone else output,
+                process_group=None if at_terminal else 0,
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot start the program: {reason}", self.job.command[0]) from None
+
+    def _outcome(self, schedule: Schedule, exit_code: int | None, place: Path, output: str) -> Outcome:
+        files = sorted(place.glob("*.jsonl"))
+        logs = sorted(place.glob(f"{_THREAD_SANITIZER_LOG}.*"))
+        return Outcome(
+            schedule=msgspec.structs.replace(schedule, decisions=_decisions(place) or schedule.decisions),
+            exit_code=exit_code,
+            events=tuple(event for file in files for event in read_events(file)),
+            watched=bool(files),
+            output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
+        )
+
+
+def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
+    """Ours come last in FENCEPOST_OPTIONS and TSAN_OPTIONS: a later setting wins.
+
+    Findings are suppressed when the runs are over, so the run-time library is to tell of them all.
+    What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
+    """
+    options = [f"max_findings={_MOST_FINDINGS}", os.environ.get("FENCEPOST_OPTIONS", "")]
+    options += ["quiet=1", "exitcode=0", f"json={place}/%p.jsonl", "suppressions=/dev/null"]
+    options += [f"run_by={os.getpid()}", f"schedule={schedule.kind}"]
+    if schedule.kind != "os":
+        options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
+        options += [f"length={schedule.length}"] if schedule.length else []
+        options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
+        if schedule.decisions is not None:
+            (place / "replay").write_bytes(zlib.decompress(schedule.decisions))
+            options += [f"replay={place}/replay"]
+        elif job.keep_decisions:
+            options += [f"decisions={place}/decisions"]
+    thread_sanitizer = [os.environ.get("TSAN_OPTIONS", ""), f'log_path="{place}/{_THREAD_SANITIZER_LOG}"']
+    return {
+        **os.environ,
+        "FENCEPOST_OPTIONS": ":".join(option for option in options if option),
+        "TSAN_OPTIONS": ":".join(option for option in thread_sanitizer if option),
+    }
+
+
+def _decisions(place: Path) -> bytes | None:
+    try:
+        compressed = zlib.compress((place / "decisions").read_bytes(), 6)
+    except OSError:
+        return None
+    return compressed if len(compressed) <= _LARGEST_DECISIONS else None
+
+
+def _end_of(output: IO[bytes]) -> str:
+    end = output.seek(0, os.SEEK_END)
+    output.seek(max(0, end - _KEPT_OUTPUT))
+    return output.read().decode("utf-8", "replace")
+
+
+def _ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
+    """Tell the program, give it time, and in the end leave nothing of what it has started."""
+    process.send_signal(number)
+    deadline = time.monotonic() + seconds
+    while not _has_ended(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    _kill(process)
+    return process.wait()
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without taking note of it: nobody could find its process group any more."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+@contextmanager
+def _ended_as_by_control_c() -> Iterator[None]:
+    """Who ends us by another signal, as `timeout` and build servers do, means the program too.
+
+    It has a process group of its own, so it would go on alone, and one that never ends would do so for ever.
+    """
+    may_be_set = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGTERM, signal.SIGHUP) if may_be_set else ()
+    ended = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ended:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in ended:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The program, and where it leads a process group of its own, what it has started."""
+    try:
+        if os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except ProcessLookupError:
+        pass
+
+
+@contextmanager
+def _addresses_fixed() -> Iterator[None]:
+    """Programs started here have no address randomisation, as far as the system lets us say so.
+
+    A program whose behaviour depends on addresses would not repeat otherwise, and on some kernels
+    ThreadSanitizer does not start with it.
+    """
+    import ctypes
+
+    try:
+        personality = ctypes.CDLL(None).personality
+    except (AttributeError, OSError):
+        yield
+        return
+    before = personality(_CURRENT_PERSONALITY)
+    if before != -1:
+        personality(before | _ADDRESSES_NOT_RANDOM)
+    try:
+        yield
+    finally:
+        if before != -1:
+            personality(before)

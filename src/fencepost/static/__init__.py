@@ -1,0 +1,1 @@
+"""Facts about programs that are found without running them."""

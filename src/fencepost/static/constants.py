@@ -1,0 +1,154 @@
+"""Constants propagated: registers whose value is known where they are used, `tid`, and what follows.
+
+The program that comes out does the same with the same instructions in the same places. Its expressions are
+simpler, so more accesses to arrays are known to be to one cell, and branches that always go one way are jumps
+or nothing, so less seems to come after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from fencepost.program import (
+    Assert,
+    Assign,
+    Binary,
+    Branch,
+    Cell,
+    CellAccess,
+    Constant,
+    DivisionByZeroError,
+    Expression,
+    Goto,
+    Instruction,
+    Program,
+    Register,
+    Skip,
+    Thread,
+    ThreadId,
+    Unary,
+    evaluate,
+    expressions_of,
+    falls_through,
+    jump_targets,
+    subexpressions,
+)
+from fencepost.static.liveness import assigned_register
+
+_DIVISIONS = ("/", "%")
+
+# The values of the registers that have a known one.
+_Known = Mapping[str, int]
+
+
+def with_constants(program: Program) -> Program:
+    """The program with everything computed that can be known beforehand."""
+    threads = tuple(_ThreadConstants(program, thread).folded() for thread in program.threads)
+    return replace(program, threads=threads)
+
+
+class _ThreadConstants:
+    """The usual forward analysis over the flat code of one thread."""
+
+    def __init__(self, program: Program, thread: Thread) -> None:
+        self._program = program
+        self._thread = thread
+        self._before: list[_Known | None] = [None] * (len(thread.code) + 1)  # None: not reached
+        self._reach(0, dict.fromkeys(thread.registers, 0))
+
+    def folded(self) -> Thread:
+        code = tuple(
+            instruction if known is None else self._fold(instruction, known)
+            for instruction, known in zip(self._thread.code, self._before, strict=False)
+        )
+        return replace(self._thread, code=code)
+
+    def _reach(self, first: int, known: _Known) -> None:
+        open_ = [(first, known)]
+        while open_:
+            pc, arriving = open_.pop()
+            before = self._before[pc]
+            merged = arriving if before is None else dict(before.items() & arriving.items())
+            if merged == before:
+                continue
+            self._before[pc] = merged
+            if pc < len(self._thread.code):
+                instruction = self._fold(self._thread.code[pc], merged)
+                after = self._after(instruction, merged)
+                targets = [*jump_targets(instruction), *([pc + 1] if falls_through(instruction) else [])]
+                open_.extend((target, after) for target in targets)
+
+    def _after(self, instruction: Instruction, known: _Known) -> _Known:
+        register = assigned_register(instruction)
+        after = {name: value for name, value in known.items() if name != register}
+        if isinstance(instruction, Assign) and isinstance(instruction.value, Constant):
+            after[instruction.register] = instruction.value.value
+        return after
+
+    def _fold(self, instruction: Instruction, known: _Known) -> Instruction:
+        folded = self._with_values(instruction, known)
+        match folded:
+            case Branch(Constant(0)):
+                return Skip(at=folded.at)
+            case Branch(Constant(), target):
+                return Goto(target, at=folded.at)
+            case _ if self._can_fail(folded):
+                return instruction
+            case _:
+                return folded
+
+    def _can_fail(self, instruction: Instruction) -> bool:
+        """Whether the values of its registers may be reported, which must be kept for that."""
+        match instruction:
+            case Assert(condition):
+                return not isinstance(condition, Constant) or condition.value == 0
+            case _ if isinstance(instruction, CellAccess):
+                size = len(self._program.location_named[instruction.cell.name].initial)
+                match instruction.cell.index:
+                    case None:
+                        pass
+                    case Constant(value) if value < size:
+                        pass
+                    case _:
+                        return True
+        return any(
+            isinstance(part, Binary) and part.operator in _DIVISIONS
+            for expression in expressions_of(instruction)
+            for part in subexpressions(expression)
+        )
+
+    def _with_values(self, instruction: Instruction, known: _Known) -> Instruction:
+        pieces = {
+            name: self._piece(getattr(instruction, name), known) for name in instruction.__struct_fields__
+        }
+        return replace(instruction, **pieces)
+
+    def _piece(self, piece: Any, known: _Known) -> Any:
+        """A field of an instruction: an expression, several of them, a cell, or something without any."""
+        match piece:
+            case Cell(name, index) if index is not None:
+                return Cell(name, self._expression(index, known))
+            case Constant() | Register() | ThreadId() | Unary() | Binary():
+                return self._expression(piece, known)
+            case tuple():
+                return tuple(self._piece(each, known) for each in piece)
+            case _:
+                return piece
+
+    def _expression(self, expression: Expression, known: _Known) -> Expression:
+        try:
+            value = evaluate(expression, known, self._thread.tid)
+        except (KeyError, DivisionByZeroError):
+            value = -1
+        if 0 <= value <= self._program.max_value:
+            return Constant(value)
+        match expression:
+            case Unary(operator, operand):
+                return Unary(operator, self._expression(operand, known))
+            case Binary(operator, left, right):
+                return Binary(operator, self._expression(left, known), self._expression(right, known))
+            case _:
+                return expression

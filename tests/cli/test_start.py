@@ -1,0 +1,114 @@
+"""A plain question is answered without click, in the same way, and without what it does not need."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from fencepost.cli import answers, start
+from fencepost.cli import main as cli
+from fencepost.cli.commands import robust
+
+SB = """
+global x, y;
+fn t1 { local a; x.store(1); a = y.load(); }
+fn t2 { local b; y.store(1); b = x.load(); }
+"""
+
+# What takes long to import and has nothing to do with one question about one TPL file.
+HEAVY = {
+    "asyncio",
+    "click",
+    "concurrent.futures",
+    "dataclasses",
+    "hashlib",
+    "fencepost.analyses.safety.portfolio",
+    "fencepost.analyses.tso",
+    "fencepost.certificates",
+    "fencepost.cli.main",
+    "fencepost.formats.tpl.writer",
+    "fencepost.models",
+    "fencepost.program.conditions",
+    "lark",
+    "logging",
+    "multiprocessing",
+    "pathlib",
+    "rich",
+    "shutil",
+    "signal",
+    "subprocess",
+    "tempfile",
+}
+
+
+@pytest.fixture
+def store_buffering(tmp_path):
+    file = tmp_path / "sb.tpl"
+    file.write_text(SB)
+    return str(file)
+
+
+def run(*words, script="from fencepost.cli.start import main; main()"):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script, *words]
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_plain_question_imports_nothing_that_it_does_not_need(store_buffering, flags):
+    assert run("robust", store_buffering).returncode == 1  # now the tables of the parser are there
+    script = (
+        "import sys; before = set(sys.modules); from fencepost.cli.start import answered;"
+        "assert answered(sys.argv[1:]) == 1; print(*set(sys.modules) - before, file=sys.stderr)"
+    )
+    imported = set(run("robust", store_buffering, *flags, script=script).stderr.split())
+    assert "fencepost.analyses.robustness" in imported
+    assert imported & HEAVY == set()
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["-q"], ["--quiet", "--verbose"], ["-v", "--json"]])
+def test_a_plain_question_is_the_one_that_the_command_asks(monkeypatch, flags):
+    asked = []
+
+    def note(files, job, processes, printing):
+        asked.append((files, [job(file) for file in files], processes, printing))
+        sys.exit(3)
+
+    monkeypatch.setattr(answers, "answer_files", note)
+    monkeypatch.setattr(robust, "answer_files", note)
+    words = ["robust", "a.tpl", *flags, "b.litmus"]
+    assert start.answered(words) == 3
+    assert CliRunner().invoke(cli.main, words).exit_code == 3
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["robust"], ["robust", "-"], ["robust", "a.tpl", "--model", "tso"], ["verify", "a.tpl"]]
+)
+def test_other_questions_are_left_to_the_commands(words):
+    assert start.answered(words) is None
+
+
+def test_both_ways_print_the_same(store_buffering):
+    plain, command = run("robust", store_buffering), run("robust", store_buffering, "--model", "ra")
+    assert (plain.returncode, plain.stderr) == (command.returncode, command.stderr) == (1, "")
+    assert plain.stdout.splitlines()[:-1] == command.stdout.splitlines()[:-1]  # the last one has the time
+
+
+def test_wrong_input_is_told(tmp_path):
+    done = run("robust", str(tmp_path / "none.tpl"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none.tpl:1:1: cannot read the file" in done.stderr
+
+
+def test_who_stops_reading_gets_no_complaints(store_buffering):
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    script = "from fencepost.cli.start import main; main()"
+    command = [sys.executable, "-c", script, "robust", store_buffering]
+    done = subprocess.run(command, env=environment, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -1,0 +1,60 @@
+import subprocess
+import sys
+
+import pytest
+
+from fencepost.errors import InputError
+from fencepost.report.printable import columns
+from fencepost.report.text.table import counts, summary
+from tests.report.witnesses import ANSWERS
+
+ROWS = [(answer.file, answer) for answer in ANSWERS.values()]
+
+
+def test_the_last_line_counts():
+    error = InputError("expected `)`", "x.tpl", 3, 7)
+    assert summary([*ROWS, ("x.tpl", error)]).splitlines()[-1] == (
+        "38 files: 15 not robust, 3 robust, 2 unknown, 1 persistent, 4 fragile, 1 triangular race, "
+        "1 no triangular race, 1 safe, 7 unsafe, 1 race free, 1 racy, 1 input error; "
+        "1 with a data race; 1 with a failing assertion"
+    )
+    assert counts([ANSWERS["robust"]]) == "1 file: 1 robust"
+    assert summary([]) == "0 files\n"
+
+
+def test_an_error_has_a_row_and_is_counted():
+    table = summary([("x.tpl", InputError("expected `)`", "x.tpl", 3, 7))])
+    assert "x.tpl" in table
+    assert table.splitlines()[-1] == "1 file: 1 input error"
+
+
+def test_what_was_not_searched_for_is_not_said_to_be_absent():
+    table = summary([("a.tpl", ANSWERS["robust"]), ("b.tpl", ANSWERS["unknown"])]).splitlines()
+    rows = {line.split()[0]: line.split()[1:4] for line in table if ".tpl" in line}
+    assert rows == {"a.tpl": ["robust", "–", "–"], "b.tpl": ["unknown", "?", "?"]}
+    assert "?: not searched for to the end" in table
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_table_stays_within_the_width(width):
+    long = [("a/" * 60 + "x.tpl", ANSWERS["robust"])]
+    lines = summary([*ROWS, *long], width=width).splitlines()[:-1]
+    assert [line for line in lines if columns(line) > width] == []
+
+
+@pytest.mark.parametrize("setting", ["NO_COLOR", "FORCE_COLOR"])
+def test_colour_is_as_asked_whatever_the_environment_says(setting, monkeypatch):
+    monkeypatch.setenv(setting, "1")
+    assert "\x1b" not in summary(ROWS)
+    assert "\x1b[3" in summary(ROWS, color=True)
+
+
+def test_names_are_neither_markup_nor_escape_sequences():
+    table = summary([("[red]a[/red]\x1b[2J.tpl", ANSWERS["robust"])], width=100)
+    assert "[red]a[/red]\\x1b[2J.tpl" in table
+
+
+def test_only_a_table_needs_rich():
+    modules = "as_json, explain, notebook, svg, table, text"
+    code = f"import sys; from fencepost.report import {modules}; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
