@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fencepost
-from fencepost.analyses.safety import certify
+from fencepost.analyses.safety.portfolio import certify
 from fencepost.certificates import Checked, check
 from fencepost.certificates.question import bad_states, registers_asked_for
 from fencepost.formats.headers import expectations

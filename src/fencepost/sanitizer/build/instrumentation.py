@@ -19,8 +19,11 @@ Mode = Literal["atomics", "races"]
 MODES: tuple[Mode, ...] = ("atomics", "races")
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-INCLUDE = os.path.join(_HERE, "include")
-LIBRARIES: dict[Mode, str] = {mode: os.path.join(_HERE, "lib", f"libfencepost_{mode}.a") for mode in MODES}
+_INSTALLED = os.path.dirname(_HERE)
+INCLUDE = os.path.join(_INSTALLED, "include")
+LIBRARIES: dict[Mode, str] = {
+    mode: os.path.join(_INSTALLED, "lib", f"libfencepost_{mode}.a") for mode in MODES
+}
 _WRAPPED = os.path.join(_HERE, "races.wrap")
 _SPECS = os.path.join(_HERE, "gcc.specs")
 
