@@ -1,8 +1,7 @@
-#include "engine/by_location/by_location.hpp"
-
+#include "engine/by_location/explore.hpp"
 #include "engine/by_location/program_graph.hpp"
 #include "engine/by_location/topic_search.hpp"
-#include "engine/search/search.hpp"
+#include "engine/search/explorer.hpp"
 
 namespace fencepost {
 
@@ -12,14 +11,14 @@ constexpr std::size_t most_words = 4;
 
 // Searches the program, and then group after group of topics. What is found does not depend on how many
 // workers there are: the violation, and the race, of the first group.
-template <bool with_modes>
+template <class Rules>
 class LocationExplorer {
   public:
     LocationExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher,
-                     Knowledge const& knowledge)
+                     TopicRules const& rules)
         : options_(options),
-          knowledge_(knowledge),
-          groups_(knowledge.groups()),
+          rules_(rules),
+          groups_(rules.groups()),
           found_(groups_.size()),
           overseer_(options.limits, watcher),
           team_(options.threads),
@@ -42,7 +41,7 @@ class LocationExplorer {
     }
 
   private:
-    using Graph = ProgramGraph<with_modes>;
+    using Graph = ProgramGraph<Rules>;
 
     // The way to a violation of a group: the edges, with the nodes where they begin.
     struct Found {
@@ -69,7 +68,7 @@ class LocationExplorer {
     };
 
     bool is_about_races(std::size_t group) const {
-        return knowledge_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
+        return rules_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
     }
 
     Outcome search() {
@@ -83,15 +82,15 @@ class LocationExplorer {
         }
         if (auto const outcome = overseer_.look(progress())) return *outcome;
         if (groups_.empty() || graph_.size() == 0) return Outcome::complete;
-        if (knowledge_.words() == 1) return search_topics<1>();
-        return knowledge_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
+        if (rules_.words() == 1) return search_topics<1>();
+        return rules_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
     }
 
     template <std::size_t words>
     Outcome search_topics() {
         MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
-        TopicSearch<Graph, words> topics(graph_, knowledge_, groups_, options_.store == StoreKind::maximal,
-                                         team_, memory);
+        TopicSearch<Graph, words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
+                                         memory);
         auto const advance = [&] {
             bool const goes_on = topics.advance();
             elements_ = topics.size();
@@ -146,7 +145,7 @@ class LocationExplorer {
     }
 
     SearchOptions const& options_;
-    Knowledge const& knowledge_;
+    TopicRules const& rules_;
     std::vector<std::vector<std::uint32_t>> groups_;
     std::vector<std::optional<Found>> found_;  // per group
     Overseer overseer_;
@@ -163,15 +162,19 @@ class LocationExplorer {
 
 std::optional<Result> explore_by_location(Program const& program, Model model, SearchOptions const& options,
                                           Watcher const& watcher) {
-    if (program.threads.size() > Knowledge::most_threads) return std::nullopt;
-    Knowledge const knowledge(program, model == Model::rc20);
-    if (knowledge.words() > most_words) return std::nullopt;
-    try {
-        if (model == Model::rc20) return LocationExplorer<true>(program, options, watcher, knowledge).run();
-        return LocationExplorer<false>(program, options, watcher, knowledge).run();
-    } catch (TooManyStands const&) {
+    if (program.threads.size() > TopicRules::most_threads) return std::nullopt;
+    TopicRules const rules(program, model);
+    if (rules.words() > most_words) return std::nullopt;
+    return with_rules(model, [&]<class Rules>(Rules) -> std::optional<Result> {
+        if constexpr (!std::is_same_v<Rules, Sc>) {
+            try {
+                return LocationExplorer<Rules>(program, options, watcher, rules).run();
+            } catch (TooManyStands const&) {
+                return std::nullopt;
+            }
+        }
         return std::nullopt;
-    }
+    });
 }
 
 }  // namespace fencepost

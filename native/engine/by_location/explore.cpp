@@ -1,10 +1,8 @@
-#include "engine/by_location/by_location.hpp"
-#include "engine/monitors/none.hpp"
-#include "engine/monitors/ra.hpp"
-#include "engine/monitors/rc20.hpp"
+#include "engine/by_location/explore.hpp"
+
+#include "engine/monitors/packed_monitor.hpp"
 #include "engine/search/explorer.hpp"
 #include "engine/search/parallel.hpp"
-#include "engine/search/search.hpp"
 #include "engine/state/store_bitstate.hpp"
 #include "engine/state/store_compressed.hpp"
 
@@ -43,21 +41,19 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
 Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
     auto options = wanted;
     if (options.order == Order::by_location) {
-        bool const keeps_all = options.store == StoreKind::maximal || options.store == StoreKind::exact;
-        if (model != Model::sc && keeps_all) {
+        if (options.store == StoreKind::maximal || options.store == StoreKind::exact) {
             if (auto result = explore_by_location(program, model, options, watcher))
                 return std::move(*result);
         }
         options.order = Order::largest_first;
     }
-    switch (model) {
-        case Model::ra:
-            return explore_with<RaMonitor>(program, options, watcher);
-        case Model::rc20:
-            return explore_with<Rc20Monitor>(program, options, watcher);
-        default:
+    return with_rules(model, [&]<class Rules>(Rules) {
+        if constexpr (std::is_same_v<Rules, Sc>) {
             return explore_in<NoMonitor, ExactStore>(program, options, watcher);
-    }
+        } else {
+            return explore_with<PackedMonitor<Rules>>(program, options, watcher);
+        }
+    });
 }
 
 std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states) {

@@ -88,16 +88,16 @@ struct GraphChunk {
     std::vector<StandNumber> stands;  // per node and thread, as the worker numbers them
     std::vector<Word> keeping;        // per node: the exchanges that leave it as it is
     std::size_t worker = 0;
-    std::vector<std::vector<Told>> labels;  // that the worker has numbered since its last chunk
+    std::vector<std::vector<MonitorEvent>> labels;  // that the worker has numbered since its last chunk
     std::vector<std::pair<Stand, StateNumber>> new_stands;
     std::exception_ptr failed;
 };
 
 // Expands nodes, with numbers of its own for labels and stands.
-template <bool with_modes>
+template <class Rules>
 class GraphWorker {
   public:
-    using Monitor = LabelMonitor<with_modes>;
+    using Monitor = LabelMonitor<Rules>;
 
     GraphWorker(Program const& program, std::size_t number, std::optional<PersistentSets> reduction)
         : number_(number),
@@ -158,10 +158,10 @@ class GraphWorker {
         chunk.labels.clear();
         chunk.new_stands.clear();
         auto const& labels = machine_.monitor().labels();
-        for (; labels_told_ < labels.size(); ++labels_told_)
-            chunk.labels.push_back(labels.told(static_cast<LabelNumber>(labels_told_)));
-        for (; stands_told_ < stands_.size(); ++stands_told_)
-            chunk.new_stands.emplace_back(stands_[stands_told_], stands_.example(stands_told_));
+        for (; labels_sent_ < labels.size(); ++labels_sent_)
+            chunk.labels.push_back(labels.events(static_cast<LabelNumber>(labels_sent_)));
+        for (; stands_sent_ < stands_.size(); ++stands_sent_)
+            chunk.new_stands.emplace_back(stands_[stands_sent_], stands_.example(stands_sent_));
         expansion_.hand_over(chunk.successors, chunk.origins);
     }
 
@@ -170,12 +170,12 @@ class GraphWorker {
     Symmetry<Monitor> symmetry_;
     Expansion<Monitor> expansion_;
     Stands stands_;
-    std::size_t labels_told_ = 0, stands_told_ = 0;
+    std::size_t labels_sent_ = 0, stands_sent_ = 0;
 };
 
 // Explored breadth first. Workers expand nodes, while one of them stores what was made before, in the order
 // of the nodes: so the graph does not depend on how many they are.
-template <bool with_modes>
+template <class Rules>
 class ProgramGraph {
   public:
     ProgramGraph(Program const& program, std::optional<PersistentSets> const& reduction, Team& team,
@@ -186,7 +186,7 @@ class ProgramGraph {
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
           edges_(memory, 1) {
         for (std::size_t n = 0; n < team.size(); ++n)
-            workers_.push_back(std::make_unique<GraphWorker<with_modes>>(program, n, reduction));
+            workers_.push_back(std::make_unique<GraphWorker<Rules>>(program, n, reduction));
         words_ = machine().key_words();
         store_ = std::make_unique<ExactStore>(words_, words_, memory.left());
         global_labels_.resize(team.size());
@@ -315,7 +315,7 @@ class ProgramGraph {
     void translate(GraphChunk const& chunk) {
         for (auto const& label : chunk.labels) {
             auto number = Labels::nothing;
-            for (auto const& told : label) number = labels_.append(number, told);
+            for (auto const& event : label) number = labels_.append(number, event);
             global_labels_[chunk.worker].push_back(number);
         }
         for (auto const& [stand, example] : chunk.new_stands)
@@ -324,7 +324,7 @@ class ProgramGraph {
 
     Team& team_;
     std::size_t threads_, words_ = 0;
-    std::vector<std::unique_ptr<GraphWorker<with_modes>>> workers_;  // the first is used by the caller
+    std::vector<std::unique_ptr<GraphWorker<Rules>>> workers_;  // the first is used by the caller
     std::unique_ptr<ExactStore> store_;
     Labels labels_;
     Stands stands_;

@@ -47,11 +47,11 @@ class TopicSearch {
     };
 
     // For groups of topics, of which one at a time is taken up.
-    TopicSearch(Graph const& graph, Knowledge const& knowledge,
+    TopicSearch(Graph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
-          knowledge_(knowledge),
+          rules_(rules),
           subsumption_(subsumption),
           team_(team),
           nodes_(graph.size()),
@@ -92,7 +92,7 @@ class TopicSearch {
 
     std::optional<Found> const& found() const { return found_; }
     Topic const& topic_of(ElementNumber element) const {
-        return knowledge_.topics()[topics_[topic(at(element))]];
+        return rules_.topics()[topics_[topic(at(element))]];
     }
     // Elements and steps of all groups so far.
     std::size_t size() const {
@@ -191,7 +191,7 @@ class TopicSearch {
     Place& place(std::size_t number) const { return places_.template as<Place>()[number]; }
     Bits dormant() const {
         Bits bits{};
-        bits[knowledge_.mark_word()] = Knowledge::mark;
+        bits[rules_.mark_word()] = TopicRules::mark;
         return bits;
     }
 
@@ -206,7 +206,7 @@ class TopicSearch {
     Bits bits(Word const* element) const {
         Bits bits;
         std::copy_n(element, words, bits.begin());
-        bits[knowledge_.mark_word()] |= Knowledge::mark;
+        bits[rules_.mark_word()] |= TopicRules::mark;
         return bits;
     }
 
@@ -261,7 +261,7 @@ class TopicSearch {
             if (soon < last) graph_.prefetch_node(node(part.elements[soon]));
             if (sooner < last) graph_.prefetch_edges(node(part.elements[sooner]));
             auto const* const element = part.elements[part.next];
-            if ((element[knowledge_.mark_word()] & Knowledge::mark) == 0) continue;
+            if ((element[rules_.mark_word()] & TopicRules::mark) == 0) continue;
             auto const from = bits(element);
             auto const n = node(element);
             auto const k = topic(element);
@@ -324,9 +324,9 @@ class TopicSearch {
 
     bool anything_wakes() const {
         for (LabelNumber label = 0; label < graph_.labels().size(); ++label) {
-            auto const told = graph_.labels().first(label);
+            auto const event = graph_.labels().first(label);
             for (auto k : topics_) {
-                if (told && knowledge_.wakes(*told, k)) return true;
+                if (event && rules_.wakes(*event, k)) return true;
             }
         }
         return false;
@@ -338,13 +338,13 @@ class TopicSearch {
         exchanges_.clear();
         effects_.clear();
         begins_.assign(labels.size(), false);
-        std::vector<std::uint32_t> index(knowledge_.topics().size());
+        std::vector<std::uint32_t> index(rules_.topics().size());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) index[topics_[k]] = k;
         auto const size_of = [](auto const& list) { return static_cast<std::uint32_t>(list.size()); };
         for (LabelNumber label = 0; label < labels.size(); ++label) {
-            auto const told = labels.told(label);
+            auto const events = labels.events(label);
             for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-                auto const effect = knowledge_.effect(told, topics_[k]);
+                auto const effect = rules_.effect(events, topics_[k]);
                 auto const first = size_of(changes_), first_exchange = size_of(exchanges_);
                 changes_.insert(changes_.end(), effect.changes.begin(), effect.changes.end());
                 exchanges_.insert(exchanges_.end(), effect.exchanges.begin(), effect.exchanges.end());
@@ -364,7 +364,7 @@ class TopicSearch {
         std::vector<Askers> of_stand(stands.size() * topics_.size());
         std::vector<Word> state(graph_.machine().words());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-            auto const& about = knowledge_.topics()[topics_[k]];
+            auto const& about = rules_.topics()[topics_[k]];
             std::vector<std::vector<bool>> ever;
             for (auto const& thread : program.threads) ever.push_back(may_ever_ask(thread, about));
             for (std::size_t s = 0; s < stands.size(); ++s) {
@@ -376,7 +376,7 @@ class TopicSearch {
                 if (ever[stand.thread][thread.accesses[stand.point]]) askers.ever = bit;
                 graph_.load(stands.example(s), state.data());
                 auto const access = graph_.machine().next_access(state.data(), stand.thread);
-                if (knowledge_.asks(about, graph_.machine(), state.data(), stand.thread, *access))
+                if (rules_.asks(about, graph_.machine(), state.data(), stand.thread, *access))
                     askers.now = bit;
             }
         }
@@ -402,8 +402,7 @@ class TopicSearch {
     // Per instruction, whether it or one that can come after it may ask.
     std::vector<bool> may_ever_ask(Thread const& thread, Topic const& about) const {
         std::vector<bool> ever(thread.code.size());
-        for (std::size_t pc = 0; pc < ever.size(); ++pc)
-            ever[pc] = knowledge_.may_ask(about, thread.code[pc]);
+        for (std::size_t pc = 0; pc < ever.size(); ++pc) ever[pc] = rules_.may_ask(about, thread.code[pc]);
         for (bool changed = true; changed;) {
             changed = false;
             for (auto pc = static_cast<std::uint32_t>(ever.size()); pc-- > 0;) {
@@ -419,10 +418,10 @@ class TopicSearch {
     }
 
     ThreadBits stale(Bits const& bits) const {
-        return static_cast<ThreadBits>(bits[0] & ((Word{1} << knowledge_.aware_shift()) - 1));
+        return static_cast<ThreadBits>(bits[0] & ((Word{1} << rules_.aware_shift()) - 1));
     }
     ThreadBits stale_and_aware(Bits const& bits) const {
-        return stale(bits) & static_cast<ThreadBits>(bits[0] >> knowledge_.aware_shift());
+        return stale(bits) & static_cast<ThreadBits>(bits[0] >> rules_.aware_shift());
     }
 
     void apply(Effect const& effect, Bits& bits) const {
@@ -433,7 +432,7 @@ class TopicSearch {
             word = (word | (change.set & from)) & ~(change.clear & ~from);
         }
         for (auto i = effect.first_exchange; i < effect.last_exchange; ++i)
-            knowledge_.exchanged_bits(exchanges_[i]).apply(bits.data());
+            rules_.exchanged_bits(exchanges_[i]).apply(bits.data());
     }
 
     std::uint32_t place_after(GraphEdge edge, std::uint32_t k) const {
@@ -459,9 +458,9 @@ class TopicSearch {
             sorted = true;
             for (auto left = keeping; left != 0; left &= left - 1) {
                 auto const number = static_cast<std::uint32_t>(std::countr_zero(left));
-                if (knowledge_.exchanged_topic(number, topic) != topic) continue;
+                if (rules_.exchanged_topic(number, topic) != topic) continue;
                 auto exchanged = bits;
-                knowledge_.exchanged_bits(number).apply(exchanged.data());
+                rules_.exchanged_bits(number).apply(exchanged.data());
                 if (exchanged <= bits) continue;
                 bits = exchanged;
                 sorted = false;
@@ -484,7 +483,7 @@ class TopicSearch {
                 before = element;
                 continue;
             }
-            element[knowledge_.mark_word()] &= ~Knowledge::mark;
+            element[rules_.mark_word()] &= ~TopicRules::mark;
             if (before == nullptr) {
                 here.last = next;
             } else {
@@ -535,13 +534,13 @@ class TopicSearch {
     }
 
     Graph const& graph_;
-    Knowledge const& knowledge_;
+    TopicRules const& rules_;
     bool subsumption_;
     Team& team_;
     std::size_t nodes_;
     std::size_t row_shift_;  // 64 to 1024 places in a row belong to one part
     std::vector<std::uint32_t> topics_;
-    std::vector<Knowledge::Change> changes_;
+    std::vector<TopicRules::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
     std::vector<Effect> effects_;  // per label and topic
     std::vector<bool> begins_;     // per label: whether it wakes a topic

@@ -1,4 +1,4 @@
-// What happened in a run.
+// What happens in a run: as events that are shown, and as events that a monitor is told.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,39 @@ struct Event {
 };
 
 using Events = std::vector<Event>;
+
+// One thing that a monitor is told.
+struct MonitorEvent {
+    enum class Kind : std::uint8_t {
+        read,
+        write,
+        read_modify_write,
+        sc_fence,
+        fence,
+        non_atomic_read,
+        non_atomic_write,
+        exchange,  // of equal threads (search/symmetry.hpp)
+    };
+    // The effect of weak fences in a row. Acquire fences set C = A, release fences R = C, and any sequence of
+    // them has one of these effects.
+    enum class Fences : std::uint8_t { acquire, release, acquire_release, release_acquire };
+
+    Kind kind;
+    std::uint32_t thread = 0;  // or the number of the exchange
+    std::uint32_t cell = 0;
+    bool acquire = true;  // the read part
+    bool release = true;  // the write part
+    StaleValue old = {};  // what a write makes stale
+    Fences fences = Fences::acquire;
+
+    // A weak fence, or the fences in an SC fence that no other thread can see.
+    static MonitorEvent fence(std::uint32_t thread, Instruction const& i) {
+        MonitorEvent event{Kind::fence, thread};
+        event.fences = i.op == Op::acquire_fence   ? Fences::acquire
+                       : i.op == Op::release_fence ? Fences::release
+                                                   : Fences::acquire_release;
+        return event;
+    }
+};
 
 }  // namespace fencepost

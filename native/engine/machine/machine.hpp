@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/machine/evaluate.hpp"
 #include "engine/machine/event.hpp"
 #include "engine/program/bytecode.hpp"
 #include "engine/state/layout.hpp"
@@ -79,6 +80,22 @@ struct ValueOutOfRange : std::runtime_error {
 struct LocalStop {
     enum class Why : std::uint8_t { at_point, at_choice, never } why;
     std::uint32_t where;  // the point, or the pc of the choice
+};
+
+// The monitor that keeps nothing: plain sequential consistency. It has every member that a machine, and a
+// search without violations, asks for.
+struct NoMonitor {
+    static constexpr bool watches = false;    // it knows when an access is a violation
+    static constexpr bool has_modes = false;  // it tells the modes of accesses apart, and knows weak fences
+    static constexpr bool has_views = false;  // it keeps stale values
+
+    NoMonitor(Program const&, Layout&) {}
+    void start(Word*) const {}
+    void apply(auto&, MonitorEvent const&) const {}
+
+    // What an exchange of two threads does to its bits, and what it has for a thread alone.
+    void add_exchange(Exchange const&, BitSwaps&) const {}
+    std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 };
 
 template <class Monitor>
@@ -178,17 +195,20 @@ class Machine {
         return true;
     }
 
-    // What the monitor makes of the access, which has found `old`; in a state, or in an update of states.
+    // Tells the monitor about the access, which has found `old`; in a state, or in an update of states.
     void inform(auto& state, std::uint32_t t, Access const& a, Value old, bool writes) const {
+        using enum MonitorEvent::Kind;
         auto const& i = *a.instruction;
-        if (i.op == Op::sc_fence) return monitor_.sc_fence(state, t, a.cell);
-        if (i.non_atomic) {
-            return writes ? monitor_.non_atomic_write(state, t, a.cell)
-                          : monitor_.non_atomic_read(state, t, a.cell);
+        MonitorEvent event{read, t, a.cell, i.acquire, i.release};
+        if (i.op == Op::sc_fence) {
+            event = {sc_fence, t, a.cell};
+        } else if (i.non_atomic) {
+            event.kind = writes ? non_atomic_write : non_atomic_read;
+        } else if (writes) {
+            event.kind = i.op == Op::store ? write : read_modify_write;
+            if constexpr (Monitor::has_views) event.old = program_.cells[a.cell].stale(old);
         }
-        if (!writes) return monitor_.read(state, t, a.cell, i);
-        if (i.op == Op::store) return monitor_.write(state, t, a.cell, old, i);
-        monitor_.read_modify_write(state, t, a.cell, old, i);
+        monitor_.apply(state, event);
     }
 
     // Whether the access can happen in this state.
@@ -250,7 +270,7 @@ class Machine {
                 return i.target;
             default:
                 if (i.is_fence()) {
-                    monitor_.fence(state, t, i);
+                    monitor_.apply(state, MonitorEvent::fence(t, i));
                     if (trace != nullptr) trace->push_back({t, pc, EventKind::fence, none, 0, 0});
                 }
                 return pc + 1;
@@ -389,7 +409,7 @@ class Machine {
         if (!enabled(state, t, a)) return false;
         if (trace != nullptr) trace->push_back(event_of(*this, state, t, a));
         change(state, t, a, memory_[a.cell].get(state));
-        if (i.op == Op::sc_fence) monitor_.fence(state, t, i);
+        if (i.op == Op::sc_fence) monitor_.apply(state, MonitorEvent::fence(t, i));
         return true;
     }
 
@@ -487,11 +507,11 @@ class Machine {
     void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
                         std::optional<Failure>& failure, Events const& trace,
                         std::vector<Events>* traces) const {
-        using Place = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
+        using ChoiceAt = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
         Word const* const first = out[out.size() - 1];
-        std::vector<std::pair<Place, Events>> open{{{choice, {first, first + words_}}, trace}};
+        std::vector<std::pair<ChoiceAt, Events>> open{{{choice, {first, first + words_}}, trace}};
         auto stuck = open.front().first.second;
-        std::set<Place> met{open.front().first};
+        std::set<ChoiceAt> met{open.front().first};
         std::set<std::vector<Word>> settled;
         auto const add = [&](std::vector<Word> const& state, Events const& way) {
             out.push(state.data());
@@ -499,16 +519,16 @@ class Machine {
         };
         out.pop();
         while (!open.empty()) {
-            auto const [place, way] = std::move(open.back());
+            auto const [here, way] = std::move(open.back());
             open.pop_back();
-            for (auto target : program_.threads[t].code[place.first].many) {
-                auto state = place.second;
+            for (auto target : program_.threads[t].code[here.first].many) {
+                auto state = here.second;
                 auto further = way;
                 auto const stop =
                     run_local(state.data(), t, target, failure, traces == nullptr ? nullptr : &further);
                 if (stop.why == LocalStop::Why::at_choice) {
                     if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where, true);
-                    Place next{stop.where, std::move(state)};
+                    ChoiceAt next{stop.where, std::move(state)};
                     if (met.insert(next).second) open.emplace_back(std::move(next), std::move(further));
                 } else if (stop.why == LocalStop::Why::at_point) {
                     stand(state.data(), t, stop.where);

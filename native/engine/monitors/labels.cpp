@@ -4,9 +4,22 @@
 
 namespace fencepost {
 
+namespace {
+
+// All of an event in a word.
+std::uint64_t packed(MonitorEvent const& e) {
+    std::uint64_t word = static_cast<std::uint64_t>(e.kind);
+    word = word << 8 | e.thread;
+    word = word << 16 | e.cell;
+    word = word << 12 | (e.old.plain + 1);  // 0: none
+    word = word << 12 | (e.old.free + 1);
+    return word << 4 | static_cast<std::uint64_t>(e.acquire) << 3 |
+           static_cast<std::uint64_t>(e.release) << 2 | static_cast<std::uint64_t>(e.fences);
+}
+
 // With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar.
-Told::Fences then(Told::Fences first, Told::Fences second) {
-    using enum Told::Fences;
+MonitorEvent::Fences then(MonitorEvent::Fences first, MonitorEvent::Fences second) {
+    using enum MonitorEvent::Fences;
     if (first == acquire) return second == acquire ? acquire : acquire_release;
     if (first == acquire_release) return acquire_release;
     if (first == release_acquire) return second == acquire ? release_acquire : acquire_release;
@@ -14,26 +27,29 @@ Told::Fences then(Told::Fences first, Told::Fences second) {
     return release_acquire;
 }
 
-LabelNumber Labels::append(LabelNumber label, Told told) {
+}  // namespace
+
+LabelNumber Labels::append(LabelNumber label, MonitorEvent event) {
+    using enum MonitorEvent::Kind;
     auto const& last = entries_[label].last;
-    if (label != nothing && told.kind == Told::Kind::fence && last.kind == Told::Kind::fence) {
-        told.fences = then(last.fences, told.fences);
+    if (label != nothing && event.kind == fence && last.kind == fence) {
+        event.fences = then(last.fences, event.fences);
         label = entries_[label].before;
     }
     auto const [at, is_new] =
-        numbers_.try_emplace({label, told.packed()}, static_cast<LabelNumber>(entries_.size()));
-    if (is_new) entries_.push_back({label, told});
+        numbers_.try_emplace({label, packed(event)}, static_cast<LabelNumber>(entries_.size()));
+    if (is_new) entries_.push_back({label, event});
     return at->second;
 }
 
-std::optional<Told> Labels::first(LabelNumber label) const {
+std::optional<MonitorEvent> Labels::first(LabelNumber label) const {
     if (label == nothing) return std::nullopt;
     while (entries_[label].before != nothing) label = entries_[label].before;
     return entries_[label].last;
 }
 
-std::vector<Told> Labels::told(LabelNumber label) const {
-    std::vector<Told> all;
+std::vector<MonitorEvent> Labels::events(LabelNumber label) const {
+    std::vector<MonitorEvent> all;
     for (; label != nothing; label = entries_[label].before) all.push_back(entries_[label].last);
     std::reverse(all.begin(), all.end());
     return all;

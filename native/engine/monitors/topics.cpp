@@ -9,52 +9,129 @@ namespace {
 
 using Bit = std::uint32_t;
 
-// Collects changes; those that depend on the same bit and concern the same word are made together.
-class Changes {
-  public:
-    Changes(Bit zero, Bit one) : zero_(zero), one_(one) {}
-
-    // to = to ∨ from
-    void unite(Bit to, Bit from) { add(to, from, true, false); }
-    // to = to ∧ from
-    void meet(Bit to, Bit from) { add(to, from, false, true); }
-    void copy(Bit to, Bit from) { add(to, from, true, true); }
-    void set(Bit to) { add(to, one_, true, false); }
-    void clear(Bit to) { add(to, zero_, false, true); }
-
-    std::vector<Knowledge::Change> take() { return std::move(changes_); }
-
-  private:
-    void add(Bit to, Bit from, bool sets, bool clears) {
-        if (to == none) return;
-        Word const bit = Word{1} << (to % 64);
-        bool const joins = !changes_.empty() && changes_.back().from == from &&
-                           changes_.back().word == to / 64 && from != to;
-        if (!joins) changes_.push_back({from, to / 64, 0, 0});
-        if (sets) changes_.back().set |= bit;
-        if (clears) changes_.back().clear |= bit;
-    }
-
-    Bit zero_, one_;
-    std::vector<Knowledge::Change> changes_;
-};
-
 bool is_rmw(Op op) {
     return op == Op::fetch_add || op == Op::exchange || op == Op::compare_exchange ||
            op == Op::blocking_compare_exchange;
 }
 
+bool has_modes(Model model) {
+    return with_rules(model, []<class Rules>(Rules) { return Rules::has_modes; });
+}
+
 }  // namespace
 
-Knowledge::Knowledge(Program const& program, bool with_modes)
-    : program_(program), use_(program), threads_(static_cast<std::uint32_t>(program.threads.size())) {
-    add_topics(with_modes);
-    number_bits(with_modes);
+// What the rules act on: the bits of one topic. It collects changes; those that depend on the same bit and
+// concern the same word are made together, and bits whose value is known by now are not asked for.
+class TopicRules::Target {
+  public:
+    Target(TopicRules const& rules, Topic const& topic)
+        : rules_(rules), topic_(topic), known_(rules.words_ * 64) {
+        known_[rules.zero_] = false;
+        known_[rules.one_] = true;
+    }
+
+    bool has_woken() const { return woken_; }
+    std::vector<Change> take() { return std::move(changes_); }
+
+    void unite(AwareSet to, AwareSet from) {
+        if (is_kept(to) && is_kept(from) && is_about_values()) add(aware(to), aware(from), true, false);
+    }
+    void copy(AwareSet to, AwareSet from) {
+        if (is_kept(to) && is_kept(from) && is_about_values()) add(aware(to), aware(from), true, true);
+    }
+    void insert(AwareSet set, std::uint32_t x) {
+        if (is_kept(set) && is_about_values() && x == topic_.cell) make(aware(set), true);
+    }
+    void remove_everywhere(std::uint32_t x) {
+        if (is_about_values() && x == topic_.cell) make_all(rules_.aware_bits_, false);
+    }
+
+    void meet(View view, View other) {
+        if (is_kept(view) && is_kept(other)) add(stale(view), stale(other), false, true);
+    }
+    void copy(View to, View from) {
+        if (is_kept(to) && is_kept(from)) add(stale(to), stale(from), true, true);
+    }
+    void forget(View view, std::uint32_t x) {
+        if (is_kept(view) && x == topic_.cell) make(stale(view), false);
+    }
+    void make_stale(std::uint32_t x, StaleValue old) {
+        bool const is_it = (topic_.plain != none && topic_.plain == old.plain) ||
+                           (topic_.free != none && topic_.free == old.free);
+        if (x == topic_.cell && is_it) wake();
+    }
+    void miss_read(std::uint32_t d, std::uint32_t t) {
+        if (is_last_read(d, t)) wake();
+    }
+    void know_read(View view, std::uint32_t d, std::uint32_t t) {
+        if (is_kept(view) && is_last_read(d, t)) make(stale(view), false);
+    }
+    void miss_write(std::uint32_t d) {
+        if (d != topic_.cell) return;
+        if (topic_.kind == Topic::Kind::last_write) {
+            wake();
+        } else {
+            make_all(rules_.stale_bits_, false);
+        }
+    }
+
+  private:
+    Bit aware(AwareSet set) const { return rules_.aware_bits_[static_cast<std::size_t>(set)]; }
+    Bit stale(View view) const { return rules_.stale_bits_[static_cast<std::size_t>(view)]; }
+    bool is_about_values() const { return topic_.kind == Topic::Kind::stale_value; }
+    bool is_last_read(std::uint32_t d, std::uint32_t t) const {
+        return topic_.kind == Topic::Kind::last_read && topic_.cell == d && topic_.reader == t;
+    }
+
+    // Every view misses what the topic is about. Races do not ask who is aware.
+    void wake() {
+        woken_ = true;
+        make_all(rules_.stale_bits_, true);
+        if (!is_about_values()) make_all(rules_.aware_bits_, true);
+    }
+    void make_all(std::vector<Bit> const& bits, bool value) {
+        for (auto bit : bits) make(bit, value);
+    }
+    void make(Bit to, bool value) { add(to, value ? rules_.one_ : rules_.zero_, value, !value); }
+
+    // `to` becomes 1 if it `sets` and `from` is 1, and 0 if it `clears` and `from` is 0.
+    void add(Bit to, Bit from, bool sets, bool clears) {
+        if (known_[from]) {
+            sets = sets && *known_[from];
+            clears = clears && !*known_[from];
+            from = *known_[from] ? rules_.one_ : rules_.zero_;
+        }
+        bool const changes = known_[to] ? (*known_[to] ? clears : sets) : sets || clears;
+        if (!changes || to == from) return;
+        if (known_[from]) {
+            known_[to] = *known_[from];
+        } else {
+            known_[to].reset();
+        }
+        Word const bit = Word{1} << (to % 64);
+        bool const joins =
+            !changes_.empty() && changes_.back().from == from && changes_.back().word == to / 64;
+        if (!joins) changes_.push_back({from, to / 64, 0, 0});
+        if (sets) changes_.back().set |= bit;
+        if (clears) changes_.back().clear |= bit;
+    }
+
+    TopicRules const& rules_;
+    Topic const& topic_;
+    bool woken_ = false;
+    std::vector<std::optional<bool>> known_;  // per bit: its value, whatever it was before
+    std::vector<Change> changes_;
+};
+
+TopicRules::TopicRules(Program const& program, Model model)
+    : program_(program), model_(model), parts_(program, has_modes(model)) {
+    add_topics(has_modes(model));
+    number_bits();
     for (auto const& e : program.exchanges) add_exchange(e);
 }
 
 // Where no RMW writes the location, a stale value is free as long as it is plain, and one topic serves both.
-void Knowledge::add_topics(bool with_modes) {
+void TopicRules::add_topics(bool has_modes) {
     for (std::uint32_t x = 0; x < program_.cells.size(); ++x) {
         auto const& cell = program_.cells[x];
         bool rmw = false;
@@ -71,60 +148,47 @@ void Knowledge::add_topics(bool with_modes) {
             if (same && c < cell.plain.size()) continue;
             topics_.push_back({Topic::Kind::stale_value, x, none, c, none});
         }
-        if (!with_modes || cell.atomic) continue;
+        if (!has_modes || cell.atomic) continue;
         topics_.push_back({Topic::Kind::last_write, x, none, none, none});
-        for (std::uint32_t t = 0; t < threads_; ++t)
+        for (std::uint32_t t = 0; t < parts_.threads(); ++t)
             topics_.push_back({Topic::Kind::last_read, x, none, none, t});
     }
 }
 
-void Knowledge::number_bits(bool with_modes) {
-    auto const cells = program_.cells.size();
+void TopicRules::number_bits() {
+    aware_bits_.resize(parts_.sets(), none);
+    stale_bits_.resize(parts_.views(), none);
     Bit next = 0;
-    auto const add = [&next](std::vector<Bit>& bits) {
-        bits.push_back(next);
-        return next++;
+    auto const number = [&next](std::vector<Bit>& bits, auto set_or_view) {
+        if (is_kept(set_or_view)) bits[static_cast<std::size_t>(set_or_view)] = next++;
     };
-    for (std::uint32_t t = 0; t < threads_; ++t) add(stale_bits_);
-    for (std::uint32_t t = 0; t < threads_; ++t) add(aware_bits_);
-    msc_.assign(cells, none);
-    wsc_.assign(cells, none);
-    message_.assign(cells, none);
-    for (std::size_t x = 0; x < cells; ++x) {
-        if (use_.written[x]) msc_[x] = add(aware_bits_);
-        if (!use_.written[x] || !use_.read[x]) continue;
-        wsc_[x] = add(aware_bits_);
-        message_[x] = add(stale_bits_);
+    for (std::uint32_t t = 0; t < parts_.threads(); ++t) number(stale_bits_, parts_.C(t));
+    for (std::uint32_t t = 0; t < parts_.threads(); ++t) number(aware_bits_, parts_.VSC(t));
+    for (std::uint32_t x = 0; x < parts_.cells(); ++x) {
+        number(aware_bits_, parts_.MSC(x));
+        number(aware_bits_, parts_.WSC(x));
+        number(stale_bits_, parts_.W(x));
     }
-    acquire_.assign(threads_, none);
-    release_.assign(threads_, none);
-    Bit initial = none;
-    for (std::uint32_t t = 0; with_modes && t < threads_; ++t) {
-        FenceUse const fences(program_.threads[t]);
-        if (fences.acquires) acquire_[t] = add(stale_bits_);
-        if (!fences.releases && initial == none) initial = add(stale_bits_);
-        release_[t] = fences.releases ? add(stale_bits_) : initial;
+    // What is left are A and R, in their order.
+    for (auto view = parts_.threads(); view < parts_.views(); ++view) {
+        if (stale_bits_[view] == none) number(stale_bits_, View{view});
     }
     words_ = (next + 2 + 63) / 64;
     one_ = static_cast<Bit>(words_ * 64 - 1);
     zero_ = one_ - 1;
 }
 
-void Knowledge::add_exchange(Exchange const& e) {
+void TopicRules::add_exchange(Exchange const& e) {
     Exchanged exchanged;
-    auto const swap = [&](Bit a, Bit b) {
+    auto const swap = [&](std::vector<Bit> const& bits, auto const& to) {
         auto const whole = [](Bit bit) { return Field{~Word{0}, bit / 64, 0}; };
-        if (a != none && a < b) exchanged.bits.add(whole(a), Word{1} << a % 64, whole(b), Word{1} << b % 64);
+        for (std::size_t n = 0; n < bits.size(); ++n) {
+            auto const a = bits[n], b = bits[static_cast<std::size_t>(to[n])];
+            if (a < b) exchanged.bits.add(whole(a), Word{1} << a % 64, whole(b), Word{1} << b % 64);
+        }
     };
-    swap(e.first, e.second);
-    swap(threads_ + e.first, threads_ + e.second);
-    swap(acquire_[e.first], acquire_[e.second]);
-    swap(acquire_[e.second], acquire_[e.first]);
-    swap(release_[e.first], release_[e.second]);
-    swap(release_[e.second], release_[e.first]);
-    for (std::uint32_t x = 0; x < msc_.size(); ++x) {
-        for (auto const* bits : {&msc_, &wsc_, &message_}) swap((*bits)[x], (*bits)[e.cell(x)]);
-    }
+    swap(aware_bits_, parts_.exchanged_sets(e));
+    swap(stale_bits_, parts_.exchanged_views(e));
     for (auto const& topic : topics_) {
         Topic image = topic;
         image.cell = e.cell(topic.cell);
@@ -144,7 +208,7 @@ void Knowledge::add_exchange(Exchange const& e) {
     exchanges_.push_back(std::move(exchanged));
 }
 
-std::vector<std::vector<std::uint32_t>> Knowledge::groups() const {
+std::vector<std::vector<std::uint32_t>> TopicRules::groups() const {
     std::vector<std::uint32_t> group(topics_.size());
     std::iota(group.begin(), group.end(), 0u);
     for (bool changed = true; changed;) {
@@ -168,147 +232,66 @@ std::vector<std::vector<std::uint32_t>> Knowledge::groups() const {
     return groups;
 }
 
-bool Knowledge::wakes(Told const& told, std::uint32_t topic) const {
-    auto const& about = topics_[topic];
-    if (told.cell != about.cell) return false;
-    switch (about.kind) {
-        case Topic::Kind::last_write:
-            return told.kind == Told::Kind::non_atomic_write;
-        case Topic::Kind::last_read:
-            return told.kind == Told::Kind::non_atomic_read && told.thread == about.reader;
-        default:
-            return (told.kind == Told::Kind::write || told.kind == Told::Kind::read_modify_write) &&
-                   ((about.plain != none && about.plain == told.plain) ||
-                    (about.free != none && about.free == told.free));
-    }
+bool TopicRules::wakes(MonitorEvent const& event, std::uint32_t topic) const {
+    Target target(*this, topics_[topic]);
+    apply(target, event);
+    return target.has_woken();
 }
 
-Knowledge::Effect Knowledge::effect(std::vector<Told> const& label, std::uint32_t topic_number) const {
-    Changes changes(zero_, one_);
+TopicRules::Effect TopicRules::effect(std::vector<MonitorEvent> const& label, std::uint32_t topic) const {
+    Target target(*this, topics_[topic]);
     std::vector<std::uint32_t> exchanges;
-    std::uint32_t topic = topic_number;
-    auto const acquire_fence = [&](std::uint32_t t) {
-        if (acquire_[t] != none) changes.copy(t, acquire_[t]);
-    };
-    auto const release_fence = [&](std::uint32_t t) {
-        if (release_[t] != none) changes.copy(release_[t], t);
-    };
-    // Both views of t that learn from its own accesses.
-    auto const know = [&](std::uint32_t t) {
-        changes.clear(t);
-        changes.clear(acquire_[t]);
-    };
-    auto const everybody_misses = [&] {
-        for (auto bit : stale_bits_) changes.set(bit);
-    };
-    auto const read_part = [&](Told const& told, bool about) {
-        auto const t = told.thread;
-        if (message_[told.cell] != none) {
-            if (acquire_[t] != none) changes.meet(acquire_[t], message_[told.cell]);
-            if (told.acquire) changes.meet(t, message_[told.cell]);
+    for (auto const& event : label) {
+        if (event.kind != MonitorEvent::Kind::exchange) {
+            apply(target, event);
+            continue;
         }
-        if (about) know(t);
-    };
-    auto const write_part = [&](Told const& told, bool about, bool rmw) {
-        auto const t = told.thread, x = told.cell;
-        if (wakes(told, topic)) everybody_misses();
-        if (about) know(t);
-        if (message_[x] == none) return;
-        auto const from = told.release ? t : release_[t];
-        if (rmw) {
-            changes.meet(message_[x], from);
-        } else {
-            changes.copy(message_[x], from);
-        }
-        if (about) changes.clear(message_[x]);
-    };
-    auto const hbsc_read = [&](std::uint32_t t, std::uint32_t x) {
-        if (msc_[x] == none) return;
-        changes.unite(msc_[x], threads_ + t);
-        changes.unite(threads_ + t, wsc_[x]);
-    };
-    auto const hbsc_write = [&](std::uint32_t t, std::uint32_t x, bool about) {
-        if (about) {
-            for (auto bit : aware_bits_) changes.clear(bit);
-            changes.set(threads_ + t);
-        } else {
-            changes.unite(threads_ + t, msc_[x]);
-        }
-        changes.copy(msc_[x], threads_ + t);
-        changes.copy(wsc_[x], threads_ + t);
-    };
-    auto const modify = [&](Told const& told, bool about, bool watches) {
-        if (watches) hbsc_write(told.thread, told.cell, about);
-        read_part(told, about);
-        write_part(told, about, true);
-    };
-    for (auto const& told : label) {
-        auto const t = told.thread;
-        auto const& now = topics_[topic];
-        bool const watches = now.kind == Topic::Kind::stale_value;
-        bool const about = watches && told.cell == now.cell;
-        switch (told.kind) {
-            case Told::Kind::read:
-                if (watches) hbsc_read(t, told.cell);
-                read_part(told, about);
-                break;
-            case Told::Kind::write:
-                if (watches) hbsc_write(t, told.cell, about);
-                write_part(told, about, false);
-                break;
-            case Told::Kind::read_modify_write:
-                modify(told, about, watches);
-                break;
-            case Told::Kind::sc_fence:
-                acquire_fence(t);
-                modify(told, about, watches);
-                release_fence(t);
-                break;
-            case Told::Kind::fence:
-                if (told.fences == Told::Fences::release || told.fences == Told::Fences::release_acquire)
-                    release_fence(t);
-                if (told.fences != Told::Fences::release) acquire_fence(t);
-                if (told.fences == Told::Fences::acquire_release) release_fence(t);
-                break;
-            case Told::Kind::non_atomic_read:
-            case Told::Kind::non_atomic_write:
-                if (wakes(told, topic)) {
-                    everybody_misses();
-                    know(t);
-                    for (auto bit : aware_bits_) changes.set(bit);
-                } else if (told.kind == Told::Kind::non_atomic_write && told.cell == now.cell) {
-                    for (auto bit : stale_bits_) changes.clear(bit);  // reads before are history
-                }
-                break;
-            case Told::Kind::exchange:
-                exchanges.push_back(told.thread);
-                topic = exchanges_[told.thread].topics[topic];
-                break;
-        }
+        // Exchanges come last in a label.
+        exchanges.push_back(event.thread);
+        topic = exchanges_[event.thread].topics[topic];
     }
-    return {changes.take(), std::move(exchanges), topic};
+    return {target.take(), std::move(exchanges), topic};
 }
 
-bool Knowledge::may_ask(Topic const& topic, Instruction const& i) const {
-    if (!i.is_access() || topic.cell < i.first_cell || topic.cell >= i.first_cell + i.cells) return false;
+void TopicRules::apply(Target& target, MonitorEvent const& event) const {
+    with_rules(model_, [&]<class Rules>(Rules) { Rules::apply(parts_, target, event); });
+}
+
+bool TopicRules::asks(Topic const& topic, Instruction const& i, Operand expected,
+                      std::vector<Operand> const& awaited) const {
     if (topic.kind != Topic::Kind::stale_value)
-        return i.non_atomic && (topic.kind == Topic::Kind::last_write || i.op == Op::store);
-    auto const& cell = program_.cells[topic.cell];
-    auto const may_be_plain = [&](std::uint32_t e) {
+        return i.non_atomic && conflict(topic.kind == Topic::Kind::last_write, i.op == Op::store);
+    struct {
+        Topic const& topic;
+        Cell const& cell;
+        bool asks = false;
+
+        void any_plain() { asks = asks || topic.plain != none; }
+        void any_free() { asks = asks || topic.free != none; }
+        void plain(Operand v) {
+            asks = asks || (topic.plain != none && (!v || cell.plain.of_critical(*v) == topic.plain));
+        }
+        void free(Operand v) {
+            asks = asks || (topic.free != none && (!v || cell.free.of_critical(*v) == topic.free));
+        }
+        void plain_but(Operand v) {
+            asks = asks || (topic.plain != none && (!v || cell.plain.of_critical(*v) != topic.plain));
+        }
+    } conditions{topic, program_.cells[topic.cell]};
+    violation_conditions(i.op, expected, awaited, conditions);
+    return conditions.asks;
+}
+
+bool TopicRules::may_ask(Topic const& topic, Instruction const& i) const {
+    if (!i.is_access() || topic.cell < i.first_cell || topic.cell >= i.first_cell + i.cells) return false;
+    std::vector<Operand> awaited;
+    for (auto e : i.many) {
         auto const& expression = program_.expressions[e];
-        return expression.shape != Expression::Shape::constant ||
-               cell.plain.of_critical(program_.reduce(static_cast<Wide>(expression.constant))) == topic.plain;
-    };
-    switch (i.op) {
-        case Op::load:
-            return topic.plain != none;
-        case Op::wait:
-            return topic.plain != none && std::any_of(i.many.begin(), i.many.end(), may_be_plain);
-        case Op::compare_exchange:
-            return true;
-        default:
-            return topic.free != none;
+        bool const is_known = expression.shape == Expression::Shape::constant;
+        awaited.push_back(is_known ? Operand(program_.reduce(static_cast<Wide>(expression.constant)))
+                                   : std::nullopt);
     }
+    return asks(topic, i, std::nullopt, awaited);
 }
 
 }  // namespace fencepost

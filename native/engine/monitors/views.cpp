@@ -22,23 +22,17 @@ void Views::number_bits(BitNumbering& numbering, std::size_t threads, bool with_
             for (std::size_t i = 0; i < count; ++i) {
                 auto const [piece, bit] = numbering.next();
                 single.push_back({piece, bit});
-                append(b.all, single.back());
+                if (b.all.empty() || b.all.back().piece != piece) b.all.push_back({piece, 0});
+                b.all.back().bits |= bit;
             }
         };
         take(cells_[x].plain.size(), b.plain_class);
         take(cells_[x].free.size(), b.free_class);
-        for (auto const& part : b.plain_class) append(b.plain, part);
-        for (auto const& part : b.free_class) append(b.free, part);
         if (with_races && !cells_[x].atomic) {
             take(1, b.write);
             take(threads, b.read);
         }
     }
-}
-
-void Views::append(std::vector<Part>& merged, Part const& part) {
-    if (merged.empty() || merged.back().piece != part.piece) merged.push_back({part.piece, 0});
-    merged.back().bits |= part.bits;
 }
 
 BitSelection Views::everywhere(Part const& part) const {
@@ -54,7 +48,7 @@ std::vector<BitSelection> Views::everywhere(std::vector<Part> const& parts) cons
     return selections;
 }
 
-void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, BitSwaps& swaps) const {
+void Views::add_exchange(Exchange const& e, std::vector<View> const& to, BitSwaps& swaps) const {
     std::vector<std::pair<Part, Part>> pairs;
     auto const add_classes = [&](std::uint32_t x, ValueClasses const& from, std::vector<Part> const& parts,
                                  ValueClasses const& into, std::vector<Part> const& images) {
@@ -74,18 +68,18 @@ void Views::add_exchange(Exchange const& e, std::vector<std::size_t> const& to, 
     }
     for (std::size_t view = 0; view < sets_.count(); ++view) {
         for (auto const& [a, b] : pairs)
-            swaps.add(sets_[view][a.piece], a.bits, sets_[to[view]][b.piece], b.bits);
+            swaps.add(sets_[view][a.piece], a.bits, sets_[index(to[view])][b.piece], b.bits);
     }
 }
 
-std::optional<Views::UnknownAccess> Views::unknown(Word const* state, std::size_t view, std::uint32_t d,
-                                                   bool reads) const {
+std::optional<Views::MissedAccess> Views::missed(Word const* state, View view, std::uint32_t d,
+                                                 bool writes) const {
     for (auto const& part : bits_[d].write) {
-        if (has(state, view, part)) return UnknownAccess{true, 0};
+        if (has(state, view, part)) return MissedAccess{true, 0};
     }
-    if (!reads) return std::nullopt;
+    if (!conflict(false, writes)) return std::nullopt;
     for (std::uint32_t t = 0; t < bits_[d].read.size(); ++t) {
-        if (has(state, view, bits_[d].read[t])) return UnknownAccess{false, t};
+        if (has(state, view, bits_[d].read[t])) return MissedAccess{false, t};
     }
     return std::nullopt;
 }

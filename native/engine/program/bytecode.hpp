@@ -1,5 +1,5 @@
-// What the explorer runs: the instructions of every thread, lowered from the Python representation
-// (src/fencepost/engine/lower.py), and the evaluation of their expressions over a packed state.
+// What the engine runs: the instructions of every thread, lowered from the Python representation
+// (src/fencepost/engine/lower.py).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "engine/state/layout.hpp"
 
 namespace fencepost {
 
@@ -44,6 +42,8 @@ struct ExpressionStep {
     ExpressionOp op;
     Value operand;  // the constant, the register's number, or the step to jump to
 };
+
+constexpr std::size_t deepest_expression = 1024;  // values on the stack
 
 // An expression over the registers of one thread. The lowering proves that the value of every part fits in
 // 64 bits, signed, unless `wide` is set; then it fits in 128.
@@ -128,6 +128,12 @@ struct ValueClasses {
     std::uint32_t of_critical(Value v) const;
 };
 
+// The classes of a value that a write to its cell makes stale: as a value to read, and as one whose write a
+// write or RMW can directly follow. `none` where no instruction asks.
+struct StaleValue {
+    std::uint32_t plain = none, free = none;
+};
+
 struct Cell {
     Value initial = 0;
     bool atomic = true;
@@ -135,6 +141,8 @@ struct Cell {
     // 3: plain and free). Both empty where no instruction asks.
     ValueClasses plain;
     ValueClasses free;
+
+    StaleValue stale(Value v) const { return {plain.of(v), free.of(v)}; }
 };
 
 // What changes places when two threads do, so that the program stays the same: cells, and values in some
@@ -181,19 +189,5 @@ struct Program {
         return static_cast<Value>(r < 0 ? r + modulus : r);
     }
 };
-
-// The value of an expression of a thread whose registers are `registers`, or nothing if it divides by 0.
-std::optional<Wide> evaluate_steps(Expression const& e, Word const* state, Field const* registers);
-
-inline std::optional<Wide> evaluate(Expression const& e, Word const* state, Field const* registers) {
-    switch (e.shape) {
-        case Expression::Shape::constant:
-            return static_cast<Wide>(e.constant);
-        case Expression::Shape::single_register:
-            return static_cast<Wide>(registers[e.register_number].get(state));
-        default:
-            return evaluate_steps(e, state, registers);
-    }
-}
 
 }  // namespace fencepost

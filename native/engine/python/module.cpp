@@ -6,9 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "engine/python/module_sra.hpp"
-#include "engine/python/watcher.hpp"
-#include "engine/search/explorer.hpp"
+#include "engine/by_location/explore.hpp"
+#include "engine/python/bindings.hpp"
 #include "engine/tso/pivot.hpp"
 #include "engine/tso/tso.hpp"
 
@@ -292,7 +291,10 @@ void bind_result(nb::module_& m) {
 
 NB_MODULE(_native, m) {
     using namespace fencepost;
-    nb::enum_<Model>(m, "Model").value("SC", Model::sc).value("RA", Model::ra).value("RC20", Model::rc20);
+    nb::enum_<Model> models(m, "Model");
+    [&]<std::size_t... row>(std::index_sequence<row...>) {
+        (models.value(std::tuple_element_t<row, Models>::name, Model{row}), ...);
+    }(std::make_index_sequence<std::tuple_size_v<Models>>());
     nb::enum_<Order>(m, "Order")
         .value("BREADTH_FIRST", Order::breadth_first)
         .value("DEPTH_FIRST", Order::depth_first)

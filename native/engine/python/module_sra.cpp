@@ -1,12 +1,10 @@
 // Safety under SRA, for Python (src/fencepost/engine/_native.pyi has the types).
-#include "engine/python/module_sra.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "engine/python/watcher.hpp"
+#include "engine/python/bindings.hpp"
 #include "engine/safety/coverability.hpp"
 #include "engine/safety/sc_search.hpp"
 #include "engine/safety/sra_forward.hpp"

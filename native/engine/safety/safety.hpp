@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/safety/thread_graph.hpp"
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 #include "engine/state/store.hpp"
 
 namespace fencepost {

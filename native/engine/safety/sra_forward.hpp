@@ -15,7 +15,7 @@
 
 #include "engine/safety/safety.hpp"
 #include "engine/safety/thread_graph.hpp"
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 
 namespace fencepost {
 

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "engine/machine/machine.hpp"
-#include "engine/monitors/none.hpp"
 
 namespace fencepost {
 namespace {

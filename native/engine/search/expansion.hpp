@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/search/explorer.hpp"
 #include "engine/search/known_steps.hpp"
+#include "engine/search/options.hpp"
 #include "engine/search/persistent_sets.hpp"
 #include "engine/search/symmetry.hpp"
 #include "engine/state/store.hpp"
@@ -78,7 +78,7 @@ class Expansion {
             auto& here = known_.standing(state(), t);
             standings_[t] = &here;
             accesses_[t] = here.access ? &*here.access : nullptr;
-            if (!here.access || !here.watch.holds(state())) continue;
+            if (!here.access || !here.violation.holds(state())) continue;
             findings_.violation = Place{n, t};
             return true;
         }
@@ -165,8 +165,7 @@ class Expansion {
             auto const* const a = accesses_[t];
             if (a == nullptr || !a->instruction->non_atomic) continue;
             bool const writes = a->instruction->op == Op::store;
-            auto const earlier =
-                monitor.views().unknown(current_.data(), monitor.current(t), a->cell, writes);
+            auto const earlier = monitor.views().missed(current_.data(), monitor.current(t), a->cell, writes);
             if (!earlier) continue;
             findings_.race = {{n, t}, none, {earlier->write, earlier->thread}};
             return;
@@ -182,7 +181,7 @@ class Expansion {
             for (std::uint32_t u = t + 1; u < accesses_.size(); ++u) {
                 auto const* const b = accesses_[u];
                 if (!non_atomic(b) || a->cell != b->cell) continue;
-                if (a->instruction->op == Op::load && b->instruction->op == Op::load) continue;
+                if (!conflict(a->instruction->op == Op::store, b->instruction->op == Op::store)) continue;
                 findings_.race = {{n, t}, u, {}};
                 return;
             }

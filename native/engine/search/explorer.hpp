@@ -1,111 +1,224 @@
-// The search: all states of a program under sequential consistency, with a monitor that notices when a
-// weaker memory model could leave it.
+// The search itself, for any monitor, any store, and whoever wants to look at each state.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
+#include <chrono>
+#include <span>
+#include <type_traits>
 
-#include "engine/machine/machine.hpp"
-#include "engine/program/bytecode.hpp"
+#include "engine/search/expansion.hpp"
+#include "engine/search/frontier.hpp"
+#include "engine/search/options.hpp"
+#include "engine/search/replay.hpp"
+#include "engine/state/store.hpp"
 
 namespace fencepost {
 
-enum class Model : std::uint8_t { sc, ra, rc20 };
-// `at_random` is depth first, with the successors of each state in random order.
-enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, by_location, at_random };
+// Ends a search at its limits, and tells whoever watches it how far it is.
+class Overseer {
+  public:
+    Overseer(Limits const& limits, Watcher const& watcher) : limits_(limits), watcher_(watcher) {}
 
-// Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
-enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };
+    // Why the search has to end now, if it has to. The time need not be filled in.
+    std::optional<Outcome> look(Progress now) {
+        if (now.states >= limits_.states) return Outcome::state_limit;
+        now.seconds = seconds();
+        if (now.bytes > limits_.bytes) return Outcome::memory_limit;
+        if (now.seconds >= limits_.seconds) return Outcome::time_limit;
+        if (now.seconds < next_report_) return std::nullopt;
+        next_report_ = now.seconds + seconds_between_reports;
+        if (watcher_ && watcher_(now)) return Outcome::interrupted;
+        return std::nullopt;
+    }
+    // For those who would do this often: counts the states, and looks at the rest now and then.
+    template <class Count>
+    std::optional<Outcome> glance(std::uint64_t states, Count progress) {
+        if (states >= limits_.states) return Outcome::state_limit;
+        return ++glances_ % glances_between_looks == 0 ? look(progress()) : std::nullopt;
+    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-struct Limits {
-    std::uint64_t states = UINT64_MAX;
-    double seconds = 1e300;
-    std::size_t bytes = SIZE_MAX;
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::uint64_t glances_between_looks = 64;
+    static constexpr double seconds_between_reports = 0.1;
+
+    Limits const& limits_;
+    Watcher const& watcher_;
+    Clock::time_point start_ = Clock::now();
+    std::uint64_t glances_ = 0;
+    double next_report_ = seconds_between_reports;
 };
 
-// What tells searches of one program apart that forget states, or go at random.
-struct Variation {
-    std::uint64_t seed = 0;              // of the hash, and of random choices
-    std::uint32_t bits_per_state = 3;    // that are kept of it
-    std::uint32_t deepest = UINT32_MAX;  // steps from the start that are followed, where they go at random
-    std::size_t bits_bytes = std::size_t{128} << 20;  // at most; and at most a quarter of the memory
+// Looks at states on behalf of a question that the monitor does not answer; has states of its own to work on.
+struct NoVisitor {
+    template <class Monitor>
+    NoVisitor(Program const&, Machine<Monitor> const&) {}
+    // True ends the search.
+    bool visit(StateNumber, Word const*, Accesses) { return false; }
+    bool has_work() const { return false; }
+    bool work() { return false; }
+    std::uint64_t states() const { return 0; }
+    std::size_t bytes() const { return 0; }
 };
 
-struct SearchOptions {
-    Order order = Order::breadth_first;
-    StoreKind store = StoreKind::maximal;
-    bool partial_order = false;  // step a persistent set of threads where there is one
-    std::uint32_t threads = 1;   // that search together; at random, one does
-    Limits limits;
-    Variation variation;
+// Runs a search, and puts down how it ended.
+template <class Search>
+void run_search(Result& result, Search search) {
+    try {
+        result.outcome = search();
+    } catch (OutOfMemory const&) {
+        result.outcome = Outcome::memory_limit;
+    } catch (std::bad_alloc const&) {
+        result.outcome = Outcome::memory_limit;
+    } catch (EndlessLocalRun const& endless) {
+        result.outcome = Outcome::endless_local_run;
+        result.endless_thread = endless.thread;
+        result.endless_pc = endless.pc;
+        result.endless_choices = endless.choices;
+    } catch (ValueOutOfRange const& value) {
+        result.outcome = Outcome::value_limit;
+        result.endless_thread = value.thread;
+        result.endless_pc = value.pc;
+    }
+}
+
+// Only a store that forgets states differs from search to search.
+template <class Store>
+Store make_store(std::size_t words, std::size_t key_words, std::size_t bytes, Variation const& variation) {
+    if constexpr (std::is_constructible_v<Store, std::size_t, std::size_t, std::size_t, Variation const&>) {
+        return Store(words, key_words, bytes, variation);
+    } else {
+        return Store(words, key_words, bytes);
+    }
+}
+
+template <class Monitor, class Store, class Visitor = NoVisitor>
+class Explorer {
+  public:
+    template <class... ForVisitor>
+    Explorer(Program const& program, SearchOptions const& options, std::optional<PersistentSets> reduction,
+             Watcher const& watcher, ForVisitor const&... for_visitor)
+        : program_(program),
+          machine_(program),
+          symmetry_(machine_),
+          overseer_(options.limits, watcher),
+          frontier_(options.order, options.variation),
+          store_(make_store<Store>(machine_.words(), machine_.key_words(), options.limits.bytes,
+                                   options.variation)),
+          expansion_(machine_, symmetry_, std::move(reduction)),
+          visitor_(program, machine_, for_visitor...) {}
+
+    Visitor& visitor() { return visitor_; }
+    std::vector<Word> state(StateNumber n) const {
+        std::vector<Word> loaded(machine_.words());
+        store_.load(n, loaded.data());
+        return loaded;
+    }
+
+    Result run() {
+        result_.state_bytes = machine_.words() * sizeof(Word);
+        run_search(result_, [&] { return search(); });
+        result_.states = states();
+        result_.peak_bytes = bytes();
+        result_.seconds = overseer_.seconds();
+        if constexpr (requires { store_.bits_used(); }) result_.bits_used = store_.bits_used();
+        describe(
+            expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
+            result_);
+        return std::move(result_);
+    }
+
+    std::vector<Event> run_to(StateNumber n) const {
+        return Replay(machine_, symmetry_, n, [&](StateNumber m) { return store_.origin(m); }).run();
+    }
+
+    std::vector<PlainState> plain_states() const {
+        std::vector<PlainState> states;
+        std::vector<Word> state(machine_.words());
+        for (StateNumber n = 0; n < store_.size(); ++n) {
+            store_.load(n, state.data());
+            states.push_back(plain_state(state.data()));
+        }
+        return states;
+    }
+
+  private:
+    Outcome search() {
+        expansion_.start();
+        store_successors();
+        while (frontier_.size() > 0 || visitor_.has_work()) {
+            if (auto const stop = overseer_.glance(states(), [&] { return progress(); })) return *stop;
+            if (visitor_.has_work()) {
+                if (visitor_.work()) return Outcome::violation;
+                continue;
+            }
+            do {
+                if (expand(frontier_.take())) return Outcome::violation;
+            } while (expansion_.successors().size() < frontier_.batch() && frontier_.size() > 0);
+            store_successors();
+        }
+        return Outcome::complete;
+    }
+
+    // Checks and steps a state, unless it is superfluous; true ends the search.
+    bool expand(StateNumber n) {
+        if (!store_.load(n, expansion_.state())) return false;
+        if (expansion_.check(n)) return true;
+        if (visitor_.visit(n, expansion_.state(), expansion_.accesses())) return true;
+        if (frontier_.may_go_deeper()) expansion_.step(n);
+        return false;
+    }
+
+    // Several passes, so that the table's cache lines, and then those of a state that is probably the same,
+    // arrive while others are worked on.
+    void store_successors() {
+        auto& successors = expansion_.successors();
+        auto const count = successors.size();
+        hashes_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            hashes_[i] = store_.hash(successors[i]);
+            store_.prefetch_slot(hashes_[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
+        if constexpr (requires { store_.prefetch_members(hashes_[0]); }) {
+            for (std::size_t i = 0; i < count; ++i) store_.prefetch_members(hashes_[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const number = static_cast<StateNumber>(store_.size());
+            if (!store_.insert(successors[i], hashes_[i], expansion_.origins()[i])) continue;
+            frontier_.add(number, store_.elements(successors[i]));
+        }
+        result_.transitions += count;
+        expansion_.clear_successors();
+    }
+
+    std::size_t bytes() const { return store_.memory().used() + frontier_.bytes() + visitor_.bytes(); }
+    Progress progress() const { return {states(), result_.transitions, frontier_.size(), bytes(), 0}; }
+    std::uint64_t states() const { return store_.size() + visitor_.states(); }
+
+    PlainState plain_state(Word const* state) const {
+        PlainState plain;
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            auto const& thread = program_.threads[t];
+            auto const point = machine_.point(state, t);
+            bool const at_access = point < thread.accesses.size();
+            plain.push_back(at_access ? thread.accesses[point] : thread.code.size() + point - thread.ended());
+            for (auto v : machine_.registers(state, t)) plain.push_back(v);
+        }
+        for (std::uint32_t x = 0; x < program_.fence_cell(); ++x) plain.push_back(machine_.cell(state, x));
+        return plain;
+    }
+
+    Program const& program_;
+    Machine<Monitor> machine_;
+    Symmetry<Monitor> symmetry_;
+    Overseer overseer_;
+    Frontier frontier_;
+    Store store_;
+    Expansion<Monitor> expansion_;
+    std::vector<std::uint64_t> hashes_;
+    Visitor visitor_;
+    Result result_;
 };
-
-struct Progress {
-    std::uint64_t states, transitions, waiting;
-    std::size_t bytes;
-    double seconds;
-};
-
-// Called about ten times a second; the search stops as interrupted when it returns true.
-using Watcher = std::function<bool(Progress const&)>;
-
-// The access of a thread that the model allows to leave sequential consistency after `run`.
-struct Violation {
-    std::vector<Event> run;
-    std::uint32_t thread, pc, cell;
-    Value first, second;         // its operands: value to write, or expected and desired value
-    std::vector<Value> awaited;  // the values a `wait` waits for
-};
-
-// The last event races with the one before it, or where `earlier` is set with the last one of that thread to
-// the same cell that writes or does not write, as told.
-struct Race {
-    struct Earlier {
-        bool write;
-        std::uint32_t thread;  // of a read
-    };
-    std::vector<Event> run;
-    std::optional<Earlier> earlier;
-};
-
-struct FailedRun {
-    std::vector<Event> run;
-    Failure failure;
-};
-
-enum class Outcome : std::uint8_t {
-    complete,
-    violation,
-    state_limit,
-    time_limit,
-    memory_limit,
-    interrupted,
-    endless_local_run,
-    value_limit,
-    inexact,  // nothing is left to do, but states may have been missed
-};
-
-struct Result {
-    Outcome outcome = Outcome::complete;
-    std::uint64_t states = 0, transitions = 0;
-    std::size_t state_bytes = 0, peak_bytes = 0;
-    double seconds = 0;
-    std::optional<double> bits_used;  // which share of them, where states were forgotten
-    std::optional<Violation> violation;
-    std::optional<Race> race;
-    std::optional<FailedRun> failure;
-    std::uint32_t endless_thread = 0, endless_pc = 0;  // where it ended for one of the last two reasons
-    bool endless_choices = false;
-};
-
-Result explore(Program const& program, Model model, SearchOptions const& options, Watcher const& watcher);
-
-// Every state reached under sequential consistency, for tests: per thread the index of its next instruction
-// (code size: ended, code size + 1: diverged) and its registers, then the cells.
-using PlainState = std::vector<Value>;
-std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states);
 
 }  // namespace fencepost

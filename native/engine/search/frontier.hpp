@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 #include "engine/search/random_stack.hpp"
 #include "engine/state/store.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/machine/machine.hpp"
-#include "engine/monitors/violation_mask.hpp"
+#include "engine/monitors/packed_monitor.hpp"
 #include "engine/state/update.hpp"
 #include "engine/state/word_map.hpp"
 
@@ -33,7 +33,7 @@ struct KnownStep {
 // A thread at an access, or at its end, with its registers.
 struct Standing {
     std::optional<Access> access;
-    Watch watch;
+    ViolationMask violation;
     Field cell;                    // that it accesses
     std::vector<KnownStep> steps;  // by the value that the access finds there
     bool is_kept = false;
@@ -110,7 +110,7 @@ class KnownSteps {
     Standing& describe(Word const* state, std::uint32_t t, Standing& standing) const {
         standing.access = machine_.next_access(state, t);
         if (!standing.access) return standing;
-        standing.watch = watch(machine_, state, t, *standing.access);
+        standing.violation = violation_mask(machine_, state, t, *standing.access);
         standing.cell = machine_.cell_field(standing.access->cell);
         return standing;
     }
@@ -177,7 +177,8 @@ class KnownSteps {
         machine_.inform(update, t, access, machine_.cell(state, access.cell), writes);
         for (auto const& event : passed) {
             if (event.kind != EventKind::fence) continue;
-            machine_.monitor().fence(update, t, machine_.program().threads[t].code[event.pc]);
+            machine_.monitor().apply(update,
+                                     MonitorEvent::fence(t, machine_.program().threads[t].code[event.pc]));
         }
         // Many steps do the same to the monitor.
         std::vector<WordOperation> const operations(update.operations().begin(), update.operations().end());

@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/search/search.hpp"
+#include "engine/search/explorer.hpp"
 
 namespace fencepost {
 

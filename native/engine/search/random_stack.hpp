@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 #include "engine/state/store.hpp"
 
 namespace fencepost {

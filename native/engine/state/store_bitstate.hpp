@@ -6,10 +6,17 @@
 
 #include <unordered_map>
 
-#include "engine/search/explorer.hpp"
 #include "engine/state/store.hpp"
 
 namespace fencepost {
+
+// What tells searches of one program apart that forget states, or go at random.
+struct Variation {
+    std::uint64_t seed = 0;              // of the hash, and of random choices
+    std::uint32_t bits_per_state = 3;    // that are kept of it
+    std::uint32_t deepest = UINT32_MAX;  // steps from the start that are followed, where they go at random
+    std::size_t bits_bytes = std::size_t{128} << 20;  // at most; and at most a quarter of the memory
+};
 
 class BitstateStore {
   public:

@@ -7,7 +7,7 @@
 // More such threads and cells allow more, so the monitor is monotone and subsumption applies.
 #pragma once
 
-#include "engine/search/search.hpp"
+#include "engine/search/explorer.hpp"
 #include "engine/state/layout.hpp"
 
 namespace fencepost {
@@ -16,6 +16,7 @@ class AfterRead {
   public:
     static constexpr bool watches = false;
     static constexpr bool has_modes = false;
+    static constexpr bool has_views = false;
 
     AfterRead(Program const& program, Layout& layout) {
         for (std::size_t t = 0; t < program.threads.size(); ++t) joined_.push_back(layout.allocate(1));
@@ -34,19 +35,13 @@ class AfterRead {
     }
 
     void start(Word*) const {}
-    void read(Word* state, std::uint32_t t, std::uint32_t x, Instruction const&) const {
-        note_read(state, t, x);
+    void apply(Word* state, MonitorEvent const& e) const {
+        using enum MonitorEvent::Kind;
+        if (e.kind == sc_fence || e.kind == fence) return;
+        joined_[e.thread].set(state, 1);
+        read_[e.cell].set(state, 1);
+        if (e.kind != read && e.kind != non_atomic_read) written_[e.cell].set(state, 1);
     }
-    void write(Word* state, std::uint32_t t, std::uint32_t x, Value, Instruction const&) const {
-        note_write(state, t, x);
-    }
-    void read_modify_write(Word* state, std::uint32_t t, std::uint32_t x, Value, Instruction const&) const {
-        note_write(state, t, x);
-    }
-    void non_atomic_read(Word* state, std::uint32_t t, std::uint32_t x) const { note_read(state, t, x); }
-    void non_atomic_write(Word* state, std::uint32_t t, std::uint32_t x) const { note_write(state, t, x); }
-    void sc_fence(Word*, std::uint32_t, std::uint32_t) const {}
-    void fence(Word*, std::uint32_t, Instruction const&) const {}
 
     void attacker_read(Word* state, std::uint32_t x) const { read_[x].set(state, 1); }
     bool happens_after(Word const* state, std::uint32_t t, std::uint32_t x, bool writes) const {
@@ -56,15 +51,6 @@ class AfterRead {
     bool touched(Word const* state, std::uint32_t x) const { return read_[x].get(state) != 0; }
 
   private:
-    void note_read(Word* state, std::uint32_t t, std::uint32_t x) const {
-        joined_[t].set(state, 1);
-        read_[x].set(state, 1);
-    }
-    void note_write(Word* state, std::uint32_t t, std::uint32_t x) const {
-        note_read(state, t, x);
-        written_[x].set(state, 1);
-    }
-
     std::vector<Field> joined_;          // per thread
     std::vector<Field> read_, written_;  // per cell; what is written counts as read
 };

@@ -6,7 +6,7 @@
 // another thread might write another value to the cell it reads, the pivot is part of no violation.
 #pragma once
 
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 
 namespace fencepost {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/program/control_flow.hpp"
-#include "engine/search/search.hpp"
+#include "engine/search/explorer.hpp"
 
 namespace fencepost {
 

@@ -1,8 +1,7 @@
 #include "engine/tso/tso.hpp"
 
-#include "engine/monitors/none.hpp"
+#include "engine/search/explorer.hpp"
 #include "engine/search/persistent_sets.hpp"
-#include "engine/search/search.hpp"
 #include "engine/tso/attack.hpp"
 #include "engine/tso/solo_run.hpp"
 

@@ -11,7 +11,7 @@
 //              that read (attack.hpp). If one of them reads or writes y, the program is not robust.
 #pragma once
 
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 
 namespace fencepost {
 

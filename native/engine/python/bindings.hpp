@@ -1,14 +1,18 @@
-// Lets Python see Ctrl-C, and the caller see the progress, while a search runs without the GIL.
+// What the parts of the Python module share.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <utility>
 
-#include "engine/search/explorer.hpp"
+#include "engine/search/options.hpp"
 
 namespace fencepost {
 
+// Adds the searches for safety to the module (module_sra.cpp).
+void bind_sra(nanobind::module_& m);
+
+// Lets Python see Ctrl-C, and the caller see the progress, while a search runs without the GIL.
 inline Watcher watcher_for(nanobind::object report) {
     namespace nb = nanobind;
     return [report = std::move(report)](Progress const& p) {
