@@ -119,15 +119,15 @@ class LocationExplorer {
     void add_finding(std::size_t g, Findings& findings) {
         if (!found_[g]) return;
         if (!is_about_races(g)) {
-            if (!findings.violation) findings.violation = place_of(*found_[g]);
+            if (!findings.violation) findings.violation = end_of(*found_[g]);
         } else if (!findings.race) {
             auto const& topic = found_[g]->topic;
             bool const by_write = topic.kind == Topic::Kind::last_write;
-            findings.race = {place_of(*found_[g]), none, {by_write, by_write ? 0 : topic.reader}};
+            findings.race = {end_of(*found_[g]), none, {by_write, by_write ? 0 : topic.reader}};
         }
     }
     // Gives the states on the way numbers after those of the graph's nodes.
-    Place place_of(Found const& found) {
+    ThreadInState end_of(Found const& found) {
         auto before = found.path.front().node;
         for (auto const& [node, edge, exchanges] : found.path) {
             auto origin = graph_.origin_of_edge(node, edge);

@@ -240,8 +240,8 @@ class ProgramGraph {
         Findings all;
         for (auto const& worker : workers_) {
             auto const& own = worker->findings();
-            // No state, the place of failures before any access, is the largest number.
-            if (own.race && (!all.race || own.race->place.state < all.race->place.state)) all.race = own.race;
+            // Failures before any access have no state, which is the largest number.
+            if (own.race && (!all.race || own.race->at.state < all.race->at.state)) all.race = own.race;
             if (own.failure && (!all.failure || own.failure->state + 1 < all.failure->state + 1))
                 all.failure = own.failure;
         }

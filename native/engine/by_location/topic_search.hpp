@@ -29,11 +29,11 @@ using GraphPath = std::vector<GraphStep>;
 
 // The search for violations of some topics that exchanges of threads turn into each other.
 //
-// Places, and the elements there, belong to parts of the search, which depend on the graph alone. It goes in
-// rounds: each part makes the steps of some of its elements, and sends what is new to the parts where it
-// belongs; then each part stores what was sent to it, in the order of the senders. Within either half parts
-// do not look at each other's changes, so several workers can do them at the same time, and the search is the
-// same for any number of workers.
+// A slot is a topic at a node. Slots, and the elements there, belong to parts of the search, which depend on
+// the graph alone. It goes in rounds: each part makes the steps of some of its elements, and sends what is
+// new to the parts where it belongs; then each part stores what was sent to it, in the order of the senders.
+// Within either half parts do not look at each other's changes, so several workers can do them at the same
+// time, and the search is the same for any number of workers.
 template <class Graph, std::size_t words>
 class TopicSearch {
   public:
@@ -58,8 +58,8 @@ class TopicSearch {
           row_shift_(std::clamp<std::size_t>(std::bit_width(nodes_ / 256), 7, 11) - 1) {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
-        if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many places");
-        places_ = memory.take(nodes_ * most_topics * sizeof(Place));
+        if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many nodes and topics");
+        slots_ = memory.take(nodes_ * most_topics * sizeof(TopicAtNode));
         auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }
@@ -124,7 +124,7 @@ class TopicSearch {
     static constexpr std::size_t nodes_per_round = 512;  // of a part
     static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
-    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears places
+    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears slots
     static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched
     static constexpr std::size_t enough_reached = 512;                // to be looked at together
     static constexpr std::size_t worth_sharing = 256;                 // elements of all parts
@@ -139,7 +139,7 @@ class TopicSearch {
         ThreadBits ever, now;  // who can ask about the topic: some time, and with the next access
     };
     // A topic at a node.
-    struct Place {
+    struct TopicAtNode {
         std::uint32_t last;  // element added, from 1 on; 0 if there is none
         Askers askers;
         bool can_be_sorted;  // some exchange of threads leaves the node as it is
@@ -147,11 +147,11 @@ class TopicSearch {
     // What a step leads to.
     struct Reached {
         Bits bits;
-        std::uint32_t place : 31;
+        std::uint32_t slot : 31;        // node and topic
         std::uint32_t covers_some : 1;  // of the elements that are there
         std::uint32_t from;             // element of the part that makes the step, or `nobody`
     };
-    // Along the elements of a place, in search of one that covers what was reached.
+    // Along the elements of a slot, in search of one that covers what was reached.
     struct Walk {
         std::uint32_t reached;
         Word const* element;
@@ -160,7 +160,7 @@ class TopicSearch {
     struct alignas(64) Part {
         Part(MemoryBudget& memory, std::size_t parts)
             : elements(memory, words + 2, block_bytes), sent(parts) {}
-        Arena elements;        // bits; the place, the next element there; the element it came from
+        Arena elements;        // bits; the slot, the next element there; the element it came from
         std::size_t next = 0;  // element to be looked at
         std::uint64_t transitions = 0;
         std::vector<Reached> reached;
@@ -183,12 +183,12 @@ class TopicSearch {
             for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
         }
     }
-    std::size_t part_of(std::uint32_t place) const { return place >> row_shift_ & (parts_.size() - 1); }
+    std::size_t part_of(std::uint32_t slot) const { return slot >> row_shift_ & (parts_.size() - 1); }
     Word const* at(ElementNumber number) const {
         return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
     }
 
-    Place& place(std::size_t number) const { return places_.template as<Place>()[number]; }
+    TopicAtNode& topic_at_node(std::size_t number) const { return slots_.template as<TopicAtNode>()[number]; }
     Bits dormant() const {
         Bits bits{};
         bits[rules_.mark_word()] = TopicRules::mark;
@@ -273,14 +273,14 @@ class TopicSearch {
     }
 
     // Most of what is reached is covered by what is there, and need not be sent. To see this, the lists of
-    // elements of many places are walked along at the same time, so that the next elements arrive while
+    // elements of many slots are walked along at the same time, so that the next elements arrive while
     // others are looked at.
     void send(Part& part) const {
         for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
             auto& one = part.reached[i];
-            auto const& here = place(one.place);
+            auto const& here = topic_at_node(one.slot);
             if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
-            if (here.can_be_sorted) sort(one.place, one.bits, nullptr);
+            if (here.can_be_sorted) sort(one.slot, one.bits, nullptr);
             walk_to(part, i, here.last);
         }
         while (!part.walks.empty()) {
@@ -297,7 +297,7 @@ class TopicSearch {
     }
     void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
         auto const& one = part.reached[reached];
-        auto const owner = part_of(one.place);
+        auto const owner = part_of(one.slot);
         if (element != 0) {
             Word const* const there = parts_[owner]->elements[element - 1];
             __builtin_prefetch(there);
@@ -314,7 +314,7 @@ class TopicSearch {
         for (std::size_t sender = 0; sender < parts_.size(); ++sender) {
             if ((parts_[sender]->receivers >> number & 1) == 0) continue;
             auto const& sent = parts_[sender]->sent[number];
-            for (auto const& one : sent) __builtin_prefetch(&place(one.place));
+            for (auto const& one : sent) __builtin_prefetch(&topic_at_node(one.slot));
             for (auto const& one : sent) {
                 if (part.found) return;
                 insert(number, one, before, one.from == nobody ? no_parent : sender << 32 | one.from);
@@ -382,11 +382,11 @@ class TopicSearch {
         }
         team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
             for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n)
-                clear_places(static_cast<StateNumber>(n), of_stand);
+                clear_slots(static_cast<StateNumber>(n), of_stand);
         });
     }
     // Written at once, never read first: the first access to a page of fresh memory should be a write.
-    void clear_places(StateNumber n, std::vector<Askers> const& of_stand) const {
+    void clear_slots(StateNumber n, std::vector<Askers> const& of_stand) const {
         bool const can_be_sorted = graph_.keeping(n) != 0;
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
             Askers askers{};
@@ -395,7 +395,7 @@ class TopicSearch {
                 askers.ever |= mine.ever;
                 askers.now |= mine.now;
             }
-            place(n * topics_.size() + k) = {0, askers, can_be_sorted};
+            topic_at_node(n * topics_.size() + k) = {0, askers, can_be_sorted};
         }
     }
 
@@ -435,14 +435,14 @@ class TopicSearch {
             rules_.exchanged_bits(exchanges_[i]).apply(bits.data());
     }
 
-    std::uint32_t place_after(GraphEdge edge, std::uint32_t k) const {
+    std::uint32_t slot_after(GraphEdge edge, std::uint32_t k) const {
         auto const topic = effects_[edge.label * topics_.size() + k].topic;
         return static_cast<std::uint32_t>(edge.target * topics_.size() + topic);
     }
 
     void follow(Part& part, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
-        auto const to = place_after(edge, k);
-        __builtin_prefetch(&place(to));
+        auto const to = slot_after(edge, k);
+        __builtin_prefetch(&topic_at_node(to));
         apply(effects_[edge.label * topics_.size() + k], bits);
         ++part.transitions;
         part.reached.push_back({bits, to & INT32_MAX, 0, from});
@@ -450,9 +450,9 @@ class TopicSearch {
 
     // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
     // they are, a largest number, as far as exchanges one after the other come to it.
-    void sort(std::uint32_t place_number, Bits& bits, std::vector<std::uint32_t>* made) const {
-        auto const n = static_cast<StateNumber>(place_number / topics_.size());
-        auto const topic = topics_[place_number % topics_.size()];
+    void sort(std::uint32_t slot, Bits& bits, std::vector<std::uint32_t>* made) const {
+        auto const n = static_cast<StateNumber>(slot / topics_.size());
+        auto const topic = topics_[slot % topics_.size()];
         auto const keeping = graph_.keeping(n);
         for (bool sorted = keeping == 0; !sorted;) {
             sorted = true;
@@ -469,10 +469,10 @@ class TopicSearch {
         }
     }
 
-    // The sender has looked at the elements before `known`. The newest of a place come first in its list.
+    // The sender has looked at the elements before `known`. The newest of a slot come first in its list.
     void insert(std::size_t number, Reached const& sent, std::size_t known, ElementNumber from) {
         auto& part = *parts_[number];
-        auto& here = place(sent.place);
+        auto& here = topic_at_node(sent.slot);
         auto const& bits = sent.bits;
         Word* before = nullptr;  // the element that names the next one, if one does
         for (auto next = here.last; next > known || (next != 0 && sent.covers_some);) {
@@ -494,7 +494,7 @@ class TopicSearch {
         if (index >= nobody - 1) throw OutOfMemory("more monitors than can be numbered");
         Word* const added = part.elements.append();
         std::copy(bits.begin(), bits.end(), added);
-        added[words] = Word{sent.place} << 32 | here.last;
+        added[words] = Word{sent.slot} << 32 | here.last;
         added[words + 1] = from;
         here.last = static_cast<std::uint32_t>(index + 1);
         if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
@@ -527,7 +527,7 @@ class TopicSearch {
             auto to = from;
             GraphStep step{n, e, {}};
             apply(effect, to);
-            sort(place_after(edge, k), to, &step.exchanges);
+            sort(slot_after(edge, k), to, &step.exchanges);
             if (to == bits(element)) return step;
         }
         return std::nullopt;
@@ -538,13 +538,13 @@ class TopicSearch {
     bool subsumption_;
     Team& team_;
     std::size_t nodes_;
-    std::size_t row_shift_;  // 64 to 1024 places in a row belong to one part
+    std::size_t row_shift_;  // 64 to 1024 slots in a row belong to one part
     std::vector<std::uint32_t> topics_;
     std::vector<TopicRules::Change> changes_;
     std::vector<std::uint32_t> exchanges_;
     std::vector<Effect> effects_;  // per label and topic
     std::vector<bool> begins_;     // per label: whether it wakes a topic
-    Pages places_;                 // per node and topic
+    Pages slots_;                  // per node and topic
     std::vector<std::unique_ptr<Part>> parts_;
     std::size_t seeded_ = 0;           // nodes
     std::size_t elements_before_ = 0;  // of groups before this one

@@ -44,7 +44,7 @@ class StateList {
 
 enum class FailureKind : std::uint8_t { assertion, division_by_zero, index_out_of_range };
 
-// A place where the program itself goes wrong. Whoever asks for one gets the first that is met.
+// Where the program itself goes wrong. A step tells the first failure that it meets.
 struct Failure {
     FailureKind kind;
     std::uint32_t thread;

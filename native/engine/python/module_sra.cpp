@@ -6,8 +6,7 @@
 
 #include "engine/python/bindings.hpp"
 #include "engine/safety/coverability.hpp"
-#include "engine/safety/sc_search.hpp"
-#include "engine/safety/sra_forward.hpp"
+#include "engine/safety/safety.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -24,7 +24,7 @@ std::uint64_t bit_of(std::uint32_t option) {
 Basis::Basis(ThreadGraphs const& graphs, OptionLists const& lists, bool subsumption)
     : graphs_(graphs), lists_(lists), subsumption_(subsumption), tuples_(graphs.threads.size() + 1) {}
 
-ItemNumber Basis::keep(CausalState const& state, BackStep const& step) {
+ItemNumber Basis::keep(PotentialState const& state, BackStep const& step) {
     auto const number = static_cast<ItemNumber>(items_.size());
     auto const tuple = tuples_.add(state.nodes).first;
     auto const options = options_of(state);
@@ -82,7 +82,7 @@ bool Basis::is_dropped(ItemNumber item) {
     return true;
 }
 
-bool Basis::is_covered(CausalState const& state, ItemNumber except) {
+bool Basis::is_covered(PotentialState const& state, ItemNumber except) {
     auto const mask = anywhere_mask(graphs_, state.nodes);
     auto const signature = options_of(state).signature;
     auto const flat = flattened(state);
@@ -102,7 +102,7 @@ bool Basis::is_covered(CausalState const& state, ItemNumber except) {
     return false;
 }
 
-Basis::Options Basis::options_of(CausalState const& state) const {
+Basis::Options Basis::options_of(PotentialState const& state) const {
     Options options;
     for (std::uint32_t t = 0; t < state.potentials.size(); ++t) {
         for (auto list : state.potentials[t]) {
@@ -129,9 +129,9 @@ Basis::Group& Basis::group_of(TupleNumber tuple, Options const& options) {
     return groups.emplace_back(Group{first, second, bit_of(first) | bit_of(second), {}});
 }
 
-CausalState Basis::load(ItemNumber item) const {
+PotentialState Basis::load(ItemNumber item) const {
     auto const nodes = tuples_[items_[item].tuple];
-    CausalState state{{nodes.begin(), nodes.end()}, std::vector<Potential>(nodes.size() + 1)};
+    PotentialState state{{nodes.begin(), nodes.end()}, std::vector<Potential>(nodes.size() + 1)};
     auto at = saved(item);
     for (auto& potential : state.potentials) {
         auto const count = *at++;
@@ -141,7 +141,7 @@ CausalState Basis::load(ItemNumber item) const {
     return state;
 }
 
-Basis::Saved Basis::flattened(CausalState const& state) {
+Basis::Saved Basis::flattened(PotentialState const& state) {
     flat_.clear();
     for (auto const& potential : state.potentials) {
         flat_.push_back(static_cast<std::uint32_t>(potential.size()));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/safety/joint_nodes.hpp"
-#include "engine/safety/potential_state.hpp"
+#include "engine/safety/option_lists.hpp"
 
 namespace fencepost {
 
@@ -29,16 +29,16 @@ class Basis {
     Basis(ThreadGraphs const& graphs, OptionLists const& lists, bool subsumption);
 
     // Whether a kept state is below this one.
-    bool covers(CausalState const& state) { return is_covered(state, no_item); }
+    bool covers(PotentialState const& state) { return is_covered(state, no_item); }
     // Keeps a state that is not covered; it waits to be gone back from.
-    ItemNumber keep(CausalState const& state, BackStep const& step);
+    ItemNumber keep(PotentialState const& state, BackStep const& step);
     // The next state to go back from, one with the fewest options, of these the youngest; none if none waits.
     // States that have come to be covered are dropped.
     ItemNumber next();
     // Whether it has not been dropped.
     bool has(ItemNumber item) const { return items_[item].kept; }
 
-    CausalState load(ItemNumber item) const;
+    PotentialState load(ItemNumber item) const;
     BackStep const& step(ItemNumber item) const { return items_[item].step; }
 
     // The states of the basis, once nothing waits any more: those that no other is below.
@@ -75,11 +75,11 @@ class Basis {
     };
     using Saved = std::uint32_t const*;
 
-    bool is_covered(CausalState const& state, ItemNumber except);
+    bool is_covered(PotentialState const& state, ItemNumber except);
     bool is_dropped(ItemNumber item);
-    Options options_of(CausalState const& state) const;
+    Options options_of(PotentialState const& state) const;
     Group& group_of(TupleNumber tuple, Options const& options);
-    Saved flattened(CausalState const& state);
+    Saved flattened(PotentialState const& state);
     Saved saved(ItemNumber item) const { return potentials_.data() + items_[item].begin; }
     bool is_below(Saved a, Saved b) const;
     bool is_same(Saved a, Saved b) const;
@@ -87,7 +87,7 @@ class Basis {
     ThreadGraphs const& graphs_;
     OptionLists const& lists_;
     bool subsumption_;
-    TuplePool tuples_;                  // with the phase
+    JointNodes tuples_;                 // with the phase
     std::vector<std::uint64_t> masks_;  // of threads that stand anywhere in some state
     std::vector<Item> items_;
     std::vector<std::uint32_t> potentials_;

@@ -69,7 +69,7 @@ class Coverability::Search {
   private:
     // The bad states.
 
-    CausalState blank() const {
+    PotentialState blank() const {
         return {std::vector<std::uint32_t>(threads_ + 1), std::vector<Potential>(threads_ + 2)};
     }
 
@@ -85,7 +85,7 @@ class Coverability::Search {
     }
 
     // The observer holds, in a list each, the last writes to the cells of the final memory.
-    void add_memories(BadStates const& bad, CausalState& state, std::size_t n) {
+    void add_memories(BadStates const& bad, PotentialState& state, std::size_t n) {
         if (n == bad.memory.size()) return add_products(bad, state, 0);
         for (auto s : sources_.of(bad.memory[n].cell, bad.memory[n].value)) {
             state.observer().push_back(lists_.number({Option(s, Flag::U)}));
@@ -94,7 +94,7 @@ class Coverability::Search {
         }
     }
 
-    void add_products(BadStates const& bad, CausalState& state, std::uint32_t t) {
+    void add_products(BadStates const& bad, PotentialState& state, std::uint32_t t) {
         if (t == threads_) {
             state.set_phase(0);
             return arrive(state, {});
@@ -129,7 +129,7 @@ class Coverability::Search {
     }
 
     // Adds the state in its phase, if something can be undone in it, and in those that follow at once.
-    void arrive(CausalState const& state, BackStep const& step) {
+    void arrive(PotentialState const& state, BackStep const& step) {
         auto const phase = state.phase();
         if (phase == free()) return add(state, step);
         auto const t = thread_of(phase);
@@ -141,7 +141,7 @@ class Coverability::Search {
         arrive(next, step);
     }
 
-    void add(CausalState state, BackStep const& step) {
+    void add(PotentialState state, BackStep const& step) {
         ++stats_.transitions;
         for (auto& potential : state.potentials) keep_longest(potential, lists_);
         bool const together =
@@ -156,7 +156,7 @@ class Coverability::Search {
         }
     }
 
-    bool is_initial(CausalState const& state) const {
+    bool is_initial(PotentialState const& state) const {
         if (state.phase() != free()) return false;
         for (std::uint32_t t = 0; t < threads_; ++t) {
             auto const& graph = graphs_.threads[t];
@@ -174,14 +174,14 @@ class Coverability::Search {
 
     // One step back.
 
-    void undo_reads(ItemNumber item, CausalState const& state, std::uint32_t t) {
+    void undo_reads(ItemNumber item, PotentialState const& state, std::uint32_t t) {
         auto const& graph = graphs_.threads[t];
         for (auto e : graph.in[state.nodes[t]]) {
             if (!graph.edges[e].label.writes()) undo(item, state, t, e);
         }
     }
 
-    void undo_writes(ItemNumber item, CausalState const& state, std::uint32_t t) {
+    void undo_writes(ItemNumber item, PotentialState const& state, std::uint32_t t) {
         auto const& graph = graphs_.threads[t];
         if (state.nodes[t] != graph.anywhere()) {
             for (auto e : graph.in[state.nodes[t]]) {
@@ -197,7 +197,7 @@ class Coverability::Search {
     }
 
     // Whether some option can be taken by this write, or waits for its cell to be overwritten.
-    bool is_asked_for(CausalState const& state, SourceNumber source) const {
+    bool is_asked_for(PotentialState const& state, SourceNumber source) const {
         auto const asks = [&](Option option) {
             return option.source() == source ||
                    (option.flag() == Flag::S && lists_.is_on(option, sources_[source].cell));
@@ -208,7 +208,7 @@ class Coverability::Search {
         });
     }
 
-    void undo(ItemNumber item, CausalState const& state, std::uint32_t t, std::uint32_t e) {
+    void undo(ItemNumber item, PotentialState const& state, std::uint32_t t, std::uint32_t e) {
         if (found()) return;
         auto const& [from, to, pc, label] = graphs_.threads[t].edges[e];
         auto before = state;
@@ -218,14 +218,14 @@ class Coverability::Search {
         if (label.kind == LabelKind::silent) return arrive(before, step);
         if (label.kind == LabelKind::read) return read_back(before, step, label, Flag::R);
         if (label.cell + 1 == graphs_.initial.size()) return fence_back(before, step);
-        write_back(before, t, label, [&](CausalState const& written) {
+        write_back(before, t, label, [&](PotentialState const& written) {
             if (label.kind == LabelKind::write) return arrive(written, step);
             read_back(written, step, label, Flag::U);
         });
     }
 
     // READ of Figure 4: one more option in front of every list of the thread, by each possible writer.
-    void read_back(CausalState const& state, BackStep step, Label const& label, Flag flag) {
+    void read_back(PotentialState const& state, BackStep step, Label const& label, Flag flag) {
         for (auto s : sources_.of(label.cell, label.read)) {
             Option const option(s, flag);
             if (!possible_.has_source(option, step.thread, state.nodes)) {
@@ -243,7 +243,7 @@ class Coverability::Search {
 
     // An SC fence makes the thread and the fences so far know the same, all that either knew. A list is
     // possible after it iff it was so for both before.
-    void fence_back(CausalState& state, BackStep const& step) {
+    void fence_back(PotentialState& state, BackStep const& step) {
         auto& own = state.potentials[step.thread];
         own.insert(own.end(), state.fences().begin(), state.fences().end());
         state.fences() = own;
@@ -255,7 +255,7 @@ class Coverability::Search {
     // been possible for the writer. The others stay, so they do not ask for the last write; one that asked
     // for an overwritten write has it now.
     template <class Then>
-    void write_back(CausalState& state, std::uint32_t t, Label const& label, Then then) {
+    void write_back(PotentialState& state, std::uint32_t t, Label const& label, Then then) {
         auto const source = sources_.by(t, label.cell, label.written);
         std::vector<Choice> choices;
         for (std::uint32_t u = 0; u < state.potentials.size(); ++u) {
@@ -275,18 +275,18 @@ class Coverability::Search {
     // A list with options on the cell, and how many of them this write can be the source of.
     struct Choice {
         std::uint32_t holder;
-        std::size_t place;
+        std::size_t index;
         ListNumber list;
         std::size_t least, most;
     };
 
     template <class Then>
-    void choose(CausalState& state, std::uint32_t t, std::uint32_t cell, std::vector<Choice> const& choices,
-                std::size_t n, Then then) {
+    void choose(PotentialState& state, std::uint32_t t, std::uint32_t cell,
+                std::vector<Choice> const& choices, std::size_t n, Then then) {
         if (n == choices.size()) return then(state);
-        auto const& [holder, place, list, least, most] = choices[n];
+        auto const& [holder, index, list, least, most] = choices[n];
         for (auto taken = least; taken <= most; ++taken) {
-            state.potentials[holder][place] = lists_.without(list, cell, taken);
+            state.potentials[holder][index] = lists_.without(list, cell, taken);
             bool const justified = taken > 0 && holder != t;
             if (justified) state.potentials[t].push_back(lists_.justification(list, cell, taken));
             choose(state, t, cell, choices, n + 1, then);
@@ -294,7 +294,7 @@ class Coverability::Search {
         }
     }
 
-    BasisState decoded(CausalState const& state) const {
+    BasisState decoded(PotentialState const& state) const {
         BasisState result{{state.nodes.begin(), state.nodes.end() - 1}, state.phase(), {}};
         for (auto const& potential : state.potentials) {
             auto& lists = result.potentials.emplace_back();

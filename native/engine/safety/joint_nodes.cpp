@@ -10,7 +10,7 @@ class Joint {
     Joint(ThreadGraphs const& graphs, Sources const& sources, std::size_t most)
         : graphs_(graphs), sources_(sources), most_(most), met_(graphs.threads.size()) {}
 
-    std::optional<TuplePool> run() {
+    std::optional<JointNodes> run() {
         std::vector<std::uint32_t> first(graphs_.threads.size());
         if (!start(0, first)) return std::nullopt;
         for (TupleNumber n = 0; n < met_.size(); ++n) {
@@ -81,12 +81,12 @@ class Joint {
     ThreadGraphs const& graphs_;
     Sources const& sources_;
     std::size_t most_;
-    TuplePool met_;
+    JointNodes met_;
 };
 
 }  // namespace
 
-std::size_t TuplePool::slot_of(Nodes tuple) const {
+std::size_t JointNodes::slot_of(Nodes tuple) const {
     std::uint64_t h = 0x9e3779b97f4a7c15u;
     for (auto node : tuple) {
         h = (h ^ node) * 0xd6e8feb86659fd93u;
@@ -99,7 +99,7 @@ std::size_t TuplePool::slot_of(Nodes tuple) const {
     return slot;
 }
 
-std::pair<TupleNumber, bool> TuplePool::add(Nodes tuple) {
+std::pair<TupleNumber, bool> JointNodes::add(Nodes tuple) {
     if (count_ * 2 >= slots_.size()) grow();
     auto const slot = slot_of(tuple);
     if (slots_[slot] != 0) return {slots_[slot] - 1, false};
@@ -108,19 +108,19 @@ std::pair<TupleNumber, bool> TuplePool::add(Nodes tuple) {
     return {slots_[slot] - 1, true};
 }
 
-std::optional<TupleNumber> TuplePool::find(Nodes tuple) const {
+std::optional<TupleNumber> JointNodes::find(Nodes tuple) const {
     if (slots_.empty()) return std::nullopt;
     auto const slot = slot_of(tuple);
     if (slots_[slot] == 0) return std::nullopt;
     return slots_[slot] - 1;
 }
 
-void TuplePool::grow() {
+void JointNodes::grow() {
     slots_.assign(std::max<std::size_t>(slots_.size() * 2, 1024), 0u);
     for (std::uint32_t n = 0; n < count_; ++n) slots_[slot_of((*this)[n])] = n + 1;
 }
 
-std::optional<TuplePool> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most) {
+std::optional<JointNodes> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most) {
     return Joint(graphs, sources, most).run();
 }
 

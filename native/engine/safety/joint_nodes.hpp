@@ -13,9 +13,9 @@ namespace fencepost {
 using TupleNumber = std::uint32_t;
 using Nodes = std::span<std::uint32_t const>;
 
-class TuplePool {
+class JointNodes {
   public:
-    explicit TuplePool(std::size_t threads) : threads_(threads) {}
+    explicit JointNodes(std::size_t threads) : threads_(threads) {}
     Nodes operator[](TupleNumber n) const { return {nodes_.data() + n * threads_, threads_}; }
     // The number of the tuple, and whether it is new.
     std::pair<TupleNumber, bool> add(Nodes tuple);
@@ -37,6 +37,6 @@ class TuplePool {
 // write or at its start, if a read may take any value that some thread can have written before its present
 // node, and an RMW any that can be the last one of its writer: all such tuples that SRA reaches, and more.
 // Nothing if there are more than `most`.
-std::optional<TuplePool> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most);
+std::optional<JointNodes> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most);
 
 }  // namespace fencepost

@@ -27,7 +27,7 @@ bool all_at_most(std::uint8_t const* a, std::uint8_t const* b, std::size_t count
 
 }  // namespace
 
-bool LowestStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32_t thread) {
+bool MinimalStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32_t thread) {
     table_.reserve_one();
     auto const hash = hash_of(key);
     auto const known = table_.find(hash, [&](StateNumber n) { return has_key(n, key); });
@@ -47,22 +47,22 @@ bool LowestStates::add(Bytes key, Bytes numbers, StateNumber parent, std::uint32
     return true;
 }
 
-bool LowestStates::is_above_any(StateNumber first, Bytes numbers) const {
+bool MinimalStates::is_above_any(StateNumber first, Bytes numbers) const {
     for (auto n = first; n != no_state; n = record(n).next) {
         if (all_at_most(this->numbers(n), numbers.data(), numbers.size())) return true;
     }
     return false;
 }
 
-void LowestStates::remove_above(StateNumber first, Bytes numbers) {
+void MinimalStates::remove_above(StateNumber first, Bytes numbers) {
     auto const is_above = [&](StateNumber n) {
         return all_at_most(numbers.data(), this->numbers(n), numbers.size());
     };
-    if (is_above(first)) record(first).lowest = 0;
+    if (is_above(first)) record(first).minimal = 0;
     for (auto n = first; record(n).next != no_state;) {
         auto const next = record(n).next;
         if (is_above(next)) {
-            record(next).lowest = 0;
+            record(next).minimal = 0;
             record(n).next = record(next).next;
         } else {
             n = next;
@@ -70,7 +70,7 @@ void LowestStates::remove_above(StateNumber first, Bytes numbers) {
     }
 }
 
-std::uint8_t const* LowestStates::save(Bytes key, Bytes numbers) {
+std::uint8_t const* MinimalStates::save(Bytes key, Bytes numbers) {
     auto const size = key.size() + numbers.size();
     if (blocks_.empty() || block_used_ + size > blocks_.back().bytes()) {
         blocks_.push_back(memory_.take(std::max(block_bytes, size)));

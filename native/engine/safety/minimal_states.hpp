@@ -1,6 +1,6 @@
 // The states met by a forward search in which one can be above another: a state is a key and a row of
 // numbers, and of two with the same key the one with lower numbers can do all that the other can. Only the
-// lowest need be looked at; all remember where they came from.
+// minimal need be looked at; all remember where they came from.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace fencepost {
 
 using Bytes = std::span<std::uint8_t const>;
 
-class LowestStates {
+class MinimalStates {
   public:
-    LowestStates() : memory_(SIZE_MAX), records_(memory_, sizeof(Record) / sizeof(Word)), table_(memory_) {}
+    MinimalStates() : memory_(SIZE_MAX), records_(memory_, sizeof(Record) / sizeof(Word)), table_(memory_) {}
 
     // Whether the state is above no other; then its number is the last one. Equal keys have equally many
     // numbers. `parent` is no_state for an initial state.
@@ -34,7 +34,7 @@ class LowestStates {
     StateNumber parent(StateNumber n) const { return record(n).parent; }
     std::uint32_t thread(StateNumber n) const { return record(n).thread; }
     // Whether none that is below it has come since.
-    bool is_lowest(StateNumber n) const { return record(n).lowest; }
+    bool is_minimal(StateNumber n) const { return record(n).minimal; }
 
     std::size_t size() const { return records_.size(); }
     std::size_t bytes() const { return memory_.used(); }
@@ -45,7 +45,7 @@ class LowestStates {
         StateNumber parent;
         StateNumber first, next;  // with the same key; the first one stays in the list
         std::uint32_t key_size : 23;
-        std::uint32_t lowest : 1;
+        std::uint32_t minimal : 1;
         std::uint32_t thread : 8;
     };
     static_assert(sizeof(Record) % sizeof(Word) == 0);

@@ -15,26 +15,26 @@ std::uint32_t hash_of(OptionList list) {
 }  // namespace
 
 ListNumber OptionLists::number(OptionList list) {
-    if (places_.size() * 2 >= slots_.size()) grow();
+    if (ranges_.size() * 2 >= slots_.size()) grow();
     auto const hash = hash_of(list);
     auto const mask = slots_.size() - 1;
     auto slot = hash & mask;
     for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
         auto const n = slots_[slot] - 1;
-        if (places_[n].hash == hash && std::ranges::equal((*this)[n], list)) return n;
+        if (ranges_[n].hash == hash && std::ranges::equal((*this)[n], list)) return n;
     }
     std::vector<Option> const copy(list.begin(), list.end());  // `list` may stand in options_
-    places_.push_back({options_.size(), static_cast<std::uint32_t>(copy.size()), hash});
+    ranges_.push_back({options_.size(), static_cast<std::uint32_t>(copy.size()), hash});
     options_.insert(options_.end(), copy.begin(), copy.end());
-    slots_[slot] = static_cast<std::uint32_t>(places_.size());
+    slots_[slot] = static_cast<std::uint32_t>(ranges_.size());
     return slots_[slot] - 1;
 }
 
 void OptionLists::grow() {
     slots_.assign(std::max<std::size_t>(slots_.size() * 2, 1024), 0u);
     auto const mask = slots_.size() - 1;
-    for (std::uint32_t n = 0; n < places_.size(); ++n) {
-        auto slot = places_[n].hash & mask;
+    for (std::uint32_t n = 0; n < ranges_.size(); ++n) {
+        auto slot = ranges_[n].hash & mask;
         while (slots_[slot] != 0) slot = (slot + 1) & mask;
         slots_[slot] = n + 1;
     }

@@ -1,4 +1,4 @@
-// Read options and lists of them (sra-2020, Definitions 5.6 and 5.7), each list once.
+// Read options, lists of them, each list once, and states made of these (sra-2020, Definitions 5.6 and 5.7).
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class OptionLists {
     explicit OptionLists(Sources const& sources) : sources_(sources) {}
 
     OptionList operator[](ListNumber n) const {
-        return {options_.data() + places_[n].begin, places_[n].length};
+        return {options_.data() + ranges_[n].begin, ranges_[n].length};
     }
     ListNumber number(OptionList list);
     ListNumber number(std::initializer_list<Option> list) {
@@ -69,12 +69,12 @@ class OptionLists {
     ListNumber preceded(Option option, ListNumber list);
 
     std::size_t bytes() const {
-        return options_.capacity() * sizeof(Option) + places_.capacity() * sizeof(Place) +
+        return options_.capacity() * sizeof(Option) + ranges_.capacity() * sizeof(Range) +
                slots_.capacity() * 4;
     }
 
   private:
-    struct Place {
+    struct Range {
         std::size_t begin;
         std::uint32_t length;
         std::uint32_t hash;
@@ -85,7 +85,7 @@ class OptionLists {
     Sources const& sources_;
     std::vector<Option> scratch_;
     std::vector<Option> options_;
-    std::vector<Place> places_;
+    std::vector<Range> ranges_;
     std::vector<std::uint32_t> slots_;  // list + 1 by hash, 0 where empty
 };
 
@@ -94,5 +94,18 @@ using Potential = std::vector<ListNumber>;
 
 // Drops lists that are subsequences of others, and the empty one.
 void keep_longest(Potential& potential, OptionLists const& lists);
+
+// A state of the backward search: where each thread stands, in which phase the search is (coverability.hpp),
+// and the potential of each thread, of who observes the final memory, and of the SC fences.
+struct PotentialState {
+    std::vector<std::uint32_t> nodes;   // per thread, then the phase
+    std::vector<Potential> potentials;  // per thread, then of the observer and of the fences
+
+    std::uint32_t threads() const { return static_cast<std::uint32_t>(nodes.size() - 1); }
+    std::uint32_t phase() const { return nodes.back(); }
+    void set_phase(std::uint32_t phase) { nodes.back() = phase; }
+    Potential& observer() { return potentials[threads()]; }
+    Potential& fences() { return potentials[threads() + 1]; }
+};
 
 }  // namespace fencepost

@@ -19,7 +19,7 @@ Possible::Possible(ThreadGraphs const& graphs, Sources const& sources, OptionLis
 bool Possible::can_be_together(Nodes nodes) {
     if (joint_.empty()) return true;
     auto const mask = anywhere_mask(graphs_, nodes);
-    auto const [at, is_new] = joint_.try_emplace(mask, TuplePool(graphs_.threads.size()));
+    auto const [at, is_new] = joint_.try_emplace(mask, JointNodes(graphs_.threads.size()));
     if (is_new) {
         auto const& all = joint_.at(0);
         for (TupleNumber n = 0; n < all.size(); ++n) at->second.add(widened(graphs_, all[n], mask));
@@ -69,7 +69,7 @@ bool Possible::is_the_last(Option option) {
     return true;
 }
 
-bool Possible::operator()(CausalState const& state) {
+bool Possible::operator()(PotentialState const& state) {
     Nodes const nodes(state.nodes);
     lasts_.clear();
     for (std::uint32_t t = 0; t < state.potentials.size(); ++t) {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "engine/safety/joint_nodes.hpp"
-#include "engine/safety/potential_state.hpp"
+#include "engine/safety/option_lists.hpp"
 
 namespace fencepost {
 
@@ -14,7 +14,7 @@ namespace fencepost {
 struct Prunings {
     bool sources = true;      // options that nobody can have written yet (sources.hpp: written, last)
     bool pairs = true;        // lists that read-coherence forbids (sources.hpp: after)
-    bool joint = true;        // places that the threads cannot reach together
+    bool joint = true;        // nodes that the threads cannot reach together
     bool subsumption = true;  // states above another; without it only equal states are merged
 };
 
@@ -27,7 +27,7 @@ class Possible {
     bool can_be_together(Nodes nodes);
     // Whether there can be the write that an option of `holder` stands for.
     bool has_source(Option option, std::uint32_t holder, Nodes nodes) const;
-    bool operator()(CausalState const& state);
+    bool operator()(PotentialState const& state);
 
   private:
     bool can_follow(Option a, Option b, Nodes nodes) const;
@@ -37,8 +37,8 @@ class Possible {
     Sources const& sources_;
     OptionLists const& lists_;
     Prunings prunings_;
-    std::map<std::uint64_t, TuplePool> joint_;  // by the threads that stand anywhere; empty if not used
-    std::vector<SourceNumber> lasts_;           // of the state that is looked at: what options with U ask for
+    std::map<std::uint64_t, JointNodes> joint_;  // by the threads that stand anywhere; empty if not used
+    std::vector<SourceNumber> lasts_;  // of the state that is looked at: what options with U ask for
 };
 
 // The threads that stand anywhere, as bits; and the tuple with these threads anywhere.

@@ -1,9 +1,10 @@
-// Safety: can a bad state be reached? What bad states are, and what a run to one looks like, for all searches
-// that answer this over the graphs of the threads (coverability.hpp, sra_forward.hpp, sc_search.hpp).
+// Safety: can a bad state be reached? What bad states are, what a run to one looks like, and the forward
+// searches that answer this over the graphs of the threads; coverability.hpp has the backward one.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <vector>
@@ -74,5 +75,55 @@ Outcome go_on(Search& search, Limits const& limits, Watcher const& watcher) {
     }
     return Outcome::violation;
 }
+
+// Can a bad state be reached under sequential consistency? Answered forwards, breadth first, over where the
+// threads stand and what each cell holds; every edge is a step. The answer is exact.
+class ScSearch {
+  public:
+    // Throws std::invalid_argument where write races are asked for: SC orders all writes.
+    ScSearch(ThreadGraphs const& graphs, std::vector<BadStates> const& bad);
+    ~ScSearch();
+
+    // Goes on with the search; `complete` when nothing is left, `violation` when a run to a bad state was
+    // found.
+    Outcome run(Limits const& limits, Watcher const& watcher);
+
+    ForwardStats stats() const;
+    std::vector<RunStep> path() const;
+    std::vector<std::uint32_t> start_nodes() const;  // where the path starts
+
+  private:
+    class Search;
+    std::unique_ptr<Search> search_;
+};
+
+// Can a bad state be reached under SRA? Answered forwards over opSRA, breadth first, with messages and views
+// (sra_messages.hpp) in place of execution graphs; for finding bad states fast. The messages of a cell that
+// can still matter may be without bound, so there is a limit for them. A search that ends without ever having
+// met it has shown that no bad state can be reached.
+//
+// Reads move to the right over steps of other threads: they change the view of their thread only, and what
+// could be read can still be read after a write of another thread. So runs are followed in blocks, some reads
+// and a write or RMW of one thread, and only states between blocks are stored. Before a bad state, each
+// thread does its last reads on its own.
+class ForwardSearch {
+  public:
+    // A state with more than `most_messages` for a cell is left out. Throws std::invalid_argument if this is
+    // 0 or more than 127.
+    ForwardSearch(ThreadGraphs const& graphs, std::vector<BadStates> const& bad, std::uint32_t most_messages);
+    ~ForwardSearch();
+
+    // Goes on with the search; `complete` when nothing is left, `violation` when a run to a bad state was
+    // found.
+    Outcome run(Limits const& limits, Watcher const& watcher);
+
+    ForwardStats stats() const;
+    std::vector<RunStep> path() const;
+    std::vector<std::uint32_t> start_nodes() const;  // where the path starts
+
+  private:
+    class Search;
+    std::unique_ptr<Search> search_;
+};
 
 }  // namespace fencepost

@@ -1,9 +1,8 @@
-#include "engine/safety/sc_search.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/safety/numbered_labels.hpp"
+#include "engine/safety/relevance.hpp"
+#include "engine/safety/safety.hpp"
 #include "engine/safety/sources.hpp"
 #include "engine/state/layout.hpp"
 #include "engine/state/store.hpp"
@@ -27,8 +26,8 @@ struct ScLayout {
 };
 
 // Bad states, for a look at a state.
-struct BadPlaces {
-    BadPlaces(ThreadGraphs const& graphs, NumberedLabels const& labels, BadStates const& bad) {
+struct NumberedBadStates {
+    NumberedBadStates(ThreadGraphs const& graphs, NumberedLabels const& labels, BadStates const& bad) {
         for (std::size_t t = 0; t < bad.nodes.size(); ++t) {
             nodes.emplace_back(graphs.threads[t].nodes.size());
             for (auto node : bad.nodes[t]) nodes[t].add(node);
@@ -59,8 +58,8 @@ class ScSearch::Search {
           next_(layout_.words) {
         for (auto const& states : bad) {
             if (states.race) throw std::invalid_argument("sequential consistency has no races of writes");
-            BadPlaces const places(graphs, labels_, states);
-            if (places.possible) bad_.push_back(places);
+            NumberedBadStates const numbered(graphs, labels_, states);
+            if (numbered.possible) bad_.push_back(numbered);
         }
         for (std::uint32_t x = 0; x < labels_.cells(); ++x)
             layout_.cells[x].set(next_.data(), labels_.initial(x));
@@ -135,7 +134,7 @@ class ScSearch::Search {
     }
 
     bool is_bad(Word const* state) const {
-        return std::ranges::any_of(bad_, [&](BadPlaces const& bad) {
+        return std::ranges::any_of(bad_, [&](NumberedBadStates const& bad) {
             return std::ranges::all_of(
                        bad.threads,
                        [&](std::size_t t) { return bad.nodes[t].has(layout_.nodes[t].get(state)); }) &&
@@ -161,7 +160,7 @@ class ScSearch::Search {
     ThreadGraphs const& graphs_;
     NumberedLabels labels_;
     ScLayout layout_;
-    std::vector<BadPlaces> bad_;
+    std::vector<NumberedBadStates> bad_;
     ExactStore store_;
     std::vector<Word> current_, next_;
     StateNumber expanded_ = 0;  // states before this one

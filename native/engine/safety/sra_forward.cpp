@@ -1,9 +1,8 @@
-#include "engine/safety/sra_forward.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 
 #include "engine/safety/minimal_states.hpp"
+#include "engine/safety/safety.hpp"
 #include "engine/safety/sra_messages.hpp"
 
 namespace fencepost {
@@ -115,7 +114,7 @@ class ForwardSearch::Search {
     bool found() const { return found_ != no_state; }
 
     bool expand_next() {
-        while (expanded_ < states_.size() && !states_.is_lowest(expanded_)) ++expanded_;
+        while (expanded_ < states_.size() && !states_.is_minimal(expanded_)) ++expanded_;
         if (expanded_ == states_.size()) return false;
         messages_.unpack(states_.key(expanded_), states_.numbers(expanded_), state_);
         for (std::uint32_t t = 0; t < threads_ && !found(); ++t) {
@@ -295,7 +294,7 @@ class ForwardSearch::Search {
     SraNeeds needs_;
     SraMessages messages_;
     std::vector<Reads> reads_, last_reads_;  // per thread: in blocks, and before a bad state
-    LowestStates states_;
+    MinimalStates states_;
     StateNumber expanded_ = 0;  // states before this one
     StateNumber found_ = no_state;
     std::size_t bad_found_ = 0;

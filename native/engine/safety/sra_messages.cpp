@@ -62,11 +62,11 @@ void SraMessages::join(SraState const& state, Seen* view, std::uint32_t x, std::
 }
 
 void SraMessages::write(SraState& state, std::uint32_t t, std::uint32_t x, std::uint32_t value) const {
-    auto const place = state.begin[x + 1];
+    auto const index = state.begin[x + 1];
     auto* const view = state.views.data() + t * cells_;
     view[x] = seen(count(state, x));
-    state.messages.insert(state.messages.begin() + place, {value, t});
-    state.message_views.insert(state.message_views.begin() + place * cells_, view, view + cells_);
+    state.messages.insert(state.messages.begin() + index, {value, t});
+    state.message_views.insert(state.message_views.begin() + index * cells_, view, view + cells_);
     for (auto y = x + 1; y <= cells_; ++y) ++state.begin[y];
 }
 
@@ -122,14 +122,14 @@ bool SraMessages::is_readable(SraState const& state, std::uint32_t x, std::uint3
 
 void SraMessages::drop_stale(SraState& state) {
     move_views(state);
-    std::uint32_t kept = 0, place = 0;
+    std::uint32_t kept = 0, index = 0;
     for (std::uint32_t x = 0; x < cells_; ++x) {
         auto const end = state.begin[x + 1];
         state.begin[x] = kept;
-        for (; place < end; ++place) {
-            if (!stays_[place]) continue;
-            state.messages[kept] = state.messages[place];
-            std::copy_n(state.message_views.begin() + place * cells_, cells_,
+        for (; index < end; ++index) {
+            if (!stays_[index]) continue;
+            state.messages[kept] = state.messages[index];
+            std::copy_n(state.message_views.begin() + index * cells_, cells_,
                         state.message_views.begin() + kept * cells_);
             ++kept;
         }
@@ -150,10 +150,10 @@ void SraMessages::move_views(SraState& state) {
     moved_.clear();
     for (std::uint32_t x = 0; x < cells_; ++x) {
         Seen before = 0;  // twice the number of those that stay
-        for (auto place = state.begin[x]; place < state.begin[x + 1]; ++place) {
+        for (auto index = state.begin[x]; index < state.begin[x + 1]; ++index) {
             moved_.push_back(before);
-            moved_.push_back(static_cast<Seen>(before + stays_[place]));
-            before = static_cast<Seen>(before + 2 * stays_[place]);
+            moved_.push_back(static_cast<Seen>(before + stays_[index]));
+            before = static_cast<Seen>(before + 2 * stays_[index]);
         }
         moved_.push_back(before);
     }
@@ -267,9 +267,9 @@ void SraMessages::each_packed_view(State& state, Each each) {
         for (auto x : viewed_) each(state.views[t * cells_ + x]);
     }
     for (std::uint32_t x = 0; x < cells_; ++x) {
-        for (auto place = state.begin[x]; place < state.begin[x + 1]; ++place) {
+        for (auto index = state.begin[x]; index < state.begin[x + 1]; ++index) {
             for (auto y : viewed_) {
-                if (y != x) each(state.message_views[place * cells_ + y]);
+                if (y != x) each(state.message_views[index * cells_ + y]);
             }
         }
     }

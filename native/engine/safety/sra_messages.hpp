@@ -21,8 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/safety/numbered_labels.hpp"
-#include "engine/safety/sra_needs.hpp"
+#include "engine/safety/relevance.hpp"
 
 namespace fencepost {
 

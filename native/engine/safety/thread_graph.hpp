@@ -1,6 +1,6 @@
 // Each thread on its own: where it can stand and what it can do there, if every read may see any value that
 // anyone ever writes to its cell. Safety under SRA is asked over these graphs (coverability.hpp,
-// sra_forward.hpp); the packed states of the explorer are only used to build them.
+// safety.hpp); the packed states of the explorer are only used to build them.
 //
 // A node is an access at which the thread stands, with its registers, or its end. An edge is that access as
 // it happens with one value, and all local instructions up to the next one. Where these fail (an assertion, a

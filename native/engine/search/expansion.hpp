@@ -1,7 +1,7 @@
 // What is done to one state: its checks, and the steps of its threads.
 //
-// Found things are kept as places, a state and a thread; `Replay` (replay.hpp) makes runs of them when the
-// search is over.
+// Findings are kept as a state and a thread. `Replay` (replay.hpp) makes runs of them when the search is
+// over.
 #pragma once
 
 #include <optional>
@@ -20,20 +20,20 @@ namespace fencepost {
 using Accesses = std::span<Access const* const>;
 
 // The next access of a thread in a state; for failures before any access, of no state.
-struct Place {
+struct ThreadInState {
     StateNumber state;
     std::uint32_t thread;
 };
 
 struct Findings {
     struct RacingAccess {
-        Place place;
+        ThreadInState at;
         std::uint32_t other;  // the thread whose next access it races with, or `none`: an earlier one
         Race::Earlier earlier;
     };
-    std::optional<Place> violation;
+    std::optional<ThreadInState> violation;
     std::optional<RacingAccess> race;
-    std::optional<Place> failure;
+    std::optional<ThreadInState> failure;
 };
 
 template <class Monitor>
@@ -79,7 +79,7 @@ class Expansion {
             standings_[t] = &here;
             accesses_[t] = here.access ? &*here.access : nullptr;
             if (!here.access || !here.violation.holds(state())) continue;
-            findings_.violation = Place{n, t};
+            findings_.violation = ThreadInState{n, t};
             return true;
         }
         if (program_.has_non_atomic && !findings_.race) find_race(n);
@@ -146,8 +146,8 @@ class Expansion {
         });
     }
 
-    void note_failure(Place place) {
-        if (!findings_.failure) findings_.failure = place;
+    void note_failure(ThreadInState at) {
+        if (!findings_.failure) findings_.failure = at;
     }
 
     void find_race(StateNumber n) {

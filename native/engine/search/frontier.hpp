@@ -38,7 +38,7 @@ class Frontier {
     bool may_go_deeper() const { return order_ != Order::at_random || at_random_.may_go_deeper(); }
     // How many successors are made before they are stored, and the next states are chosen. With more, the
     // store waits less for memory, and the states are less those that the order asks for. (Of the largest
-    // ones, taking a few from different places leaves out more states than taking one after the other.)
+    // ones, taking a few from different parts leaves out more states than taking one after the other.)
     std::size_t batch() const {
         switch (order_) {
             case Order::breadth_first:

@@ -258,7 +258,7 @@ class ParallelExplorer {
         std::atomic<std::size_t> bytes_ = 0;
     };
 
-    // The bits that do not decide the place in a table.
+    // The bits that do not decide the slot in a table.
     std::uint32_t owner(std::uint64_t hash) const {
         return static_cast<std::uint32_t>((hash & UINT32_MAX) * workers_.size() >> 32);
     }

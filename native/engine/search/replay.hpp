@@ -130,9 +130,9 @@ class Description {
     Description(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, OriginOf origin_of)
         : machine_(machine), symmetry_(symmetry), origin_of_(origin_of) {}
 
-    Violation violation(Place const& place) const {
-        auto replay = run_to(place);
-        auto const t = replay.thread(place.thread);
+    Violation violation(ThreadInState const& at) const {
+        auto replay = run_to(at);
+        auto const t = replay.thread(at.thread);
         auto const a = replay.next_access(t);
         replay.catch_up(t);
         Violation v{replay.run(), t, a.pc, a.cell, a.first, a.second, {}};
@@ -141,8 +141,8 @@ class Description {
     }
 
     Race race(Findings::RacingAccess const& found) const {
-        auto replay = run_to(found.place);
-        auto const t = replay.thread(found.place.thread);
+        auto replay = run_to(found.at);
+        auto const t = replay.thread(found.at.thread);
         if (found.other == none) {
             replay.act(t);
             return {replay.run(), Race::Earlier{found.earlier.write, replay.thread(found.earlier.thread)}};
@@ -154,11 +154,11 @@ class Description {
         return {replay.run(), std::nullopt};
     }
 
-    FailedRun failure(Place const& place) const {
+    FailedRun failure(ThreadInState const& at) const {
         StateList ignored(machine_.words());
         std::vector<Events> traces;
         std::optional<Failure> failure;
-        if (place.state == no_state) {
+        if (at.state == no_state) {
             machine_.start(ignored, failure, &traces);
             Replay replay(machine_, symmetry_);
             std::erase_if(traces[0], [&](Event const& e) { return e.thread == failure->thread; });
@@ -166,8 +166,8 @@ class Description {
             replay.fail(*failure);
             return {replay.run(), *failure};
         }
-        auto replay = run_to(place);
-        auto const t = replay.thread(place.thread);
+        auto replay = run_to(at);
+        auto const t = replay.thread(at.thread);
         machine_.step(replay.state(), t, replay.next_access(t), ignored, failure, &traces);
         replay.act(t);
         replay.fail(*failure);
@@ -175,8 +175,8 @@ class Description {
     }
 
   private:
-    Replay<Monitor> run_to(Place const& place) const {
-        return Replay(machine_, symmetry_, place.state, origin_of_);
+    Replay<Monitor> run_to(ThreadInState const& at) const {
+        return Replay(machine_, symmetry_, at.state, origin_of_);
     }
 
     Machine<Monitor> const& machine_;

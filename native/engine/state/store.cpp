@@ -67,8 +67,8 @@ HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots
     pages_ = budget_.take(count_ * sizeof(std::uint64_t));
 }
 
-// In place, from back to front: an entry's new place is twice the old one, behind everything that has not
-// been moved yet. Only close to the front an entry can stand behind its new place already, and at the end it
+// In place, from back to front: an entry's new slot is twice the old one, behind everything that has not
+// been moved yet. Only close to the front an entry can stand behind its new slot already, and at the end it
 // can be pushed around to the front; those are put in last.
 void HashTable::grow() {
     if (count_ == most_slots) throw OutOfMemory("more states than the store can number");
@@ -79,7 +79,7 @@ void HashTable::grow() {
     for (auto i = old_count; i-- > 0;) {
         auto const entry = std::exchange(slots()[i], 0);
         if (entry == 0) continue;
-        auto at = place(static_cast<std::uint32_t>(entry >> 32));
+        auto at = home(static_cast<std::uint32_t>(entry >> 32));
         bool const behind = at > i;
         while (behind && at < count_ && slots()[at] != 0) ++at;
         if (behind && at < count_) {
@@ -89,7 +89,7 @@ void HashTable::grow() {
         }
     }
     for (auto const entry : late) {
-        auto at = place(static_cast<std::uint32_t>(entry >> 32));
+        auto at = home(static_cast<std::uint32_t>(entry >> 32));
         while (slots()[at] != 0) at = after(at);
         slots()[at] = entry;
     }

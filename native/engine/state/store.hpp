@@ -6,7 +6,7 @@
 // other's can show nothing that the other cannot, so only maximal monitors are kept.
 //
 // States stand in blocks that never move; an open-addressing table holds, per entry, a number and 32 bits of
-// a hash. An entry's place depends on these bits alone, so the table grows without touching the states.
+// a hash. An entry's slot depends on these bits alone, so the table grows without touching the states.
 #pragma once
 
 #include <algorithm>
@@ -165,7 +165,7 @@ class HashTable {
     template <class Same>
     std::uint32_t find(std::uint64_t hash, Same same) {
         std::uint32_t const tag = tag_of(hash);
-        for (free_ = place(tag); slots()[free_] != 0; free_ = after(free_)) {
+        for (free_ = home(tag); slots()[free_] != 0; free_ = after(free_)) {
             if (static_cast<std::uint32_t>(slots()[free_] >> 32) != tag) continue;
             auto const number = static_cast<std::uint32_t>(slots()[free_]) - 1;
             if (same(number)) return number;
@@ -181,11 +181,11 @@ class HashTable {
     void reserve_one() {
         if (size_ * 4 >= count_ * 3) grow();
     }
-    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[place(tag_of(hash))]); }
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[home(tag_of(hash))]); }
     // A number close to where the hash belongs that has the same hash bits, or `no_state`.
     std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
-        auto const first = place(tag);
+        auto const first = home(tag);
         for (std::size_t at = first; at < std::min<std::size_t>(first + 4, count_); ++at) {
             if (slots()[at] == 0) break;
             if (static_cast<std::uint32_t>(slots()[at] >> 32) == tag)
@@ -196,7 +196,7 @@ class HashTable {
 
   private:
     static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-    std::size_t place(std::uint32_t tag) const {
+    std::size_t home(std::uint32_t tag) const {
         return static_cast<std::size_t>((static_cast<std::uint64_t>(tag) * count_) >> 32);
     }
     std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }

@@ -26,12 +26,12 @@ bool BitstateStore::insert(Word const* state, std::uint64_t hash, Origin origin)
     // The lower half of the hash also chooses the worker that a state belongs to.
     std::uint64_t const stride = (hash >> 32 ^ hash * 0x9e3779b97f4a7c15u) | 1;
     bool known = true;
-    std::uint64_t place = hash;
-    for (std::uint32_t i = 0; i < bits_per_state_; ++i, place += stride) {
-        Word const bit = Word{1} << (place % 64);
-        if ((word_of(place) & bit) != 0) continue;
+    std::uint64_t number = hash;
+    for (std::uint32_t i = 0; i < bits_per_state_; ++i, number += stride) {
+        Word const bit = Word{1} << (number % 64);
+        if ((word_of(number) & bit) != 0) continue;
         known = false;
-        word_of(place) |= bit;
+        word_of(number) |= bit;
         ++set_;
     }
     if (known) return false;

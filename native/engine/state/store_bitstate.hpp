@@ -42,7 +42,7 @@ class BitstateStore {
     MemoryBudget const& memory() const { return memory_; }
 
   private:
-    Word& word_of(std::uint64_t place) const { return bits_.as<Word>()[(place & mask_) / 64]; }
+    Word& word_of(std::uint64_t bit) const { return bits_.as<Word>()[(bit & mask_) / 64]; }
 
     MemoryBudget memory_;
     std::size_t words_;
@@ -54,7 +54,7 @@ class BitstateStore {
     Arena origins_;
     Arena waiting_;                                            // states that were not given back yet
     std::unordered_map<StateNumber, std::size_t> waiting_at_;  // where they are there
-    std::vector<std::size_t> unused_;                          // places there that are free again
+    std::vector<std::size_t> unused_;                          // records there that are free again
 };
 
 }  // namespace fencepost

@@ -16,7 +16,7 @@ class WordMap {
     // Nothing if the row is not known yet.
     T* find(Word const* row) const {
         auto const hash = hash_of(row);
-        for (auto at = place(hash); slots_[at].entry != nullptr; at = (at + 1) & (slots_.size() - 1)) {
+        for (auto at = home(hash); slots_[at].entry != nullptr; at = (at + 1) & (slots_.size() - 1)) {
             if (slots_[at].hash != hash) continue;
             // Of one word there is no other with the same hash, since the factor is odd.
             if (length_ == 1 || same_words(slots_[at].entry->row.data(), row, length_))
@@ -51,10 +51,10 @@ class WordMap {
         for (std::size_t i = 0; i < length_; ++i) hash = (hash ^ row[i]) * 0xd6e8feb86659fd93u;
         return hash;
     }
-    std::size_t place(Word hash) const { return static_cast<std::size_t>(hash >> 32) & (slots_.size() - 1); }
+    std::size_t home(Word hash) const { return static_cast<std::size_t>(hash >> 32) & (slots_.size() - 1); }
     void enter(Entry& entry) {
         auto const hash = hash_of(entry.row.data());
-        auto at = place(hash);
+        auto at = home(hash);
         while (slots_[at].entry != nullptr) at = (at + 1) & (slots_.size() - 1);
         slots_[at] = {hash, &entry};
     }

@@ -25,18 +25,18 @@ class PivotSearch {
         for (std::size_t n = 0; n < initial.size(); ++n) add(initial[n], none);
         while (!open_.empty()) {
             if (met_.size() > most_states_) return false;
-            auto const place = std::move(open_.back());
+            auto const here = std::move(open_.back());
             open_.pop_back();
-            if (suspect(place)) return false;
+            if (suspect(here)) return false;
         }
         return true;
     }
 
   private:
-    struct Place {
+    struct PivotState {
         std::vector<Word> state;
         std::uint32_t delayed;  // the cell whose write waits in the buffer, or none
-        auto operator<=>(Place const&) const = default;
+        auto operator<=>(PivotState const&) const = default;
     };
 
     // What others write may have any of their values: there is no need to remember which.
@@ -47,30 +47,30 @@ class PivotSearch {
         for (std::uint32_t x = 0; x < cells_.size(); ++x) {
             if (!cells_[x].written.empty() && x != delayed) machine_.set_cell(state, x, 0);
         }
-        Place place{{state, state + machine_.words()}, delayed};
-        if (met_.insert(place).second) open_.push_back(std::move(place));
+        PivotState next{{state, state + machine_.words()}, delayed};
+        if (met_.insert(next).second) open_.push_back(std::move(next));
     }
 
-    bool suspect(Place const& place) {
-        auto const access = machine_.next_access(place.state.data(), pivot_);
+    bool suspect(PivotState const& here) {
+        auto const access = machine_.next_access(here.state.data(), pivot_);
         if (!access) return false;
         auto const op = access->instruction->op;
         bool const reads = op == Op::load || op == Op::wait;
         if (op == Op::store) {
-            follow(place.state, *access, none);
-            follow(place.state, *access, access->cell);
+            follow(here.state, *access, none);
+            follow(here.state, *access, access->cell);
             return false;
         }
         // While its own write of the cell waits, that is what it reads.
         auto const x = access->cell;
-        bool const open = !cells_[x].written.empty() && x != place.delayed;
-        auto const known = machine_.cell(place.state.data(), x);
+        bool const open = !cells_[x].written.empty() && x != here.delayed;
+        auto const known = machine_.cell(here.state.data(), x);
         for (auto value : open ? cells_[x].held : std::vector<Value>{known}) {
-            auto state = place.state;
+            auto state = here.state;
             machine_.set_cell(state.data(), x, value);
             if (!machine_.enabled(state.data(), pivot_, *access)) continue;
-            if (reads && open && place.delayed != none && others_write_but(x, value)) return true;
-            follow(state, *access, reads ? place.delayed : none);
+            if (reads && open && here.delayed != none && others_write_but(x, value)) return true;
+            follow(state, *access, reads ? here.delayed : none);
         }
         return false;
     }
@@ -100,8 +100,8 @@ class PivotSearch {
     Machine<NoMonitor> machine_;
     StateList successors_;
     std::vector<Events> traces_;
-    std::set<Place> met_;
-    std::vector<Place> open_;
+    std::set<PivotState> met_;
+    std::vector<PivotState> open_;
     std::optional<Failure> ignored_;
 };
 

@@ -38,26 +38,25 @@ class FencePlaces {
 };
 
 template <class Monitor>
-class AloneRun {
+class SoloRun {
   public:
-    // A place that the thread reaches: at an access or a choice, with the events and instructions up to
-    // there.
-    struct Place {
+    // Where the thread stops: at an access or a choice, with the events and instructions up to there.
+    struct Stop {
         std::uint32_t pc;
-        std::uint32_t before;        // the place before, or `none`
+        std::uint32_t before;        // the stop before, or `none`
         std::optional<Event> event;  // what led from there to here
         FencePlaces path;            // since the first write
         CellSet buffered;            // cells that the thread has written
     };
 
-    AloneRun(Program const& program, Machine<Monitor> const& machine, bool through_writes, bool paths)
+    SoloRun(Program const& program, Machine<Monitor> const& machine, bool through_writes, bool paths)
         : program_(program),
           machine_(machine),
           through_writes_(through_writes),
           paths_(paths),
           states_(machine.words()) {}
 
-    // Lets p do its next access, a store, in `state` and run on alone. Calls `read(place, access, value)` at
+    // Lets p do its next access, a store, in `state` and run on alone. Calls `read(stop, access, value)` at
     // every read that takes its value from memory, and ends when that returns true. `superfluous(path)` tells
     // that nobody is interested in what follows on this way.
     template <class Read, class Superfluous>
@@ -65,20 +64,20 @@ class AloneRun {
         clear();
         thread_ = p;
         auto const& code = program_.threads[p].code;
-        Place first{store.pc, none, std::nullopt, FencePlaces(paths_ ? 2 * code.size() : 0), {}};
+        Stop first{store.pc, none, std::nullopt, FencePlaces(paths_ ? 2 * code.size() : 0), {}};
         states_.push(state);
-        places_.push_back(std::move(first));
+        stops_.push_back(std::move(first));
         follow(0, store);
-        for (std::uint32_t n = 1; n < places_.size(); ++n) {
-            if (paths_ && superfluous(places_[n].path)) continue;
-            auto const pc = places_[n].pc;
+        for (std::uint32_t n = 1; n < stops_.size(); ++n) {
+            if (paths_ && superfluous(stops_[n].path)) continue;
+            auto const pc = stops_[n].pc;
             if (code[pc].op == Op::choose) {
                 for (auto target : code[pc].many) run_on(n, target, std::nullopt);
                 continue;
             }
             auto const access = *machine_.next_access(states_[n], p);
             bool const reads = access.instruction->op == Op::load || access.instruction->op == Op::wait;
-            if (reads && machine_.enabled(states_[n], p, access) && !places_[n].buffered[access.cell]) {
+            if (reads && machine_.enabled(states_[n], p, access) && !stops_[n].buffered[access.cell]) {
                 if (read(n, access, machine_.cell(states_[n], access.cell))) return true;
             }
             if (reads || (through_writes_ && access.instruction->op == Op::store)) follow(n, access);
@@ -86,23 +85,23 @@ class AloneRun {
         return false;
     }
 
-    Place const& place(std::uint32_t n) const { return places_[n]; }
+    Stop const& stop(std::uint32_t n) const { return stops_[n]; }
 
-    // The accesses on the way to a place.
+    // The accesses on the way to a stop.
     std::vector<Event> events_to(std::uint32_t n) const {
         std::vector<Event> events;
-        for (; n != none; n = places_[n].before) {
-            if (places_[n].event) events.push_back(*places_[n].event);
+        for (; n != none; n = stops_[n].before) {
+            if (stops_[n].event) events.push_back(*stops_[n].event);
         }
         std::reverse(events.begin(), events.end());
         return events;
     }
 
   private:
-    static constexpr std::size_t most_places = std::size_t{1} << 22;
+    static constexpr std::size_t most_stops = std::size_t{1} << 22;
 
     void clear() {
-        places_.clear();
+        stops_.clear();
         states_.clear();
         std::fill(slots_.begin(), slots_.end(), 0u);
     }
@@ -111,12 +110,12 @@ class AloneRun {
         run_on(n, access.pc + 1, event_of(machine_, states_[n], thread_, access), &access);
     }
 
-    // From place n, after `access` if there is one, run local instructions from pc on to the next place.
+    // From stop n, after `access` if there is one, run local instructions from pc on to the next stop.
     void run_on(std::uint32_t n, std::uint32_t pc, std::optional<Event> event,
                 Access const* access = nullptr) {
         auto const& code = program_.threads[thread_].code;
         now_.assign(states_[n], states_[n] + machine_.words());
-        Place next{pc, n, event, places_[n].path, places_[n].buffered};
+        Stop next{pc, n, event, stops_[n].path, stops_[n].buffered};
         if (access != nullptr) {
             if (!machine_.perform(now_.data(), thread_, *access)) return;
             if (access->instruction->op == Op::store) next.buffered.set(access->cell);
@@ -146,29 +145,29 @@ class AloneRun {
         add(std::move(next));
     }
 
-    void add(Place next) {
-        if (places_.size() > most_places) throw EndlessLocalRun(thread_, next.pc, true);
-        if (places_.size() * 2 >= slots_.size()) grow();
+    void add(Stop next) {
+        if (stops_.size() > most_stops) throw EndlessLocalRun(thread_, next.pc, true);
+        if (stops_.size() * 2 >= slots_.size()) grow();
         auto const mask = slots_.size() - 1;
         auto slot = hash_words(now_.data(), now_.size()) * 31 + next.pc;
         for (slot &= mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
             auto const other = slots_[slot] - 1;
-            auto const& place = places_[other];
-            if (place.pc == next.pc && same_words(states_[other], now_.data(), now_.size()) &&
-                place.buffered == next.buffered && place.path.within(next.path)) {
+            auto const& stop = stops_[other];
+            if (stop.pc == next.pc && same_words(states_[other], now_.data(), now_.size()) &&
+                stop.buffered == next.buffered && stop.path.within(next.path)) {
                 return;
             }
         }
         states_.push(now_.data());
-        places_.push_back(std::move(next));
-        slots_[slot] = static_cast<std::uint32_t>(places_.size());
+        stops_.push_back(std::move(next));
+        slots_[slot] = static_cast<std::uint32_t>(stops_.size());
     }
 
     void grow() {
         slots_.assign(std::max<std::size_t>(slots_.size() * 2, 64), 0u);
         auto const mask = slots_.size() - 1;
-        for (std::uint32_t n = 1; n < places_.size(); ++n) {
-            auto slot = (hash_words(states_[n], now_.size()) * 31 + places_[n].pc) & mask;
+        for (std::uint32_t n = 1; n < stops_.size(); ++n) {
+            auto slot = (hash_words(states_[n], now_.size()) * 31 + stops_[n].pc) & mask;
             while (slots_[slot] != 0) slot = (slot + 1) & mask;
             slots_[slot] = n + 1;
         }
@@ -178,9 +177,9 @@ class AloneRun {
     Machine<Monitor> const& machine_;
     bool through_writes_, paths_;
     std::uint32_t thread_ = 0;
-    StateList states_;  // of the places
-    std::vector<Place> places_;
-    std::vector<std::uint32_t> slots_;  // place + 1 by hash, 0 where empty
+    StateList states_;  // of the stops
+    std::vector<Stop> stops_;
+    std::vector<std::uint32_t> slots_;  // stop + 1 by hash, 0 where empty
     std::vector<Word> now_, earlier_;
 };
 

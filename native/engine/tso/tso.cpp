@@ -30,7 +30,7 @@ class PatternVisitor {
         : program_(program),
           machine_(machine),
           question_(question),
-          alone_(program, machine, false, question.all),
+          solo_(program, machine, false, question.all),
           found_(program.threads.size()) {
         for (auto const& thread : program.threads) reads_ahead_.push_back(reads_ahead(thread, false));
     }
@@ -72,11 +72,11 @@ class PatternVisitor {
             return w.thread != p && w.cell != store.cell && ahead[w.cell];
         });
         if (hopeless) return false;
-        auto const race = [&](std::uint32_t place, Access const& read, Value value) {
+        auto const race = [&](std::uint32_t stop, Access const& read, Value value) {
             for (auto const& w : writes_) {
                 if (w.thread == p || w.cell != read.cell) continue;
                 if (question_.criterion != Criterion::trf && w.value == value) continue;
-                note(n, state, accesses, p, place, read, w.thread);
+                note(n, state, accesses, p, stop, read, w.thread);
                 return !question_.all;
             }
             return false;
@@ -85,14 +85,14 @@ class PatternVisitor {
             return std::any_of(found_[p].begin(), found_[p].end(),
                                [&](Found const& f) { return f.path.within(path); });
         };
-        return alone_.run(state, p, store, race, known);
+        return solo_.run(state, p, store, race, known);
     }
 
-    void note(StateNumber n, Word const* state, Accesses accesses, std::uint32_t p, std::uint32_t place,
+    void note(StateNumber n, Word const* state, Accesses accesses, std::uint32_t p, std::uint32_t stop,
               Access const& read, std::uint32_t other) {
-        auto const& path = alone_.place(place).path;
+        auto const& path = solo_.stop(stop).path;
         std::erase_if(found_[p], [&](Found const& f) { return path.within(f.path); });
-        auto events = alone_.events_to(place);
+        auto events = solo_.events_to(stop);
         events.push_back({p, read.pc, EventKind::read, read.cell, machine_.cell(state, read.cell), 0});
         found_[p].push_back(
             {n, p, other, path, std::move(events), event_of(machine_, state, other, *accesses[other])});
@@ -101,7 +101,7 @@ class PatternVisitor {
     Program const& program_;
     PlainMachine const& machine_;
     TsoQuestion question_;
-    AloneRun<NoMonitor> alone_;
+    SoloRun<NoMonitor> solo_;
     std::vector<std::vector<CellSet>> reads_ahead_;  // per thread and instruction
     std::vector<Write> writes_;                      // what the threads' next steps write
     std::vector<std::vector<Found>> found_;          // per thread; no path includes another
@@ -113,7 +113,7 @@ class AttackVisitor {
     AttackVisitor(Program const& program, PlainMachine const& machine, std::size_t most_bytes)
         : program_(program),
           machine_(machine),
-          alone_(program, machine, true, false),
+          solo_(program, machine, true, false),
           attacks_(program, most_bytes) {
         for (std::uint32_t p = 0; p < program.threads.size(); ++p) {
             reads_ahead_.push_back(reads_ahead(program.threads[p], true));
@@ -142,7 +142,7 @@ class AttackVisitor {
                     attacks_.add({state, machine_.words()}, {n, p, store.cell, read.cell});
                 return false;
             };
-            alone_.run(state, p, store, start, [](FencePlaces const&) { return false; });
+            solo_.run(state, p, store, start, [](FencePlaces const&) { return false; });
         }
         return false;
     }
@@ -155,24 +155,24 @@ class AttackVisitor {
     // The violation from `state` on, which is the one that the attack started from.
     TsoViolation violation(std::vector<Word> const& state) const {
         auto const& start = attacks_.start();
-        AloneRun<NoMonitor> alone(program_, machine_, true, true);
+        SoloRun<NoMonitor> solo(program_, machine_, true, true);
         TsoViolation violation{{}, {}, attacks_.others(state), {}};
-        auto const reached = [&](std::uint32_t place, Access const& read, Value value) {
+        auto const reached = [&](std::uint32_t stop, Access const& read, Value value) {
             if (read.cell != start.x) return false;
-            violation.alone = alone.events_to(place);
+            violation.alone = solo.events_to(stop);
             violation.alone.push_back({start.attacker, read.pc, EventKind::read, read.cell, value, 0});
-            violation.path = alone.place(place).path.elements();
+            violation.path = solo.stop(stop).path.elements();
             return true;
         };
-        alone.run(state.data(), start.attacker, *machine_.next_access(state.data(), start.attacker), reached,
-                  [](FencePlaces const&) { return false; });
+        solo.run(state.data(), start.attacker, *machine_.next_access(state.data(), start.attacker), reached,
+                 [](FencePlaces const&) { return false; });
         return violation;
     }
 
   private:
     Program const& program_;
     PlainMachine const& machine_;
-    AloneRun<NoMonitor> alone_;
+    SoloRun<NoMonitor> solo_;
     Attacks attacks_;
     std::vector<std::vector<CellSet>> reads_ahead_;                // per thread and instruction
     std::vector<CellSet> accessed_by_others_, written_by_others_;  // per thread
