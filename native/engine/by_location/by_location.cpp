@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t most_words = 4;
 
-// Searches the program, and then group after group of topics. What is found does not depend on how many
-// workers there are: the violation, and the race, of the first group.
+// Searches the program, and then one group of topics after the other. The violation and the race reported are
+// those of the first group that has one, for any number of workers.
 template <class Rules>
 class LocationExplorer {
   public:
@@ -50,7 +50,7 @@ class LocationExplorer {
         Topic topic;
     };
 
-    // How a node was reached, or with larger numbers a state on the way to a violation.
+    // How a state on the way to a violation was reached.
     struct Way {
         Origin origin;
         std::vector<std::uint32_t> exchanges;
@@ -61,7 +61,7 @@ class LocationExplorer {
         Origin operator()(StateNumber n) const {
             return n < graph.size() ? graph.origin(n) : path[n - graph.size()].origin;
         }
-        // That are made after the step to n, though its program state is the same before and after.
+        // The exchanges after the step to n, which leave its program state as it is.
         std::vector<std::uint32_t> exchanges(StateNumber n) const {
             return n < graph.size() ? std::vector<std::uint32_t>() : path[n - graph.size()].exchanges;
         }
@@ -72,7 +72,7 @@ class LocationExplorer {
     }
 
     Outcome search() {
-        // What several workers do at a time takes much longer than what one does.
+        // A round of several workers takes much longer than a round of one.
         auto const stop = [&] {
             if (team_.size() > 1) return overseer_.look(progress());
             return overseer_.glance(graph_.size(), [&] { return progress(); });
@@ -126,7 +126,7 @@ class LocationExplorer {
             findings.race = {end_of(*found_[g]), none, {by_write, by_write ? 0 : topic.reader}};
         }
     }
-    // Gives the states on the way numbers after those of the graph's nodes.
+    // The states on the way get the numbers after those of the graph's nodes.
     ThreadInState end_of(Found const& found) {
         auto before = found.path.front().node;
         for (auto const& [node, edge, exchanges] : found.path) {

@@ -1,4 +1,4 @@
-// The door to all searches with the monitor of a model: chooses the search, the monitor and the store.
+// Robustness against a model: chooses the search, the monitor and the store.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ std::vector<PlainState> reachable(Program const& program, std::uint64_t most_sta
 // steps between them (program_graph.hpp), and then for each topic (topics.hpp) where its small monitor can
 // come to along these steps. Of the monitors of a topic in one program state only maximal ones are kept.
 //
-// For a model with rules. Nothing if the program is too wide for this search: too many threads, locations, or
-// different operands.
+// Nothing if the model has no rules, or if the program is too wide for this search: too many threads,
+// locations or different operands.
 std::optional<Result> explore_by_location(Program const& program, Model model, SearchOptions const& options,
                                           Watcher const& watcher);
 

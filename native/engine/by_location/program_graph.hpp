@@ -28,14 +28,14 @@ struct TooManyStands : std::runtime_error {
     TooManyStands() : std::runtime_error("too many different accesses") {}
 };
 
-// Where a thread stands: at which point, and with which operands where it depends on them what it asks.
+// Where a thread stands: at which point, and with which operands if its violations depend on them.
 struct Stand {
     std::uint32_t thread, point;
     std::vector<Value> operands;
     auto operator<=>(Stand const&) const = default;
 };
 
-// Numbers for them, each with a state in which the thread stands so.
+// Numbers for stands, each with an example of a state.
 class Stands {
   public:
     explicit Stands(Program const& program);
@@ -76,7 +76,7 @@ class Stands {
     std::vector<std::pair<Stand, StateNumber>> stands_;
 };
 
-// Some nodes in a row, and then what a worker made of them.
+// Consecutive nodes, and then their successors, made by a worker.
 struct GraphChunk {
     explicit GraphChunk(std::size_t words) : successors(words) {}
 
@@ -173,8 +173,8 @@ class GraphWorker {
     std::size_t labels_sent_ = 0, stands_sent_ = 0;
 };
 
-// Explored breadth first. Workers expand nodes, while one of them stores what was made before, in the order
-// of the nodes: so the graph does not depend on how many they are.
+// Explored breadth first. Workers expand nodes while one of them stores earlier successors, in the order of
+// the nodes, so the graph does not depend on the number of workers.
 template <class Rules>
 class ProgramGraph {
   public:
@@ -235,7 +235,7 @@ class ProgramGraph {
     Origin origin(StateNumber n) const { return store_->origin(n); }
     void load(StateNumber n, Word* state) const { store_->load(n, state); }
 
-    // What a look at single states has found, in the order of their numbers.
+    // What was found in single states; of several, what has the smallest number.
     Findings findings() const {
         Findings all;
         for (auto const& worker : workers_) {
@@ -264,8 +264,8 @@ class ProgramGraph {
         add(chunk);
     }
 
-    // Chunks of nodes that are stored and not expanded; for one worker one at a time, so that states that
-    // come together are expanded together.
+    // Takes chunks of nodes that are not expanded yet. One worker takes one chunk at a time, so that states
+    // stored together are expanded together.
     void send_out() {
         auto const most = workers_.size() == 1 ? 1 : workers_.size() * chunks_per_worker;
         for (; sent_out_ < most && sent_ < store_->size(); ++sent_out_) {
@@ -281,7 +281,7 @@ class ProgramGraph {
         }
     }
 
-    // In three passes, as in search.hpp.
+    // In three passes, as in explorer.hpp.
     void add(GraphChunk& chunk) {
         if (chunk.failed) std::rethrow_exception(chunk.failed);
         translate(chunk);
@@ -311,7 +311,8 @@ class ProgramGraph {
         if (!chunk.keeping.empty()) node[1 + (threads_ + 3) / 4] = chunk.keeping[i];
     }
 
-    // A worker's numbers as the graph numbers them. Its chunks come in the order in which it made them.
+    // Translates a worker's numbers to those of the graph. Its chunks come in the order in which it made
+    // them.
     void translate(GraphChunk const& chunk) {
         for (auto const& label : chunk.labels) {
             auto number = Labels::nothing;

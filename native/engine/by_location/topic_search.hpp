@@ -1,4 +1,4 @@
-// Where the small monitors of a topic can come to along the steps of a program.
+// Which small monitors of a topic can be reached along the steps of a program.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,14 @@ struct GraphStep {
 };
 using GraphPath = std::vector<GraphStep>;
 
-// The search for violations of some topics that exchanges of threads turn into each other.
+// The search for violations of one group of topics at a time; exchanges of threads turn the topics of a group
+// into each other.
 //
 // A slot is a topic at a node. Slots, and the elements there, belong to parts of the search, which depend on
-// the graph alone. It goes in rounds: each part makes the steps of some of its elements, and sends what is
-// new to the parts where it belongs; then each part stores what was sent to it, in the order of the senders.
-// Within either half parts do not look at each other's changes, so several workers can do them at the same
-// time, and the search is the same for any number of workers.
+// the graph alone. The search goes in rounds: each part makes the steps of some of its elements, and sends
+// what is new to the parts where it belongs; then each part stores what was sent to it, in the order of the
+// senders. In either half no part sees the changes of another, so several workers can share them, and the
+// search is the same for any number of workers.
 template <class Graph, std::size_t words>
 class TopicSearch {
   public:
@@ -46,7 +47,7 @@ class TopicSearch {
         std::uint32_t thread;
     };
 
-    // For groups of topics, of which one at a time is taken up.
+    // `groups` are all groups that will be taken up.
     TopicSearch(Graph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
@@ -106,7 +107,7 @@ class TopicSearch {
         return followed;
     }
 
-    // How an element is reached, from a step on that begins the topic.
+    // How an element is reached, from a step that wakes the topic.
     GraphPath path_to(ElementNumber number) const {
         GraphPath path;
         auto const* element = at(number);
@@ -136,7 +137,7 @@ class TopicSearch {
         std::uint32_t topic;                          // within the group
     };
     struct Askers {
-        ThreadBits ever, now;  // who can ask about the topic: some time, and with the next access
+        ThreadBits ever, now;  // threads that can ask about the topic: some time, and with the next access
     };
     // A topic at a node.
     struct TopicAtNode {
@@ -235,7 +236,7 @@ class TopicSearch {
         return work;
     }
 
-    // Sends what the steps of some nodes begin.
+    // Sends what the waking steps of some nodes lead to.
     void begin(std::size_t number, std::size_t first) {
         auto& part = *parts_[number];
         part.clear_sent();
@@ -251,7 +252,7 @@ class TopicSearch {
         send(part);
     }
 
-    // Sends what the steps of some elements lead to, but for those that are superfluous.
+    // Sends what the steps of some elements lead to, except of elements that others cover.
     void go_on(std::size_t number) {
         auto& part = *parts_[number];
         part.clear_sent();
@@ -272,9 +273,9 @@ class TopicSearch {
         send(part);
     }
 
-    // Most of what is reached is covered by what is there, and need not be sent. To see this, the lists of
-    // elements of many slots are walked along at the same time, so that the next elements arrive while
-    // others are looked at.
+    // Most of what is reached is covered by a known element, and need not be sent. To find this out, the
+    // lists of many slots are walked at the same time, so that the next elements arrive from memory
+    // meanwhile.
     void send(Part& part) const {
         for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
             auto& one = part.reached[i];
@@ -357,7 +358,7 @@ class TopicSearch {
         }
     }
 
-    // By control flow alone, who may ever ask; for the next access, where each thread stands.
+    // Which threads may ever ask, by control flow alone; and which ask with their next access.
     void find_askers() {
         auto const& program = graph_.machine().program();
         auto const& stands = graph_.stands();
@@ -385,7 +386,7 @@ class TopicSearch {
                 clear_slots(static_cast<StateNumber>(n), of_stand);
         });
     }
-    // Written at once, never read first: the first access to a page of fresh memory should be a write.
+    // Written without being read: the first access to a page of fresh memory should be a write.
     void clear_slots(StateNumber n, std::vector<Askers> const& of_stand) const {
         bool const can_be_sorted = graph_.keeping(n) != 0;
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
@@ -448,8 +449,8 @@ class TopicSearch {
         part.reached.push_back({bits, to & INT32_MAX, 0, from});
     }
 
-    // Of all bits that exchanges of threads turn into each other while they leave the node and the topic as
-    // they are, a largest number, as far as exchanges one after the other come to it.
+    // Replaces the bits by larger ones as long as an exchange of threads that keeps the node and the topic
+    // gives larger ones.
     void sort(std::uint32_t slot, Bits& bits, std::vector<std::uint32_t>* made) const {
         auto const n = static_cast<StateNumber>(slot / topics_.size());
         auto const topic = topics_[slot % topics_.size()];
@@ -501,7 +502,7 @@ class TopicSearch {
             part.found = {number << 32 | index, static_cast<std::uint32_t>(std::countr_zero(threads))};
     }
 
-    // Without subsumption, whether they are the same.
+    // Without subsumption, whether they are equal.
     bool covers(Word const* larger, Word const* smaller) const {
         Word missing = 0;
         for (std::size_t i = 0; i < words; ++i)

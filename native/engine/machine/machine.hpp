@@ -2,7 +2,7 @@
 //
 // A state says for each thread at which access it stands, the values of all registers and cells, and what
 // the monitor knows. A step is one access of one thread and all its local instructions up to the next access
-// (rocker-2019, Definition 2.4); several successors come from nondeterministic choice alone.
+// (rocker-2019, Definition 2.4). It has several successors only if the program chooses between some.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +82,8 @@ struct LocalStop {
     std::uint32_t where;  // the point, or the pc of the choice
 };
 
-// The monitor that keeps nothing: plain sequential consistency. It has every member that a machine, and a
-// search without violations, asks for.
+// The monitor that keeps nothing, for plain sequential consistency. It has all the members that every monitor
+// needs.
 struct NoMonitor {
     static constexpr bool watches = false;    // it knows when an access is a violation
     static constexpr bool has_modes = false;  // it tells the modes of accesses apart, and knows weak fences
@@ -123,7 +123,7 @@ class Machine {
     // Program state and memory are in the first words, the monitor in the others.
     std::size_t key_words() const { return key_words_; }
 
-    // What a monitor wants told apart beside program state and memory.
+    // What a monitor adds to the key: states are told apart by it as by program state and memory.
     Field const& monitor_key() const { return monitor_key_; }
 
     // All states in which the threads stand at their first accesses, and on demand for each of them what
@@ -285,7 +285,7 @@ class Machine {
         return true;
     }
 
-    // Lets t take no further part.
+    // Ends t, whatever it still had to do.
     void retire(Word* state, std::uint32_t t) const {
         points_[t].set(state, program_.threads[t].ended());
         for (auto const& field : registers_[t]) field.set(state, 0);
@@ -372,7 +372,7 @@ class Machine {
     std::optional<Wide> try_number(Word const* state, std::uint32_t t, std::uint32_t expression) const {
         return evaluate(program_.expressions[expression], state, registers_[t].data());
     }
-    // For operands of an access at which t stands: `arrives` has seen that they have a value.
+    // For operands of an access at which t stands; `arrival_failure` has checked that they have a value.
     Wide number(Word const* state, std::uint32_t t, std::uint32_t expression) const {
         return *try_number(state, t, expression);
     }
@@ -402,8 +402,8 @@ class Machine {
         return written.has_value();
     }
 
-    // An access that nobody else can see; false if it is blocked, which it then stays. It leaves the monitor
-    // as it is, but for the fences in an SC fence.
+    // A local access; false if it is blocked, and then it is blocked for ever. The monitor only hears of the
+    // fences in an SC fence.
     bool act_alone(Word* state, std::uint32_t t, Access const& a, Events* trace) const {
         auto const& i = *a.instruction;
         if (!enabled(state, t, a)) return false;
@@ -452,7 +452,7 @@ class Machine {
         }
     }
 
-    // Why t cannot stand at this access: an operand divides by 0 or its index is out of range.
+    // Why t cannot stand at this access: an operand divides by 0, or the index is out of range.
     std::optional<FailureKind> arrival_failure(Word const* state, std::uint32_t t, std::uint32_t pc) const {
         auto const& i = program_.threads[t].code[pc];
         auto const fails = [&](std::uint32_t e) {
@@ -489,7 +489,7 @@ class Machine {
             stand(state, t, stop.where);
         } else {
             diverge(state, t);
-            trace.clear();  // what it does for ever nobody sees
+            trace.clear();  // an endless local run is not shown
         }
         if (traces != nullptr) traces->push_back(std::move(trace));
     }

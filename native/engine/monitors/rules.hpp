@@ -64,10 +64,10 @@ constexpr bool is_kept(View view) {
     return view != View{none};
 }
 
-// The sets and views that a program needs. Not kept are
+// The sets and views of a monitor, named as in the papers. Not kept, since no violation depends on them, are
 //   MSC[x]         where x is never written;
-//   WSC[x], W[x]   where x is never written, or never read: nobody learns anything from them;
-//   A[t]           where t has no acquire fence: nobody asks for it;
+//   WSC[x], W[x]   where x is never written, or never read: no thread learns from them;
+//   A[t]           where t has no acquire fence: no rule asks for it;
 //   R[t]           where t has no release fence: it stays what it was at the start, and one view that knows
 //                  nothing serves all such threads.
 class MonitorParts {

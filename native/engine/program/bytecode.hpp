@@ -76,7 +76,7 @@ enum class Op : std::uint8_t {
     acquire_fence,
     release_fence,
     acquire_release_fence,
-    drain,  // an SC fence where nothing but a store buffer asks for it: a local instruction
+    drain,  // an SC fence that only a store buffer can notice: a local instruction
 };
 
 constexpr std::uint32_t none = UINT32_MAX;
@@ -145,8 +145,8 @@ struct Cell {
     StaleValue stale(Value v) const { return {plain.of(v), free.of(v)}; }
 };
 
-// What changes places when two threads do, so that the program stays the same: cells, and values in some
-// cells and registers (src/fencepost/static/symmetry.py).
+// Two threads exchanged, together with some cells and with some values in cells and registers, so that the
+// program stays the same (src/fencepost/static/symmetry.py).
 struct Exchange {
     struct RegisterAt {
         std::uint32_t thread, pc, reg;
@@ -162,13 +162,13 @@ struct Exchange {
 
     std::uint32_t thread(std::uint32_t t) const { return t == first ? second : t == second ? first : t; }
     std::uint32_t cell(std::uint32_t x) const;
-    // What becomes of v in cell x.
+    // What the exchange makes of v in cell x.
     Value value(std::uint32_t x, Value v) const;
 };
 
 struct Program {
     Value max_value = 255;
-    bool wraps = true;        // values are taken modulo max_value + 1; else one outside ends the search
+    bool wraps = true;        // values are taken modulo max_value + 1; else a larger one ends the search
     std::vector<Cell> cells;  // the last one is reserved for SC fences
     std::vector<Expression> expressions;
     std::vector<Thread> threads;

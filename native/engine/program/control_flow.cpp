@@ -23,7 +23,7 @@ CellSet cells_of(Instruction const& instruction) {
 }
 
 std::vector<CellSet> reads_ahead(Thread const& thread, bool through_writes) {
-    // What can be read from an instruction on, itself included; the least solution, backwards.
+    // The cells that can be read from an instruction on, itself included: the least fixpoint, backwards.
     std::vector<CellSet> from(thread.code.size() + 1), after(thread.code.size());
     for (bool changed = true; changed;) {
         changed = false;

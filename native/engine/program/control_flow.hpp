@@ -1,4 +1,4 @@
-// What a thread can come to, by its control flow alone.
+// What a thread can do next and later, by its control flow alone.
 #pragma once
 
 #include <bitset>

@@ -104,7 +104,7 @@ class ProgramBuilder {
         program_.exchanges.push_back(std::move(e));
     }
 
-    // Checks what was built so far. One may go on building, and finish another one.
+    // Checks what was built so far. The builder can be used further, and finish other programs.
     Program finish() const {
         Program program = program_;
         program.finish();

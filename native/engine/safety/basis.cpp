@@ -69,7 +69,7 @@ std::vector<ItemNumber> Basis::minimal() {
     return result;
 }
 
-// Drops the state if one below it has come since.
+// Drops the state if one below it has been kept since.
 bool Basis::is_dropped(ItemNumber item) {
     if (!items_[item].kept) return true;
     if (!subsumption_) return false;
@@ -113,7 +113,7 @@ Basis::Options Basis::options_of(PotentialState const& state) const {
             }
         }
     }
-    // In an order that has nothing to do with the program, so that the two first ones tell states apart well.
+    // In an order that has nothing to do with the program, so that the first two tell states apart well.
     std::sort(options.all.begin(), options.all.end(), [](auto a, auto b) { return mixed(a) < mixed(b); });
     options.all.erase(std::unique(options.all.begin(), options.all.end()), options.all.end());
     return options;

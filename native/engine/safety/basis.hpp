@@ -2,8 +2,8 @@
 // bad one.
 //
 // A state is looked up by where its threads stand, once for each set of threads that stand anywhere in some
-// state, and by two of its options: of a state below another, all options are among the other's. So only
-// states with the right two options are compared, not all.
+// state, and by two of its options. If a state is below another, its options are among those of the other, so
+// only states with the right two options need to be compared.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class Basis {
 
     // Whether a kept state is below this one.
     bool covers(PotentialState const& state) { return is_covered(state, no_item); }
-    // Keeps a state that is not covered; it waits to be gone back from.
+    // Keeps a state that is not covered; it waits for its predecessors to be searched.
     ItemNumber keep(PotentialState const& state, BackStep const& step);
-    // The next state to go back from, one with the fewest options, of these the youngest; none if none waits.
-    // States that have come to be covered are dropped.
+    // The next state to go back from: the youngest of those with the fewest options; none if none waits.
+    // States that are covered by now are dropped.
     ItemNumber next();
     // Whether it has not been dropped.
     bool has(ItemNumber item) const { return items_[item].kept; }

@@ -115,7 +115,7 @@ class Coverability::Search {
     std::uint32_t in_block(std::uint32_t t) const { return threads_ + 1 + t; }
     std::uint32_t thread_of(std::uint32_t phase) const { return phase < free() ? phase : phase - free() - 1; }
 
-    // What can lead to a node: reads (and silent steps); a write or nothing, so that a block ends there.
+    // What can lead to a node: reads and silent steps; a write, or nothing at the start, where a block ends.
     struct Ends {
         bool read = false, write = false;
     };
@@ -128,7 +128,7 @@ class Coverability::Search {
         return ends;
     }
 
-    // Adds the state in its phase, if something can be undone in it, and in those that follow at once.
+    // Adds the state in its phase, if something can be undone there, and in the phases that follow at once.
     void arrive(PotentialState const& state, BackStep const& step) {
         auto const phase = state.phase();
         if (phase == free()) return add(state, step);
@@ -241,8 +241,8 @@ class Coverability::Search {
         }
     }
 
-    // An SC fence makes the thread and the fences so far know the same, all that either knew. A list is
-    // possible after it iff it was so for both before.
+    // After an SC fence the thread and the fences so far know the same: all that either knew. A list is
+    // possible after it iff it was possible for both before.
     void fence_back(PotentialState& state, BackStep const& step) {
         auto& own = state.potentials[step.thread];
         own.insert(own.end(), state.fences().begin(), state.fences().end());
@@ -251,7 +251,7 @@ class Coverability::Search {
     }
 
     // WRITE of Figure 4. In a list of the writer every option on the cell is from this write. In a list of
-    // another thread some last ones of its options on the cell are; what follows the first of these must have
+    // another thread a suffix of its options on the cell is; what follows the first of these must have
     // been possible for the writer. The others stay, so they do not ask for the last write; one that asked
     // for an overwritten write has it now.
     template <class Then>

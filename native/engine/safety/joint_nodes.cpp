@@ -68,7 +68,8 @@ class Joint {
         });
     }
 
-    // Whether t can read, or modify, the initial value: it, or everyone, may not have written the cell.
+    // Whether t can read, or modify, the initial value: t, and for an RMW every thread, may not have written
+    // the cell.
     bool initial_is_there(std::vector<std::uint32_t> const& at, std::uint32_t t, std::uint32_t cell,
                           bool modifies) const {
         if (!modifies) return sources_.never_wrote(t, at[t], cell);

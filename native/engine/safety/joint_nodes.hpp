@@ -33,10 +33,10 @@ class JointNodes {
     std::vector<std::uint32_t> slots_;  // tuple + 1 by hash, 0 where empty
 };
 
-// The tuples that the threads can reach together in blocks (coverability.hpp), each thread right after a
-// write or at its start, if a read may take any value that some thread can have written before its present
-// node, and an RMW any that can be the last one of its writer: all such tuples that SRA reaches, and more.
-// Nothing if there are more than `most`.
+// An over-approximation of the tuples that the threads can reach together between blocks (coverability.hpp),
+// where each thread is at its start or right after a write: a read may take any value that some thread can
+// have written before its present node, an RMW any that can be the last one of its writer. Nothing if there
+// are more than `most`.
 std::optional<JointNodes> joint_tuples(ThreadGraphs const& graphs, Sources const& sources, std::size_t most);
 
 }  // namespace fencepost

@@ -1,6 +1,6 @@
-// The states met by a forward search in which one can be above another: a state is a key and a row of
-// numbers, and of two with the same key the one with lower numbers can do all that the other can. Only the
-// minimal need be looked at; all remember where they came from.
+// The states met by a forward search. A state is a key and a row of numbers; of two with the same key, the
+// one with lower numbers can do all that the other can. So only minimal states are searched, but all remember
+// where they came from.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ class MinimalStates {
   public:
     MinimalStates() : memory_(SIZE_MAX), records_(memory_, sizeof(Record) / sizeof(Word)), table_(memory_) {}
 
-    // Whether the state is above no other; then its number is the last one. Equal keys have equally many
-    // numbers. `parent` is no_state for an initial state.
+    // Whether the state is above no other; then its number is the last one. States with the same key have
+    // rows of the same length. `parent` is no_state for an initial state.
     bool add(Bytes key, Bytes numbers, StateNumber parent, std::uint32_t thread);
 
     std::uint8_t const* key(StateNumber n) const { return record(record(n).first).data; }
@@ -33,7 +33,7 @@ class MinimalStates {
     }
     StateNumber parent(StateNumber n) const { return record(n).parent; }
     std::uint32_t thread(StateNumber n) const { return record(n).thread; }
-    // Whether none that is below it has come since.
+    // Whether no state below it has been added since.
     bool is_minimal(StateNumber n) const { return record(n).minimal; }
 
     std::size_t size() const { return records_.size(); }

@@ -57,8 +57,8 @@ class OptionLists {
     bool is_on(Option option, std::uint32_t cell) const { return sources_[option.source()].cell == cell; }
     std::size_t on_cell(ListNumber list, std::uint32_t cell) const;
 
-    // How many of the last options on the cell can be taken by a write, the source; and how many must be,
-    // since one of them asks for the last write.
+    // How many of the last options on the cell can be from the write `source`; and how many must be, since
+    // one of them asks for the last write.
     std::size_t taken_at_most(ListNumber list, std::uint32_t cell, SourceNumber source) const;
     std::size_t taken_at_least(ListNumber list, std::uint32_t cell) const;
 
@@ -96,7 +96,7 @@ using Potential = std::vector<ListNumber>;
 void keep_longest(Potential& potential, OptionLists const& lists);
 
 // A state of the backward search: where each thread stands, in which phase the search is (coverability.hpp),
-// and the potential of each thread, of who observes the final memory, and of the SC fences.
+// and the potentials of the threads, of the observer of the final memory, and of the SC fences.
 struct PotentialState {
     std::vector<std::uint32_t> nodes;   // per thread, then the phase
     std::vector<Potential> potentials;  // per thread, then of the observer and of the fences

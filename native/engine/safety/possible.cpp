@@ -58,7 +58,7 @@ bool Possible::can_follow(Option a, Option b, Nodes nodes) const {
     return writer != later.writer || sources_.after(writer, nodes[writer], a.source(), b.source());
 }
 
-// A cell has one last write: options that ask for it ask for the same.
+// A cell has one last write, so all options that ask for it must have the same source.
 bool Possible::is_the_last(Option option) {
     if (option.flag() != Flag::U) return true;
     for (auto other : lasts_) {

@@ -1,6 +1,6 @@
-// Which states of the backward search a run can have at all. A state is possible if some reachable execution
-// graph could match it (sra-2020, Definition 5.13), as far as simple facts about each thread tell
-// (sources.hpp). What is not possible is left out; none of this changes an answer.
+// Which states of the backward search can occur in a run. A state is possible if, by simple facts about each
+// thread (sources.hpp), some reachable execution graph could match it (sra-2020, Definition 5.13). Others are
+// left out, which changes no answer.
 #pragma once
 
 #include <map>

@@ -45,7 +45,7 @@ struct ForwardStats {
     std::uint64_t transitions = 0;
     std::uint64_t waiting = 0;
     std::size_t bytes = 0;
-    bool truncated = false;  // some states were left out, so that an exhausted search proves nothing
+    bool truncated = false;  // some states were left out: that the search has ended proves nothing
 };
 
 // Lets a forward search go on until it has found a bad state, has nothing left, or meets a limit.
@@ -98,12 +98,12 @@ class ScSearch {
 };
 
 // Can a bad state be reached under SRA? Answered forwards over opSRA, breadth first, with messages and views
-// (sra_messages.hpp) in place of execution graphs; for finding bad states fast. The messages of a cell that
-// can still matter may be without bound, so there is a limit for them. A search that ends without ever having
-// met it has shown that no bad state can be reached.
+// (sra_messages.hpp) in place of execution graphs, to find bad states fast. There may be unboundedly many
+// messages of a cell that still matter, so their number is limited. A search that ends without having met the
+// limit has shown that no bad state can be reached.
 //
-// Reads move to the right over steps of other threads: they change the view of their thread only, and what
-// could be read can still be read after a write of another thread. So runs are followed in blocks, some reads
+// Reads commute to the right with steps of other threads: they only change the view of their thread, and what
+// can be read can still be read after a write of another thread. So runs are followed in blocks, some reads
 // and a write or RMW of one thread, and only states between blocks are stored. Before a bad state, each
 // thread does its last reads on its own.
 class ForwardSearch {

@@ -25,7 +25,7 @@ struct ScLayout {
     std::size_t words;
 };
 
-// Bad states, for a look at a state.
+// Bad states with numbered values, to hold against a state.
 struct NumberedBadStates {
     NumberedBadStates(ThreadGraphs const& graphs, NumberedLabels const& labels, BadStates const& bad) {
         for (std::size_t t = 0; t < bad.nodes.size(); ++t) {

@@ -88,7 +88,7 @@ bool Sources::unite(Facts& facts, Facts const& more) {
     return changed;
 }
 
-// Brings what is so before the edge behind it; whether that was new.
+// Carries the facts before the edge to the node behind it; whether any of them was new there.
 bool Sources::flow(std::uint32_t thread, LocalEdge const& edge) {
     Facts now = facts_[thread][edge.from];
     if (edge.label.writes()) {

@@ -4,13 +4,13 @@
 //
 //   written(s)   the writes that w can have done on some way to s;
 //   last(s)      the last one to each cell on some way to s, or none, written ⊥x;
-//   after(s)     pairs (a, b): on some way to s, w wrote a, and b is by w and not overwritten by it when it
-//   wrote
-//                a, or was written later. Who has read a can read b only then (read-coherence). With b = ⊥y:
-//                w had not written y when it wrote a, so that the initial value of y can still be read.
+//   after(s)     pairs (a, b): on some way to s, w wrote a, and b is a write of w that was not overwritten by
+//                w when it wrote a, or that came later. Only then can a thread that has read a still read b
+//                (read-coherence). With b = ⊥y: w had not written y when it wrote a, so that the initial
+//                value of y can still be read.
 //
-// A thread that may stand anywhere stands at `ThreadGraph::anywhere`, where everything holds that holds
-// somewhere. The initial memory is a writer of its own, `initial_writer` (design.md, section 6).
+// A thread that may stand anywhere stands at `ThreadGraph::anywhere`: whatever holds at some node holds
+// there. The initial memory is a writer of its own, `initial_writer` (design.md, section 6).
 #pragma once
 
 #include <cstdint>
@@ -78,11 +78,11 @@ class Sources {
     bool never_wrote(std::uint32_t thread, std::uint32_t node, std::uint32_t cell) const {
         return facts_[thread][node].last.has(counts_[thread] + cell);
     }
-    // Whether both can have been done, so that who has read `a` can still read `b`.
+    // Whether a thread that has read `a` can still read `b`.
     bool after(std::uint32_t thread, std::uint32_t node, SourceNumber a, SourceNumber b) const {
         return !paired_[thread] || facts_[thread][node].after[index_[a]].has(index_[b]);
     }
-    // Whether the initial value of the cell can still be read by who has read `a`.
+    // Whether a thread that has read `a` can still read the initial value of the cell.
     bool initial_after(std::uint32_t thread, std::uint32_t node, SourceNumber a, std::uint32_t cell) const {
         return !paired_[thread] || facts_[thread][node].after[index_[a]].has(counts_[thread] + cell);
     }

@@ -8,8 +8,8 @@
 namespace fencepost {
 namespace {
 
-// Where a thread can come from a state by reads and silent steps alone, and with which views: the lowest ones
-// for each node.
+// The nodes that a thread can reach from a state by reads and silent steps alone, each with the minimal views
+// that it can have there.
 class Reads {
   public:
     // A read or silent step, and where it leads.
@@ -62,7 +62,7 @@ class Reads {
         }
     }
 
-    // Adds `node` with `view_`, unless it is there with a lower one.
+    // Adds `node` with `view_`, unless it has been reached with a lower one.
     void add(std::uint32_t node, std::uint32_t before, std::uint32_t edge, std::uint32_t message) {
         for (auto n = at_node_[node]; n != none; n = reached_[n].beside) {
             if (is_below(view(n), view_.data())) return;
@@ -162,8 +162,8 @@ class ForwardSearch::Search {
         }
     }
 
-    // Lets t do a block in every way: `each` gets the last one of its reads and the edge of its write, and
-    // finds the state after them in `next_`. It returns whether to go on.
+    // Lets t do a block in every way. `each` is called with the last of its reads and the edge of its write,
+    // and finds the state after them in `next_`; it returns whether to go on.
     template <class Each>
     void each_block(SraState const& state, std::uint32_t t, Each each) {
         auto& reads = reads_[t];

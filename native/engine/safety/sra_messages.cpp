@@ -162,7 +162,7 @@ void SraMessages::move_views(SraState& state) {
     });
 }
 
-// Whoever reads x has seen what `low` says, so nobody else can tell them less.
+// Every thread that reads x has seen what `low` says, so a lower view of x tells them nothing.
 void SraMessages::raise(Seen* view) const {
     for (std::uint32_t x = 0; x < cells_; ++x) {
         if (!cell_[x].race) view[x] = std::max(view[x], cell_[x].low);
@@ -191,7 +191,7 @@ bool SraMessages::tells_others(SraState const& state, std::uint32_t t) const {
     return false;
 }
 
-// Every thread that the message can tell something knows what `lowest_` says.
+// Every thread that can still learn from the message knows what `lowest_` says.
 void SraMessages::raise_message(SraState& state, std::uint32_t x, std::uint32_t j) {
     for (std::uint32_t y = 0; y < cells_; ++y) lowest_[y] = cell_[y].top;
     for (std::uint32_t t = 0; t < threads_; ++t) {
@@ -206,7 +206,7 @@ void SraMessages::raise_message(SraState& state, std::uint32_t x, std::uint32_t 
 }
 
 // Whether message j of x can still add to the view of t. A thread that reads x and has seen the message knows
-// all that it says; for one that does RMWs only its view need not tell whether it has.
+// all that it says. For one that only does RMWs the view need not say whether it has.
 bool SraMessages::tells(SraState const& state, std::uint32_t x, std::uint32_t j, std::uint32_t t) const {
     auto const node = state.nodes[t];
     if (j + 1 == count(state, x) && needs_.modifies(t, node, x)) return true;
@@ -250,8 +250,8 @@ void SraMessages::unpack(std::uint8_t const* key, Seen const* views, SraState& s
     each_packed_view(state, [&](Seen& view) { view = *views++; });
 }
 
-// Those of cells that somebody reads or can have a race on: the others are as high as can be. What a message
-// says about its own cell is known.
+// Packed are the views of cells that some thread reads or can have a race on: the others are as high as can
+// be. What a message says about its own cell is known.
 template <class State, class Each>
 void SraMessages::each_packed_view(State& state, Each each) {
     viewed_.clear();

@@ -14,8 +14,7 @@
 // that it is one that has gone, after message j - 1 and before j.
 //
 // Of two states that differ in views only, the one with lower views can do all that the other can. What a
-// view says that is of no consequence is made as high as can be, so that more states are alike or above
-// others.
+// view says without consequence is made as high as can be, so that more states are equal or comparable.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace fencepost {
 namespace {
 
-// Finds nodes, edges and the values that cells can hold together: each can bring more of the others.
+// Finds nodes, edges and the values of cells together, since each can bring more of the others.
 class Builder {
   public:
     Builder(Program const& program, std::size_t most_nodes)
@@ -123,7 +123,7 @@ class Builder {
         for (auto const& reader : readers_[cell]) open_.push_back({reader.thread, reader.node, v});
     }
 
-    // The node where t stands in this state, in which nothing else counts.
+    // The node where t stands in this state; nothing else in the state counts.
     std::uint32_t node_of(std::uint32_t t, Word const* from) {
         std::vector<Word> state(from, from + machine_.words());
         for (std::uint32_t u = 0; u < program_.threads.size(); ++u) {

@@ -64,7 +64,7 @@ class Expansion {
         for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(i, no_state, 0, i);
         if (failure) note_failure({no_state, none});
     }
-    // The successors and their origins; what was there before is forgotten.
+    // Swaps the successors and their origins with the given lists, whose contents are dropped.
     void hand_over(StateList& successors, std::vector<Origin>& origins) {
         std::swap(successors_, successors);
         std::swap(origins_, origins);
@@ -72,7 +72,7 @@ class Expansion {
     }
     void clear_successors() { successors_.clear(); }
 
-    // Looks at the state, whose number is n; true if it violates robustness.
+    // Checks the state, which has number n; true if it violates robustness.
     bool check(StateNumber n) {
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             auto& here = known_.standing(state(), t);
@@ -95,7 +95,7 @@ class Expansion {
   private:
     using Threads = PersistentSets::Threads;
 
-    // Steps these threads; whether one of them got on in its code (see persistent_sets.hpp).
+    // Steps these threads; true if one of them advanced in its code (persistent_sets.hpp).
     bool step(StateNumber n, Threads threads) {
         bool forwards = false;
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
@@ -131,7 +131,7 @@ class Expansion {
         return forwards;
     }
 
-    // Of the successor i, as number `choice` of its step.
+    // For successor i, which is number `choice` of its step.
     void add_origin(std::size_t i, StateNumber parent, std::uint32_t t, std::size_t choice) {
         if (i >= origins_.size()) make_room_for_origins();
         origins_[i] = {parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff};

@@ -1,4 +1,4 @@
-// The search itself, for any monitor, any store, and whoever wants to look at each state.
+// The search itself, for any monitor, any store, and any visitor of the states.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@
 
 namespace fencepost {
 
-// Ends a search at its limits, and tells whoever watches it how far it is.
+// Ends a search at its limits, and reports its progress to the watcher.
 class Overseer {
   public:
     Overseer(Limits const& limits, Watcher const& watcher) : limits_(limits), watcher_(watcher) {}
 
-    // Why the search has to end now, if it has to. The time need not be filled in.
+    // Why the search has to end now, if it has to. `now.seconds` need not be set.
     std::optional<Outcome> look(Progress now) {
         if (now.states >= limits_.states) return Outcome::state_limit;
         now.seconds = seconds();
@@ -29,7 +29,7 @@ class Overseer {
         if (watcher_ && watcher_(now)) return Outcome::interrupted;
         return std::nullopt;
     }
-    // For those who would do this often: counts the states, and looks at the rest now and then.
+    // The same for frequent calls: checks the number of states each time, and the rest now and then.
     template <class Count>
     std::optional<Outcome> glance(std::uint64_t states, Count progress) {
         if (states >= limits_.states) return Outcome::state_limit;
@@ -49,7 +49,8 @@ class Overseer {
     double next_report_ = seconds_between_reports;
 };
 
-// Looks at states on behalf of a question that the monitor does not answer; has states of its own to work on.
+// A visitor looks at each state for a question that the monitor does not answer. It may have states of its
+// own to work on. This one does nothing.
 struct NoVisitor {
     template <class Monitor>
     NoVisitor(Program const&, Machine<Monitor> const&) {}
@@ -61,7 +62,7 @@ struct NoVisitor {
     std::size_t bytes() const { return 0; }
 };
 
-// Runs a search, and puts down how it ended.
+// Runs a search, and records how it ended.
 template <class Search>
 void run_search(Result& result, Search search) {
     try {
@@ -82,7 +83,7 @@ void run_search(Result& result, Search search) {
     }
 }
 
-// Only a store that forgets states differs from search to search.
+// Only a store that forgets states depends on the variation.
 template <class Store>
 Store make_store(std::size_t words, std::size_t key_words, std::size_t bytes, Variation const& variation) {
     if constexpr (std::is_constructible_v<Store, std::size_t, std::size_t, std::size_t, Variation const&>) {
@@ -160,7 +161,7 @@ class Explorer {
         return Outcome::complete;
     }
 
-    // Checks and steps a state, unless it is superfluous; true ends the search.
+    // Checks and steps a state, unless another one covers it; true ends the search.
     bool expand(StateNumber n) {
         if (!store_.load(n, expansion_.state())) return false;
         if (expansion_.check(n)) return true;
@@ -169,8 +170,8 @@ class Explorer {
         return false;
     }
 
-    // Several passes, so that the table's cache lines, and then those of a state that is probably the same,
-    // arrive while others are worked on.
+    // In several passes, so that the cache lines of the table, and then those of a state that is probably the
+    // same, arrive meanwhile.
     void store_successors() {
         auto& successors = expansion_.successors();
         auto const count = successors.size();

@@ -10,8 +10,8 @@
 
 namespace fencepost {
 
-// Breadth first they are simply those from a number on. Largest first takes a state whose monitor has most
-// elements, since it makes most others superfluous.
+// Breadth first, they are simply all states from a number on. Largest first takes a state whose monitor has
+// the most elements, since it covers the most others.
 class Frontier {
   public:
     Frontier(Order order, Variation const& variation) : order_(order), at_random_(variation) {}
@@ -36,9 +36,9 @@ class Frontier {
         return n;
     }
     bool may_go_deeper() const { return order_ != Order::at_random || at_random_.may_go_deeper(); }
-    // How many successors are made before they are stored, and the next states are chosen. With more, the
-    // store waits less for memory, and the states are less those that the order asks for. (Of the largest
-    // ones, taking a few from different parts leaves out more states than taking one after the other.)
+    // How many successors are made before they are stored and the next states are chosen. With more, the
+    // store waits less for memory, but the order is kept less strictly. (Largest first, taking a few states
+    // at once even leaves out more states than taking one at a time.)
     std::size_t batch() const {
         switch (order_) {
             case Order::breadth_first:

@@ -5,9 +5,9 @@
 // value that its access finds. Both are few, while states are many. So each such step is run by the machine
 // once, and what it changed is kept: bits of words that get other values, and an update of the monitor.
 //
-// Not kept are steps with several outcomes, or without end, where the thread passes fences on the way: there
-// the machine tells outcomes apart by the monitor. Nor is anything more kept when there is too much of it: a
-// program that counts to a million does nothing twice.
+// Not kept are steps with several outcomes, or endless ones, in which the thread passes fences: there the
+// machine tells outcomes apart by the monitor. And no more steps are kept when there are too many: a program
+// that counts to a million does nothing twice.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct KnownStep {
     std::uint32_t first = 0;  // outcome
     std::uint16_t count = 0;
     bool is_known = false;
-    bool is_kept = false;  // else the machine has to be asked each time
+    bool is_kept = false;  // else the machine runs it each time
     bool fails = false;    // the program goes wrong in it
 };
 
@@ -148,7 +148,7 @@ class KnownSteps {
         return step;
     }
 
-    // Whether the traces tell all fences that the thread has passed, and the monitor decides nothing.
+    // Whether the traces show all fences that the thread has passed, and nothing depends on the monitor.
     bool has_one_way(std::uint32_t t) {
         auto const& thread = machine_.program().threads[t];
         if (std::ranges::none_of(thread.code, [](auto const& i) { return i.is_fence() && !i.is_access(); }))

@@ -16,7 +16,7 @@ namespace fencepost {
 // `at_random` is depth first, with the successors of each state in random order.
 enum class Order : std::uint8_t { breadth_first, depth_first, largest_first, by_location, at_random };
 
-// Which states are kept: those with maximal monitors, all, all in less memory, or hardly anything of them.
+// Which states are kept: those with maximal monitors, all, all in less memory, or only a few bits of each.
 enum class StoreKind : std::uint8_t { maximal, exact, compressed, bitstate };
 
 struct Limits {
@@ -29,7 +29,7 @@ struct SearchOptions {
     Order order = Order::breadth_first;
     StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
-    std::uint32_t threads = 1;   // that search together; at random, one does
+    std::uint32_t threads = 1;   // that search together; a search at random has one
     Limits limits;
     Variation variation;
 };
@@ -51,8 +51,8 @@ struct Violation {
     std::vector<Value> awaited;  // the values a `wait` waits for
 };
 
-// The last event races with the one before it, or where `earlier` is set with the last one of that thread to
-// the same cell that writes or does not write, as told.
+// The last event races with the one before it or, if `earlier` is set, with the last write to the same cell
+// or the last read of it by that thread.
 struct Race {
     struct Earlier {
         bool write;
@@ -76,7 +76,7 @@ enum class Outcome : std::uint8_t {
     interrupted,
     endless_local_run,
     value_limit,
-    inexact,  // nothing is left to do, but states may have been missed
+    inexact,  // nothing is left to search, but states may have been missed
 };
 
 struct Result {
@@ -84,11 +84,11 @@ struct Result {
     std::uint64_t states = 0, transitions = 0;
     std::size_t state_bytes = 0, peak_bytes = 0;
     double seconds = 0;
-    std::optional<double> bits_used;  // which share of them, where states were forgotten
+    std::optional<double> bits_used;  // the share of bits set, if states were forgotten
     std::optional<Violation> violation;
     std::optional<Race> race;
     std::optional<FailedRun> failure;
-    std::uint32_t endless_thread = 0, endless_pc = 0;  // where it ended for one of the last two reasons
+    std::uint32_t endless_thread = 0, endless_pc = 0;  // for endless_local_run and value_limit: where
     bool endless_choices = false;
 };
 

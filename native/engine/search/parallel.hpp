@@ -1,14 +1,14 @@
 // The same search by several workers.
 //
-// Every state belongs to one worker, by its hash. A worker stores and expands its own states, and sends those
-// that belong to others to them, in parcels; nothing else is shared. So a state, or with subsumption all
-// states with its program state and memory, are looked at by one worker alone, and everything that is said
-// about the search by one holds here: what is reached is stored by its owner, and expanded unless it is
-// superfluous. Which run is found first depends on luck.
+// Every state belongs to one worker, by its hash. A worker stores and expands its own states, and sends the
+// others to their owners in parcels; nothing else is shared. With subsumption, all states with the same
+// program state and memory have the same owner. So what holds for the search by one worker holds here: every
+// state that is reached is stored by its owner, and expanded unless another one covers it. Which run is found
+// first depends on luck.
 //
 // The search is over when no state waits anywhere. `open_` counts those that wait to be expanded and those on
 // their way. A worker adds what it has made and takes away what it has used up in one go, before it sends
-// anything: so 0 means that nothing is left.
+// anything, so 0 means that nothing is left.
 #pragma once
 
 #include <atomic>
@@ -113,7 +113,7 @@ class ParallelExplorer {
             try {
                 if (result_.outcome == Outcome::complete) run_search(result_, [&] { return search(); });
                 if (result_.outcome != Outcome::complete) all_.stop_ = true;
-            } catch (...) {  // from the watcher, whom the first worker alone asks
+            } catch (...) {  // from the watcher, which only the first worker calls
                 all_.failed_ = std::current_exception();
                 all_.stop_ = true;
             }
@@ -142,7 +142,7 @@ class ParallelExplorer {
         Origin origin(StateNumber n) const { return store_.origin(n); }
         void receive(Parcel parcel) { mailbox_.put(std::move(parcel)); }
 
-        // As it was a moment ago.
+        // May lag behind a little.
         void add_to(Progress& progress) const {
             progress.states += states_.load(std::memory_order_relaxed);
             progress.transitions += transitions_.load(std::memory_order_relaxed);

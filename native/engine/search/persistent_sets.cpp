@@ -21,7 +21,7 @@ PersistentSets::PersistentSets(Program const& program, std::uint32_t pivot)
             point.touched |= point.ahead;
             return point;
         };
-        // From each instruction on; the least solution, backwards.
+        // From each instruction on: the least fixpoint, backwards.
         std::vector<Point> from(thread.code.size() + 1);
         for (bool changed = true; changed;) {
             changed = false;

@@ -6,13 +6,13 @@
 // fails, or an access that is blocked, only reads. Independent accesses commute with all that monitors keep,
 // since these are functions of the execution graph (design.md, section 4.3).
 //
-// Stepping the threads of such a set alone keeps every run of the others possible, so what they can lead to
-// is only put off. So that it is not put off for ever, all threads are stepped unless one of the set gets on
-// in its code: to a later access point, or to its end. That cannot happen for ever without a full step
-// between. Nothing here depends on what is stored, or on the order of the search.
+// If only the threads of such a set are stepped, every run of the others stays possible; it is only put off.
+// So that it is not put off for ever, all threads are stepped unless one of the set advances in its code: to
+// a later access point, or to its end. This cannot go on for ever without a step of all threads. Nothing here
+// depends on what is stored, or on the order of the search.
 //
-// What is looked for in a state must not get lost by steps that are put off or taken early. Say it would be
-// found in a state that is reached from here by steps of threads outside the set:
+// Violations, races and failures must not get lost when steps are put off. Say one would be found in a state
+// that is reached from here by steps of threads outside the set:
 //   an access of t to x leaves SC   Others only destroy this, and by writing x alone. If t has not moved, it
 //                                   is found here. If it has, the access is among what it can do, so the
 //                                   set does not write x, and it is found later.
@@ -44,11 +44,10 @@ class PersistentSets {
   public:
     using Threads = std::uint64_t;  // a bit for each
 
-    // For checks that look at next accesses; with a pivot, for the one that looks at what that thread does
-    // alone.
+    // For checks of next accesses; with a pivot, for the check of what that thread does alone.
     explicit PersistentSets(Program const& program, std::uint32_t pivot = none);
 
-    // A smallest persistent set that can be found and has an enabled thread; all threads if there is none.
+    // A smallest persistent set found that has an enabled thread; all threads if there is none.
     template <class Monitor>
     Threads choose(Machine<Monitor> const& machine, Word const* state,
                    std::span<Access const* const> accesses) {

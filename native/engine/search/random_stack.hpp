@@ -1,4 +1,4 @@
-// States that wait to be expanded depth first, with those that were met together in random order.
+// States that wait to be expanded depth first; those met together come in random order.
 #pragma once
 
 #include <utility>
@@ -32,7 +32,7 @@ class RandomStack {
   private:
     struct Waiting {
         StateNumber number;
-        std::uint32_t depth;  // how many states the way to it has; 1 is an initial state
+        std::uint32_t depth;  // of its path, in states: 1 for an initial state
     };
 
     // Less than `count`; the same on every machine. (Steele, Lea and Flood 2014, SplitMix.)

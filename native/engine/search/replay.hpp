@@ -8,8 +8,8 @@
 
 namespace fencepost {
 
-// Local accesses are shown only where a later access of the same thread is, so that threads which take no
-// part in what was found do not fill the run.
+// Local accesses are shown only before a later access of the same thread, so that threads without a part in
+// the finding do not fill the run.
 template <class Monitor>
 class Replay {
   public:
@@ -52,13 +52,13 @@ class Replay {
         run_.insert(run_.end(), waiting_[t].begin(), waiting_[t].end());
         waiting_[t].clear();
     }
-    // And its next access.
+    // Adds that, and its next access.
     void act(std::uint32_t t) {
         catch_up(t);
         run_.push_back(event_of(machine_, state(), t, next_access(t)));
     }
-    // What happened between two accesses. A weak fence, where the model knows it, is passed as soon as
-    // nothing that waits to be shown comes before it.
+    // What happened between two accesses. A weak fence, if the model knows it, is shown at once unless a
+    // local access that waits to be shown comes before it.
     void note(Events const& trace) {
         for (auto const& event : trace) {
             bool const weak_fence = event.cell == none;
@@ -68,7 +68,7 @@ class Replay {
         }
     }
 
-    // And what happened in a failing step until it failed.
+    // Adds what happened in a failing step before it failed.
     void fail(Failure const& failure) {
         note(failure.trace);
         catch_up(failure.thread);

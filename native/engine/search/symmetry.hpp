@@ -1,10 +1,10 @@
-// Symmetry: of all states that differ in an exchange of equal threads alone, one is enough.
+// Symmetry: of the states that exchanges of equal threads turn into each other, one is enough.
 //
 // An exchange of two threads, with the cells and values that are their own, maps the program to itself
 // (src/fencepost/static/symmetry.py). So it maps runs to runs of the same length, and what is found after one
-// to what is found after the other, monitors included: every part of a monitor belongs to a thread, a cell or
-// a value, and goes where that goes. A state is replaced by one in which the threads of each group are
-// sorted. Where two threads look alike the order is left open, and more states than necessary are kept.
+// to what is found after the other. That includes monitors: each of their parts belongs to a thread, a cell
+// or a value, and is exchanged with it. A state is replaced by one in which the threads of each group are
+// sorted. Two threads that look alike are left as they are, and more states than necessary are kept.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@ class Symmetry {
 
     bool empty() const { return groups_.empty(); }
 
-    // Sorts the threads of each group; tells the number of each exchange that it makes.
+    // Sorts the threads of each group; calls `exchanged` with the number of each exchange that it makes.
     template <class Exchanged>
     void sort(Word* state, Exchanged exchanged) const {
         for (auto const& group : groups_) {
-            // After a step one thread is out of place, so that mostly one round to and fro is enough.
+            // After a step one thread is out of order, so mostly one round forth and back is enough.
             bool sorted = false;
             auto const put_in_order = [&](Swap const& swap) {
                 if (!is_out_of_order(state, swap)) return;

@@ -9,7 +9,7 @@ namespace {
 constexpr int looks_before_sleep = 100;  // some ten microseconds, about what it takes to wake up
 constexpr std::size_t over = SIZE_MAX;
 
-// What the number is once it is no longer the given one.
+// Waits until the number is not `from` any more; returns the new one.
 std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t from) {
     for (int i = 0; i < looks_before_sleep; ++i) {
         if (auto const now = number.load(std::memory_order_acquire); now != from) return now;

@@ -1,7 +1,7 @@
 // Workers who do tasks of one kind together, and then wait for each other.
 //
-// Tasks are numbered. What comes of them should depend on their numbers alone, never on who does them: then a
-// search that is made of such tasks is the same search for any number of workers.
+// Tasks are numbered. Their results should depend on these numbers alone, not on the worker: then a search
+// made of such tasks is the same for any number of workers.
 #pragma once
 
 #include <atomic>
@@ -27,15 +27,15 @@ class Team {
     std::size_t size() const { return helpers_.size() + 1; }
 
     // Does tasks 0 to count - 1, of which each worker takes one after the other; the caller is worker 0.
-    // Throws what the first of those that failed has thrown.
+    // If tasks throw, throws what the first of them has thrown.
     void each(std::size_t count, Task task);
 
   private:
     void help(std::size_t worker);
     bool do_one(std::size_t worker);
 
-    // A task is claimed by counting down `open_`. Whoever has claimed one keeps the others from going on to
-    // new tasks, so it can read what these are.
+    // A task is claimed by counting down `open_`. New tasks are not handed out while one is claimed and not
+    // done, so a worker that has claimed one can read `task_` and `count_`.
     Task task_;
     std::size_t count_ = 0;
     alignas(64) std::atomic<std::size_t> open_ = 0;

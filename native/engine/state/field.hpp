@@ -1,4 +1,4 @@
-// A state is a row of words; what stands in some bits of them.
+// A state is a row of words. Fields and masks name some of their bits.
 #pragma once
 
 #include <cstddef>

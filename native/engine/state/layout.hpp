@@ -35,8 +35,8 @@ class BitSelection {
     std::vector<WordMask> masks_;
 };
 
-// Bits of a state that change places with each other, pair by pair; a pair may be given twice. Pairs of the
-// same two words and the same distance are exchanged together.
+// Pairs of bits of a state that are swapped; a pair may be given twice. Pairs in the same two words at the
+// same distance are swapped together.
 class BitSwaps {
   public:
     // All bits of two fields of one size.
@@ -67,7 +67,7 @@ class Layout {
     Field allocate(unsigned bits);
     // Fields of these sizes, in one word if they fit into one.
     std::vector<Field> allocate_together(std::span<unsigned const> sizes);
-    // Later fields go into new words, so that a part of the state can be told apart.
+    // Later fields go into new words: the words so far are a part of the state of their own.
     void close_words() { open_from_ = used_bits_.size(); }
     std::size_t words() const { return used_bits_.size(); }
 
@@ -78,7 +78,7 @@ class Layout {
 
 unsigned bits_for(std::uint64_t largest);
 
-// Numbers the elements of a bit set one after the other over pieces of a word each.
+// Numbers the elements of a bit set, in pieces of a word each.
 class BitNumbering {
   public:
     struct Bit {

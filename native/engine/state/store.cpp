@@ -67,9 +67,9 @@ HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots
     pages_ = budget_.take(count_ * sizeof(std::uint64_t));
 }
 
-// In place, from back to front: an entry's new slot is twice the old one, behind everything that has not
-// been moved yet. Only close to the front an entry can stand behind its new slot already, and at the end it
-// can be pushed around to the front; those are put in last.
+// In place, from back to front: an entry's new slot has about twice the old number, so it lies behind all
+// entries that have not been moved yet. There are two exceptions, which are put in last: entries near the
+// front that already stand behind their new slot, and entries that wrap around at the end.
 void HashTable::grow() {
     if (count_ == most_slots) throw OutOfMemory("more states than the store can number");
     budget_.extend(pages_, count_ * 2 * sizeof(std::uint64_t));
@@ -191,7 +191,7 @@ bool AntichainStore::insert(Word const* state, std::uint64_t hash, Origin origin
     auto members = members_of(keys_[key]);
     Word const* const monitor = state + key_words_;
     Word const first = monitor_words_ == 0 ? 0 : monitor[0];
-    // If one of them goes, then none includes the new one: it would include that one too.
+    // If the new one includes a member, no member includes the new one, or it would include that member too.
     for (std::uint32_t i = 0; i < members.count;) {
         Word const other = monitor_words_ == 0 ? 0 : members.words[i];
         bool const may_include = (first & ~other) == 0;

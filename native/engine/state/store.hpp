@@ -1,9 +1,9 @@
-// The states met so far. All stores number states as they come and remember where each came from; two are
-// here, for two more see store_compressed.hpp and store_bitstate.hpp.
+// The states met so far. All stores number states as they come and remember where each came from. Two are
+// here; two more are in store_compressed.hpp and store_bitstate.hpp.
 //
 // `ExactStore` tells states apart bit by bit. `AntichainStore` uses that monitors are monotone (design.md,
-// section 4.2): of two states with the same program state and memory, one whose monitor is included in the
-// other's can show nothing that the other cannot, so only maximal monitors are kept.
+// section 4.2): of two states with the same program state and memory, the one with the larger monitor shows
+// everything that the other can show, so only maximal monitors are kept.
 //
 // States stand in blocks that never move; an open-addressing table holds, per entry, a number and 32 bits of
 // a hash. An entry's slot depends on these bits alone, so the table grows without touching the states.
@@ -60,7 +60,7 @@ inline std::uint64_t hash_words(Word const* words, std::size_t count) {
     return h;
 }
 
-// Added up in parts of a word; a plain x86-64 has no instruction for it, and std::popcount is a call there.
+// By hand, since plain x86-64 has no instruction for it and std::popcount would be a call.
 inline std::uint32_t count_bits(Word const* words, std::size_t count) {
     Word bits = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ class Pages {
         return static_cast<T*>(data_);
     }
     std::size_t bytes() const { return bytes_; }
-    // Keeps what is there; more zeros at the end.
+    // Keeps the contents, and adds zeros at the end.
     void extend(std::size_t bytes);
 
   private:
@@ -104,7 +104,7 @@ class Pages {
     std::size_t bytes_ = 0;
 };
 
-// Counts the memory of a search, and refuses more than its limit. Several workers may take some at a time.
+// Counts the memory of a search, and refuses more than its limit. Workers may take memory concurrently.
 class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t most) : most_(most) {}
@@ -156,7 +156,7 @@ class ArenaOf {
 
 using Arena = ArenaOf<Word>;
 
-// Numbers by hash. The caller compares what they stand for.
+// Numbers by hash. The caller compares the things that they number.
 class HashTable {
   public:
     explicit HashTable(MemoryBudget& budget);
@@ -182,7 +182,7 @@ class HashTable {
         if (size_ * 4 >= count_ * 3) grow();
     }
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[home(tag_of(hash))]); }
-    // A number close to where the hash belongs that has the same hash bits, or `no_state`.
+    // A number with the same hash bits, close to where the hash belongs, or `no_state`.
     std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
         auto const first = home(tag);
@@ -212,7 +212,7 @@ class HashTable {
 
 class ExactStore {
   public:
-    // The first `key_words` of a state are program state and memory; of no interest here.
+    // The first `key_words` of a state are program state and memory; not used here.
     ExactStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
@@ -235,7 +235,7 @@ class ExactStore {
         return true;
     }
     Origin origin(StateNumber n) const;
-    // How many elements the sets of the state's monitor have; all the same here.
+    // How many elements the sets of the state's monitor have; of no use here.
     std::size_t elements(Word const*) const { return 0; }
 
     std::size_t size() const { return states_.size(); }
@@ -273,8 +273,8 @@ class AntichainStore {
 
   private:
     // The maximal monitors met with one key, in no order: the first words of all of them, then the second
-    // words, and so on, since the first mostly tells that neither of two includes the other; at last the
-    // numbers of their states.
+    // words, and so on, then the numbers of their states. Mostly the first words already show that neither of
+    // two monitors includes the other.
     struct Members {
         Word* words;
         std::uint32_t count, capacity;

@@ -1,7 +1,6 @@
-// A store that forgets states: of each it keeps some bits of a large array, chosen by its hash, and how it
-// was reached. Two states with the same bits are taken for one, so a search with it may miss states: it is
-// for finding something, not for showing that there is nothing (Holzmann 1998). Searches with other seeds
-// take other states for one.
+// A store that forgets states: of each it keeps how it was reached, and a few bits in a large array, chosen
+// by its hash. Two states with the same bits are taken for one, so a search may miss states: it can find
+// something, but not show that there is nothing (Holzmann 1998). Another seed confuses other states.
 #pragma once
 
 #include <unordered_map>
@@ -10,11 +9,11 @@
 
 namespace fencepost {
 
-// What tells searches of one program apart that forget states, or go at random.
+// How searches of one program that forget states, or go at random, differ from each other.
 struct Variation {
-    std::uint64_t seed = 0;              // of the hash, and of random choices
-    std::uint32_t bits_per_state = 3;    // that are kept of it
-    std::uint32_t deepest = UINT32_MAX;  // steps from the start that are followed, where they go at random
+    std::uint64_t seed = 0;                           // of the hash, and of random choices
+    std::uint32_t bits_per_state = 3;                 // set for each state
+    std::uint32_t deepest = UINT32_MAX;               // a search at random turns back after so many steps
     std::size_t bits_bytes = std::size_t{128} << 20;  // at most; and at most a quarter of the memory
 };
 
@@ -35,7 +34,7 @@ class BitstateStore {
     Origin origin(StateNumber n) const { return as_origin(*origins_[n]); }
     std::size_t elements(Word const*) const { return 0; }
 
-    // Their share of all; a new state is taken for a known one with this chance for each of its bits.
+    // The share of bits that are set: the chance, for each bit of a new state, that it is set already.
     double bits_used() const { return static_cast<double>(set_) / static_cast<double>(mask_ + 1); }
 
     std::size_t size() const { return origins_.size(); }

@@ -1,8 +1,8 @@
 // A store that tells states apart bit by bit, like ExactStore, in less memory: tree compression.
 //
-// States differ from each other in few of their words. The words of a state are the leaves of a tree; each
+// Most states differ from each other in few words. The words of a state are the leaves of a tree; each
 // different word gets a number, and so does each different pair of numbers, up to the root. A state is the
-// pair at the root and its origin, 16 bytes; all below is shared. (Laarman, van de Pol and Weber 2011.)
+// pair at the root and its origin, 16 bytes; everything below is shared. (Laarman, van de Pol, Weber 2011.)
 #pragma once
 
 #include <deque>

@@ -2,7 +2,7 @@
 //
 // Monitors speak of sets (layout.hpp). Which bits of which words these are depends on the access, never on
 // the state. So the rules of a monitor can be run once for an access, on an `Update` in place of a state;
-// applying that to a state then takes one operation for a word or so, and asks nothing.
+// applying it to a state then takes about one operation per word, without any test.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 namespace fencepost {
 
 // word `to` = (to & (keep | (s & allow))) | (s & add) | set, where s is word `from`, rotated. All that
-// monitors do to sets has this form, so that no case has to be told from another.
+// monitors do to sets has this form, so there are no cases to tell apart.
 struct WordOperation {
     std::uint32_t to = 0, from = 0;
     int rotation = 0;
@@ -41,7 +41,7 @@ class Update {
         auto const bits = to.mask << to.shift;
         add(to, from, {.keep = ~bits, .allow = bits});
     }
-    // Where a word has been changed and not been read since, both changes become one operation.
+    // If the word has been changed and not read since, both changes become one operation.
     void clear_and_set(std::uint32_t word, Word cleared, Word set) {
         for (auto o = operations_.rbegin(); o != operations_.rend(); ++o) {
             if (o->to == word) {

@@ -1,4 +1,4 @@
-// Things by short rows of words, all rows of one length.
+// A map from short rows of words, all of the same length.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ class WordMap {
         auto const hash = hash_of(row);
         for (auto at = home(hash); slots_[at].entry != nullptr; at = (at + 1) & (slots_.size() - 1)) {
             if (slots_[at].hash != hash) continue;
-            // Of one word there is no other with the same hash, since the factor is odd.
+            // Rows of one word have different hashes, since the factor is odd.
             if (length_ == 1 || same_words(slots_[at].entry->row.data(), row, length_))
                 return &slots_[at].entry->value;
         }

@@ -1,6 +1,6 @@
 // The second half of an attack on robustness (Bouajjani, Derevenetc, Meyer 2013): after the attacker's read
-// of x has overtaken its write of y, the other threads go on under sequential consistency, with steps that
-// happen after the read only.
+// of x has overtaken its write of y, the other threads go on under sequential consistency, but only with
+// steps that happen after the read.
 //
 // A step happens after it if its thread has done such a step before, or if it conflicts with one: it writes a
 // cell that has been read or written, or reads a cell that has been written. At the start x has been read.
@@ -26,7 +26,7 @@ class AfterRead {
         }
     }
 
-    // Attacks by different threads, or on different cells, have nothing to do with each other.
+    // Attacks by different threads, or on different cells, are kept apart.
     static std::uint64_t largest_key(Program const& program) {
         return program.threads.size() * program.cells.size() - 1;
     }
@@ -70,7 +70,7 @@ class Attacks {
           current_(machine_.words()),
           successors_(machine_.words()) {}
 
-    // `state`, of the program without monitor, is the one that the start names.
+    // `state` is the state `start.from` of the program without monitor.
     void add(std::span<Word const> state, Start const& start) {
         enter(state, start, current_.data());
         if (insert(current_.data(), {static_cast<StateNumber>(starts_.size()), is_start, 0})) {
@@ -81,7 +81,7 @@ class Attacks {
     // Takes one state further; true if an attack succeeds.
     bool work();
 
-    // Of the attack that succeeded: where it started, and what the others did from there on.
+    // Where the successful attack started, and what the others did from there on.
     Start const& start() const { return starts_[path_.front().parent]; }
     std::vector<Event> others(std::span<Word const> state) const;
 

@@ -39,7 +39,7 @@ class PivotSearch {
         auto operator<=>(PivotState const&) const = default;
     };
 
-    // What others write may have any of their values: there is no need to remember which.
+    // A cell that others write can have any of their values: there is no need to remember which.
     void add(Word* state, std::uint32_t delayed) {
         for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
             if (t != pivot_) machine_.retire(state, t);
@@ -61,7 +61,7 @@ class PivotSearch {
             follow(here.state, *access, access->cell);
             return false;
         }
-        // While its own write of the cell waits, that is what it reads.
+        // While its own write to the cell waits, the pivot reads that.
         auto const x = access->cell;
         bool const open = !cells_[x].written.empty() && x != here.delayed;
         auto const known = machine_.cell(here.state.data(), x);

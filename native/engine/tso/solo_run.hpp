@@ -1,10 +1,10 @@
 // What a thread can do alone while a write of its own waits in its store buffer: run on through local
-// instructions and reads, and where asked through further writes, up to the next instruction that drains the
-// buffer. Nobody else moves meanwhile, so its own writes can stand in the memory of a state of its own.
+// instructions and reads, and if asked through further writes, up to the next instruction that drains the
+// buffer. No other thread moves meanwhile, so its writes can be done in the memory of a copy of the state.
 //
-// A fence on the way would end it. With `paths`, ways are told apart by where such a fence could stand: right
-// before instruction n (place 2n) or right after access n (place 2n + 1). Of two ways to the same state only
-// one is kept if its places are among the other's.
+// A fence on the way would end it. With `paths`, runs are told apart by the places where such a fence could
+// stand: right before instruction n (place 2n) or right after access n (place 2n + 1). Of two runs to the
+// same state, one whose places include those of the other is dropped.
 #pragma once
 
 #include <vector>
@@ -57,8 +57,8 @@ class SoloRun {
           states_(machine.words()) {}
 
     // Lets p do its next access, a store, in `state` and run on alone. Calls `read(stop, access, value)` at
-    // every read that takes its value from memory, and ends when that returns true. `superfluous(path)` tells
-    // that nobody is interested in what follows on this way.
+    // every read that takes its value from memory, and ends when that returns true. If `superfluous(path)`,
+    // the run is not followed further.
     template <class Read, class Superfluous>
     bool run(Word const* state, std::uint32_t p, Access const& store, Read read, Superfluous superfluous) {
         clear();

@@ -152,7 +152,7 @@ class AttackVisitor {
     std::size_t bytes() const { return attacks_.bytes(); }
 
     StateNumber start() const { return attacks_.start().from; }
-    // The violation from `state` on, which is the one that the attack started from.
+    // The violation from `state` on, in which the attack started.
     TsoViolation violation(std::vector<Word> const& state) const {
         auto const& start = attacks_.start();
         SoloRun<NoMonitor> solo(program_, machine_, true, true);

@@ -1,4 +1,4 @@
-// Questions about TSO, each answered by looking at the states of sequential consistency.
+// Questions about TSO, answered by looking at the states of sequential consistency.
 //
 // persistent   persist-2015, Theorem 1, as design.md section 5 corrects it. At each state, for each thread p
 //              whose next step is a write of y: let it do that and run on alone through reads; if it stands
@@ -6,9 +6,9 @@
 //              write or an enabled read-modify-write), the program is fragile.
 // trf          the same for triangular races: v' may be equal to v.
 // robust       Bouajjani, Derevenetc, Meyer 2013. At each state, for each thread p, the attacker, whose next
-//              step is a write of y: that write waits in p's buffer, p runs on alone, later writes wait too,
-//              and reads x from memory. Then the others go on without p, only with steps that happen after
-//              that read (attack.hpp). If one of them reads or writes y, the program is not robust.
+//              step is a write of y: that write and later ones wait in p's buffer while p runs on alone and
+//              reads x from memory. Then the others go on without p, only with steps that happen after that
+//              read (attack.hpp). If one of them reads or writes y, the program is not robust.
 #pragma once
 
 #include "engine/search/options.hpp"
@@ -17,8 +17,8 @@ namespace fencepost {
 
 enum class Criterion : std::uint8_t { persistent, trf, robust };
 
-// A run under TSO that sequential consistency does not have: `run`, then `alone` with its first write, and
-// for `robust` all its writes, still in the buffer, then `others`.
+// A run under TSO that sequential consistency does not have: `run`, then `alone`, then `others`. The first
+// write of `alone`, and for `robust` all its writes, are still in the buffer when `others` happen.
 struct TsoViolation {
     std::vector<Event> run, alone, others;
     std::vector<std::uint32_t> path;  // where a fence would end `alone` (tso/solo_run.hpp)
@@ -29,9 +29,9 @@ struct TsoResult {
     std::vector<TsoViolation> violations;
 };
 
-// With `all`, the search goes on to the end and finds for each thread a violation for every path from a write
-// to a read that overtakes it, as far as no other path is included in it; with a `pivot`, only writes and
-// reads of that thread count. Both are of no effect for `robust`.
+// With `all`, the search goes on to the end, and finds for each thread a violation for every minimal path
+// from a write to a read that overtakes it. With a `pivot`, only writes and reads of that thread count. Both
+// have no effect for `robust`.
 struct TsoQuestion {
     Criterion criterion;
     bool all = false;
