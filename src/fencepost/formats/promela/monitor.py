@@ -7,7 +7,7 @@ A set is the bits of a number, or of several, and there is one for each thread o
     C, W             the stale values of other cells that the thread, and the newest write to the cell, allow
                      to read, and to follow directly (Figure 6; the paper's V and VRMW, W and WRMW)
 
-Only what a violation can depend on is kept, much as in `native/engine/monitors/ra.hpp`: cells with stale
+Only what a violation can depend on is kept, much as in `native/engine/monitors/rules.hpp`: cells with stale
 values that some access asks about, MSC of cells that are written, WSC and W of those that are also read.
 """
 
