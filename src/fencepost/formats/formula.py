@@ -5,21 +5,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from functools import cache
 from typing import NamedTuple
 
 from fencepost.errors import InputError
-from fencepost.formats.text.lalr import Parser, UnexpectedError
-from fencepost.formats.text.tables import parser_for
+from fencepost.formats.text.grammar import Grammar
+from fencepost.formats.text.lalr import UnexpectedError
 from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
 from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
 
 MOST_NESTED = 100
 
-_GRAMMAR = os.path.join(os.path.dirname(__file__), "formula.lark")
+_GRAMMAR = Grammar(__file__, "formula")
 _FORM = "a formula such as `p0@cs && p1.r == 2`"
 
 
@@ -38,7 +36,7 @@ class Place(NamedTuple):
 
 def read_formula(program: Program, text: str, place: Place) -> Formula:
     try:
-        tree = _parser().parse(text)
+        tree = _GRAMMAR.tree(text)
     except UnexpectedError as error:
         raise place.error(f"expected {_FORM}", error.token.start_pos) from None
     return _Reader(program, place).formula(tree.children[0])
@@ -57,11 +55,6 @@ def spelled(formula: Formula) -> str:
             return (" && " if isinstance(formula, And) else " || ").join(f"({spelled(p)})" for p in parts)
         case _:
             raise AssertionError(f"not in a formula about threads: {formula}")
-
-
-@cache
-def _parser() -> Parser:
-    return parser_for(_GRAMMAR)
 
 
 class _Reader(NamedTuple):

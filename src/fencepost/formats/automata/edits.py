@@ -18,9 +18,8 @@ from typing import Literal, NamedTuple
 
 from fencepost.formats.automata.parser import parse
 from fencepost.formats.text.source import Source
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.tpl.edits import Edit
-from fencepost.formats.tpl.parser import as_token, as_tree, position
 from fencepost.program import Exchange, Fence, Mode, Position
 
 Kind = Literal["check", "noop", "lock", "unlock", "write", "other"]

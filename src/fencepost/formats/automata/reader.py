@@ -13,8 +13,7 @@ from fencepost.errors import InputError
 from fencepost.formats.automata.parser import parse
 from fencepost.formats.automata.words import MEMORY, Words, is_number, number
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, as_tree, position
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.transitions.form import Automaton, Transition
 from fencepost.formats.transitions.program import Notice, program_of
 from fencepost.formats.transitions.ranges import ValueRanges

@@ -16,9 +16,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from fencepost.formats.litmus.initial import process_name, signed_number
-from fencepost.formats.litmus.parser import as_token, as_tree, position, tokens, trees
 from fencepost.formats.text.source import Source, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position, tokens, trees
 from fencepost.program.conditions import (
     Always,
     And,

@@ -13,10 +13,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from fencepost.formats.litmus.parser import as_token, position, tokens, trees
 from fencepost.formats.litmus.scope import number
 from fencepost.formats.text.source import Source, quoted
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, position, tokens, trees
 from fencepost.program import Position
 
 _PROCESS = re.compile(r"P(0|[1-9][0-9]{0,8})")

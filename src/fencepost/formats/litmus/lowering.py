@@ -19,18 +19,11 @@ from typing import NamedTuple
 from fencepost.formats.litmus.code import Place
 from fencepost.formats.litmus.expressions import Evaluation
 from fencepost.formats.litmus.initial import check_number_type, is_atomic_type
-from fencepost.formats.litmus.parser import (
-    MOST_NESTED_STATEMENTS,
-    as_token,
-    as_tree,
-    position,
-    tokens,
-    trees,
-)
+from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS
 from fencepost.formats.litmus.scope import Scope
 from fencepost.formats.litmus.syntax import Syntax, syntax
 from fencepost.formats.text.source import quoted
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position, tokens, trees
 from fencepost.formats.tpl.lowering import skipping
 from fencepost.program import Constant, Expression, Position
 

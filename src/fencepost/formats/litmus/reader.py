@@ -23,12 +23,12 @@ from fencepost.formats.litmus.initial import (
     process_name,
 )
 from fencepost.formats.litmus.lowering import lower
-from fencepost.formats.litmus.parser import parse, position, tokens, trees
+from fencepost.formats.litmus.parser import parse
 from fencepost.formats.litmus.scope import LARGEST_NUMBER, TREATMENTS, Accesses, Scope
 from fencepost.formats.litmus.text import bare
 from fencepost.formats.litmus.values import Domain, Numbers, domain_of, to_program
 from fencepost.formats.text.source import Source, normal_lines, quoted
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, position, tokens, trees
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,

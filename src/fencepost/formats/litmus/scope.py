@@ -19,8 +19,8 @@ from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING
 
 from fencepost.formats.litmus.code import Code
-from fencepost.formats.litmus.parser import position
 from fencepost.formats.text.source import Source, quoted, suggestion
+from fencepost.formats.text.tree import position
 from fencepost.program import Cell, Expression, Fence, Load, Mode, Position, Store
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fencepost.formats.litmus.parser import as_token, as_tree, position
 from fencepost.formats.text.source import Source, quoted
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.program import PRECEDENCE, Position
 
 # Everyone who walks an expression recurses; this keeps them away from Python's recursion limit. A call takes

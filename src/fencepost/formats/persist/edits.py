@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from fencepost.formats.automata.edits import Arrow, Kind, Language, arrow_of, with_edits
 from fencepost.formats.persist.parser import parse
 from fencepost.formats.text.source import Source
+from fencepost.formats.text.tree import as_token, as_tree
 from fencepost.formats.tpl.edits import Edit
-from fencepost.formats.tpl.parser import as_token, as_tree
 from fencepost.program import Position
 
 _PERSIST = Language(lambda source, target, step: f"{source}: {step}; goto {target}", "fence")

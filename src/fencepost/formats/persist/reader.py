@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from fencepost.errors import InputError
 from fencepost.formats.persist.parser import parse
+from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, as_tree, position
-from fencepost.formats.tpl.scope import Scope
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.transitions.form import Automaton, Transition, is_negative
 from fencepost.formats.transitions.program import program_of
 from fencepost.formats.transitions.ranges import ValueRanges

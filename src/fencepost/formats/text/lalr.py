@@ -1,8 +1,7 @@
-"""Parsing a text by LALR tables, which `tables.py` gets from lark.
+"""Parsing a text by LALR tables, which lark makes (`make_tables.py`).
 
-lark itself takes longer to import than a program takes to read, so it only makes the tables. What stands here
-reads them as lark would: rules whose names begin with `_` are parts of the rules around them, and terminals
-without a name, or with a name that begins with `_`, do not become children.
+Texts are parsed as lark would parse them: rules whose names begin with `_` are parts of the rules around
+them, and terminals without a name, or with a name that begins with `_`, do not become children.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fencepost.formats.text.source import Source
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, parse, position
+from fencepost.formats.text.tree import Token, Tree, as_token, position
+from fencepost.formats.tpl.parser import parse
 from fencepost.program import (
     BlockingCompareExchange,
     CellAccess,

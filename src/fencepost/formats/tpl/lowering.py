@@ -18,11 +18,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.tpl.operations import Operations
-from fencepost.formats.tpl.parser import as_token, as_tree, position
-from fencepost.formats.tpl.scope import Scope
 from fencepost.program import (
     Branch,
     Choose,

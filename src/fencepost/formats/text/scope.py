@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fencepost.formats.text.source import Source, quoted, suggestion
-from fencepost.formats.tpl.parser import as_token, as_tree, position
+from fencepost.formats.text.tree import as_token, as_tree, position
 from fencepost.program import (
     DEFAULT_MAX_VALUE,
     LARGEST_MAX_VALUE,
