@@ -23,7 +23,6 @@ from fencepost.errors import InputError
 from fencepost.formats.litmus.code import FRESH_REGISTER
 from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS
 from fencepost.formats.litmus.spelling import Effect, Effects
-from fencepost.formats.tpl.lowering import guarding
 from fencepost.program import (
     Assert,
     Assign,
@@ -47,6 +46,7 @@ from fencepost.program import (
     registers_of,
     subexpressions,
 )
+from fencepost.program.assembler import guarding
 from fencepost.program.spelling import Spelling
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fencepost.formats.litmus.code import Place
 from fencepost.formats.litmus.scope import Scope
 from fencepost.formats.litmus.syntax import Call, Operation, Syntax, place_of
 from fencepost.formats.text.source import one_of, quoted, suggestion
@@ -227,7 +226,8 @@ class _CompareExchange(NamedTuple):
         if self.scope.points_to_atomic(pointer):
             message = f"the expected value must be a plain `int`; {quoted(pointer)} points to an atomic"
             raise self.scope.error(message, pointer)
-        code, done = self.scope.code, Place()
+        code = self.scope.code
+        done = code.label()
         old, success = code.fresh_register(), result or code.fresh_register()
         self.scope.load(old, pointer, self.at)
         self._with_register(old, desired, success)
@@ -256,7 +256,7 @@ class _CompareExchange(NamedTuple):
             before = Register(result)
         load = Mode.ACQ if Mode.ACQ in (acquires(success), acquires(failure)) else Mode.RLX
         cas = CompareExchange(expected, cell, compared, desired, load, releases(success), at=at)
-        attempt, spurious, end = Place(), Place(), Place()
+        attempt, spurious, end = code.label(), code.label(), code.label()
         if self.weak:
             code.choose((attempt, spurious), at)
             code.here(attempt)

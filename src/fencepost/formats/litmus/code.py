@@ -1,4 +1,4 @@
-"""The flat code of a litmus thread while it grows: jumps to places not yet reached, and constants.
+"""The flat code of a litmus thread while it grows: its made-up registers, and constants.
 
 `Constants` says which registers certainly hold which constant at an instruction: those assigned a constant
 since the last place that something jumps to. A compare-exchange whose expected register is such a constant
@@ -9,12 +9,10 @@ agree on this, so both use this class.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Set
-from typing import NamedTuple
+from collections.abc import Iterable, Set
 
 from fencepost.program import (
     Assign,
-    Branch,
     Choose,
     Constant,
     Expression,
@@ -25,6 +23,7 @@ from fencepost.program import (
     Verify,
     registers_of,
 )
+from fencepost.program.assembler import Assembler, Label
 
 # The registers that the reader makes up.
 FRESH_REGISTER = re.compile(r"_[1-9][0-9]*")
@@ -66,61 +65,32 @@ class Constants:
         return Register(register) if value is None else Constant(value)
 
 
-class Place:
-    """A place in the code that a jump may name before its index is known."""
-
-    index = -1
-
-
-class _Jump(NamedTuple):
-    places: tuple[Place, ...]
-    instruction: Callable[[tuple[int, ...]], Instruction]
-
-
-class Code:
+class Code(Assembler):
     """The code of one thread; `taken` are the names that its made-up registers must not have."""
 
     def __init__(self, taken: Set[str]) -> None:
+        super().__init__()
         self.constants = Constants()
         self._taken = taken
-        self._items: list[Instruction | _Jump] = []
         self._names: list[str] = []  # made up so far, and how many of them this statement uses
         self._used = 0
         self._last_number = 0
 
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def instructions(self) -> tuple[Instruction, ...]:
-        return tuple(
-            item.instruction(tuple(place.index for place in item.places)) if isinstance(item, _Jump) else item
-            for item in self._items
-        )
-
     def add(self, instruction: Instruction) -> None:
-        self._items.append(instruction)
+        super().add(instruction)
         self.constants.pass_by(instruction)
 
-    def here(self, *places: Place) -> None:
-        """Something jumps to these places, and this is where they are."""
-        for place in places:
-            place.index = len(self._items)
+    def here(self, *labels: Label) -> None:
+        super().here(*labels)
         self.constants.forget()
 
-    def goto(self, place: Place, at: Position) -> None:
-        self._items.append(_Jump((place,), lambda targets: Goto(targets[0], at=at)))
+    def goto(self, label: Label, at: Position) -> None:
+        super().goto(label, at)
         self.constants.forget()
 
-    def branch(self, condition: Expression, place: Place, at: Position) -> None:
-        self._items.append(_Jump((place,), lambda targets: Branch(condition, targets[0], at=at)))
-
-    def choose(self, places: tuple[Place, ...], at: Position) -> None:
-        self._items.append(_Jump(places, lambda targets: Choose(targets, at=at)))
+    def choose(self, labels: tuple[Label, ...], at: Position) -> None:
+        super().choose(labels, at)
         self.constants.forget()
-
-    def remove_goto(self) -> None:
-        """Take back the jump that was added last: it turned out to lead to the next instruction."""
-        self._items.pop()
 
     def next_statement(self) -> None:
         """The made-up registers of the statement before are free again."""

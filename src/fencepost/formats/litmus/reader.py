@@ -76,7 +76,7 @@ class _Test:
         registers = {scope.process: scope.registers for scope in scopes}
         locations = self._initial.locations
         asked = final_condition(self._source, self._tree, registers, locations.keys(), self._largest)
-        codes = tuple(scope.code.instructions() for scope in scopes)
+        codes = tuple(scope.code.code() for scope in scopes)
         compared = () if asked is None else tuple(atom.value for atom in atoms(asked.formula))
         initial = {name: location.value for name, location in locations.items()}
         domain = self._domain(Numbers(codes, initial, compared))

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from fencepost.formats.tpl.lowering import guarding
 from fencepost.formats.tpl.parser import MOST_NESTED_BLOCKS
 from fencepost.program import Branch, Choose, Expression, Goto, Thread, Unary, jump_targets
+from fencepost.program.assembler import guarding
 from fencepost.program.spelling import Spelling
 
 

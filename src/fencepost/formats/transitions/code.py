@@ -15,14 +15,15 @@ edits in place rely on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
 from fencepost.formats.transitions.form import Automaton, Lock, State, Transition, Unlock
 from fencepost.formats.transitions.guards import Outcome, outcomes
-from fencepost.program import Assume, Branch, Choose, Expression, Goto, Instruction, Position, Skip
+from fencepost.program import Assume, Expression, Instruction, Position, Skip
+from fencepost.program.assembler import Assembler, Label
 
 # More cases than these are told apart by trying: choose a transition, then check.
 _MOST_OUTCOMES = 16
@@ -81,29 +82,20 @@ class _Guarded:
 _Entry = State | Transition | _Guarded
 
 
-class _Jump(NamedTuple):
-    entries: tuple[_Entry, ...]
-    instruction: Callable[[tuple[int, ...]], Instruction]
-
-
 class _Layout:
     def __init__(self, automaton: Automaton) -> None:
         self._initial: State = automaton.initial
         self._leaving = automaton.leaving()
-        self._items: list[Instruction | _Jump] = []
-        self._places: dict[_Entry, int] = {}
+        self._code = Assembler()
+        self._labels: dict[_Entry, Label] = {}
+        self._laid_out: dict[_Entry, None] = {}
         self._ends: dict[_Entry, None] = {}
         self._todo: list[_Entry] = []
 
     def code(self) -> Code:
-        places = {**self._places, **dict.fromkeys(self._ends, len(self._items))}
-        instructions = tuple(
-            item.instruction(tuple(places[entry] for entry in item.entries))
-            if isinstance(item, _Jump)
-            else item
-            for item in self._items
-        )
-        return Code(instructions, {state: place for state, place in places.items() if isinstance(state, str)})
+        self._code.here(*map(self._label, self._ends))
+        states = [entry for entry in (*self._laid_out, *self._ends) if isinstance(entry, str)]
+        return Code(self._code.code(), {state: self._code.place(self._label(state)) for state in states})
 
     def run(self) -> None:
         self._todo.append(self._initial)
@@ -114,22 +106,23 @@ class _Layout:
         """Put the code of `entry` here, and of what follows it as far as that has no place yet."""
         at: Position | None = None  # of what leads here from the instruction before
         while entry is not None and not self._has_place(entry):
-            self._places[entry] = len(self._items)
+            self._laid_out[entry] = None
+            self._code.here(self._label(entry))
             match entry:
                 case _Guarded():
                     at, entry = entry.at, self._decide(entry)
                 case Transition():
-                    self._items.append(_instruction(entry))
+                    self._code.add(_instruction(entry))
                     at, entry = _at(entry), entry.target
                 case _:
                     entry = _next(self._leaving[entry])
         if entry is not None and at is not None and not self._is_next(entry):
-            self._goto(entry, at)
+            self._code.goto(self._label(entry), at)
 
     def _has_place(self, entry: _Entry) -> bool:
         if _is_end(entry) or (isinstance(entry, State) and entry not in self._leaving):
             self._ends[entry] = None
-        return entry in self._places or entry in self._ends
+        return entry in self._laid_out or entry in self._ends
 
     def _is_next(self, entry: _Entry) -> bool:
         """Whether `entry`, which has a place, is where the next instruction would be."""
@@ -140,7 +133,8 @@ class _Layout:
     def _decide(self, guarded: _Guarded) -> _Entry | None:
         """Add the instruction that brings the decision further; what comes after it, if anything."""
         if not guarded.undecided:
-            self._choose(guarded.open, guarded.at)
+            self._code.choose(tuple(map(self._label, guarded.open)), guarded.at)
+            self._todo += reversed(guarded.open)
             return None
         ways = [(t, guarded.after(n, holds=True).entry()) for n, t in enumerate(guarded.undecided)]
         # A jump to what has its place already, or to the end, saves one after the other code.
@@ -149,22 +143,17 @@ class _Layout:
         otherwise = guarded.after(number, holds=False).entry()
         tried, entry = ways[number]
         if _is_end(otherwise):
-            self._items.append(_instruction(tried))
+            self._code.add(_instruction(tried))
             return entry
         if entry != otherwise:
-            self._branch(_condition(tried), entry, _at(tried))
+            self._code.branch(_condition(tried), self._label(entry), _at(tried))
+            self._todo.append(entry)
         return otherwise
 
-    def _goto(self, entry: _Entry, at: Position) -> None:
-        self._items.append(_Jump((entry,), lambda targets: Goto(targets[0], at=at)))
-
-    def _branch(self, condition: Expression, entry: _Entry, at: Position) -> None:
-        self._items.append(_Jump((entry,), lambda targets: Branch(condition, targets[0], at=at)))
-        self._todo.append(entry)
-
-    def _choose(self, entries: tuple[_Entry, ...], at: Position) -> None:
-        self._items.append(_Jump(entries, lambda targets: Choose(targets, at=at)))
-        self._todo += reversed(entries)
+    def _label(self, entry: _Entry) -> Label:
+        if entry not in self._labels:
+            self._labels[entry] = self._code.label()
+        return self._labels[entry]
 
 
 def _next(leaving: Sequence[Transition]) -> _Entry:
