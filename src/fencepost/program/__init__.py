@@ -1,6 +1,7 @@
 """Programs: expressions, instructions, threads, locations, and the check that they can run."""
 
 from fencepost.program.expressions import (
+    NEGATED,
     PRECEDENCE,
     Binary,
     Constant,
@@ -10,7 +11,8 @@ from fencepost.program.expressions import (
     ThreadId,
     Unary,
     evaluate,
-    numbered,
+    negated,
+    registers_in,
     subexpressions,
 )
 from fencepost.program.instructions import (
@@ -42,7 +44,9 @@ from fencepost.program.instructions import (
     falls_through,
     jump_targets,
     moved,
+    numbered_code,
     registers_of,
+    with_expressions,
 )
 from fencepost.program.program import (
     DEFAULT_MAX_VALUE,
@@ -61,6 +65,7 @@ __all__ = [
     "LARGEST_MAX_VALUE",
     "MOST_CELLS",
     "MOST_THREADS",
+    "NEGATED",
     "NOWHERE",
     "PRECEDENCE",
     "Assert",
@@ -103,7 +108,10 @@ __all__ = [
     "falls_through",
     "jump_targets",
     "moved",
-    "numbered",
+    "negated",
+    "numbered_code",
+    "registers_in",
     "registers_of",
     "subexpressions",
+    "with_expressions",
 ]

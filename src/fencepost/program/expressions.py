@@ -100,6 +100,10 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
 )
 
 
+# What each comparison says if it does not hold.
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
 def evaluate(expression: Expression, registers: Mapping[str, int], tid: int = 0) -> int:
     """The mathematical value of `expression`; raises `DivisionByZeroError`."""
     match expression:
@@ -128,6 +132,22 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
         case Binary(_, left, right):
             yield from subexpressions(left)
             yield from subexpressions(right)
+
+
+def registers_in(expression: Expression) -> Iterator[str]:
+    """The registers of which the expression makes use."""
+    return (part.name for part in subexpressions(expression) if isinstance(part, Register))
+
+
+def negated(condition: Expression) -> Expression:
+    """A condition that is true where `condition` is false."""
+    match condition:
+        case Unary("!", operand):
+            return operand
+        case Binary(operator, left, right) if operator in NEGATED:
+            return Binary(NEGATED[operator], left, right)
+        case _:
+            return Unary("!", condition)
 
 
 def numbered(expression: Expression, tid: int) -> Expression:

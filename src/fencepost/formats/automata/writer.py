@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from fencepost.formats.automata.instructions import BINARY_OPERATORS, MEMORY, REGISTER
 from fencepost.formats.automata.parser import KEYWORDS
-from fencepost.formats.automata.words import BINARY_OPERATORS, MEMORY, REGISTER
-from fencepost.formats.transitions.form import Lock, Step, Unlock
-from fencepost.formats.transitions.states import Ways, state_names, transitions_of
-from fencepost.formats.transitions.unbounded import Numbers, forgets_modes, separate_threads, spellings
+from fencepost.formats.text.names import spellings
+from fencepost.formats.transitions.automaton import Lock, Step, Unlock
+from fencepost.formats.transitions.writing import (
+    Numbers,
+    Ways,
+    forgets_modes,
+    separate_threads,
+    state_names,
+    transitions_of,
+)
 from fencepost.program import (
     Assign,
     Assume,

@@ -8,12 +8,10 @@ many computations outside of loops as there are. Ranges that do not settle soon 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from fencepost.program import (
     Assign,
-    Binary,
     BlockingCompareExchange,
     Cell,
     CompareExchange,
@@ -25,10 +23,10 @@ from fencepost.program import (
     Load,
     Register,
     Store,
-    Unary,
     Wait,
-    jump_targets,
 )
+from fencepost.static.flow import in_loops
+from fencepost.static.intervals import ZERO, Interval, combined, interval_of
 
 LARGEST_SUM = 2**32
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 100
@@ -38,27 +36,12 @@ _MOST_STEPS = 100_000
 _Variable = str | tuple[int, str]
 
 
-class Range(NamedTuple):
-    """All whole numbers from `low` to `high`."""
-
-    low: int
-    high: int
-
-    def joined(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high))
-
-    def widened(self, before: Range) -> Range:
-        """This range without an end where it is larger than `before`."""
-        low = -LARGEST_SUM if self.low < before.low else self.low
-        return Range(low, LARGEST_SUM if self.high > before.high else self.high)
-
-
 class StoredRanges:
-    def __init__(self, threads: int, ranges: Mapping[_Variable, Range]) -> None:
+    def __init__(self, threads: int, ranges: Mapping[_Variable, Interval]) -> None:
         self._threads = threads
         self._ranges = ranges
 
-    def all(self) -> Iterator[Range]:
+    def all(self) -> Iterator[Interval]:
         return iter(self._ranges.values())
 
     def negative_registers(self) -> tuple[frozenset[str], ...]:
@@ -74,13 +57,13 @@ def stored_ranges(threads: Sequence[tuple[Instruction, ...]], initial: Mapping[s
     once: list[_Update] = []
     freely: list[_Update] = []
     for number, code in enumerate(threads):
-        in_loop = _in_loops(code)
+        looping = in_loops(code)
         for index, instruction in enumerate(code):
             for update in _updates(number, instruction):
                 copies = update.added_to is None and isinstance(
                     update.value, Constant | Register | _CellValue
                 )
-                (freely if copies or in_loop[index] else once).append(update)
+                (freely if copies or index in looping else once).append(update)
     analysis = _Analysis(initial)
     analysis.run(once, list(dict.fromkeys(freely)))
     return StoredRanges(len(threads), analysis.ranges)
@@ -127,8 +110,8 @@ def _read(thread: int, register: str, cell: Cell) -> _Update:
 
 class _Analysis:
     def __init__(self, initial: Mapping[str, int]) -> None:
-        self.ranges: dict[_Variable, Range] = {
-            name: _limited(value, value) for name, value in initial.items()
+        self.ranges: dict[_Variable, Interval] = {
+            name: Interval(value, value).limited(LARGEST_SUM) for name, value in initial.items()
         }
 
     def run(self, once: list[_Update], freely: list[_Update]) -> None:
@@ -149,83 +132,30 @@ class _Analysis:
 
     def _apply(self, updates: list[_Update], *, widen: bool = False) -> bool:
         """Let every update happen once, all from the same state; whether that changed anything."""
-        found: dict[_Variable, Range] = {}
+        found: dict[_Variable, Interval] = {}
         for update in updates:
             before = self._stored(update.variable)
             after = found.get(update.variable, before).joined(self._result(update))
-            found[update.variable] = after.widened(before) if widen else after
+            found[update.variable] = after.widened(before, LARGEST_SUM) if widen else after
         changed = any(self._stored(variable) != after for variable, after in found.items())
         self.ranges.update(found)
         return changed
 
-    def _stored(self, variable: _Variable) -> Range:
-        return self.ranges.get(variable, Range(0, 0))
+    def _stored(self, variable: _Variable) -> Interval:
+        return self.ranges.get(variable, ZERO)
 
-    def _result(self, update: _Update) -> Range:
+    def _result(self, update: _Update) -> Interval:
         value = update.value
         if isinstance(value, _CellValue):
             return self._stored(value.name)
-        result = self._of(value, update.thread)
+        result = interval_of(
+            value, lambda register: self._stored((update.thread, register)), bound=LARGEST_SUM
+        )
         if update.added_to is None:
             return result
-        before = self._stored(update.added_to)
-        return _limited(before.low + result.low, before.high + result.high)
-
-    def _of(self, expression: Expression, thread: int) -> Range:
-        match expression:
-            case Constant(value):
-                return _limited(value, value)
-            case Register(name):
-                return self._stored((thread, name))
-            case Unary("-", operand):
-                inner = self._of(operand, thread)
-                return Range(-inner.high, -inner.low)
-            case Unary("+", operand):
-                return self._of(operand, thread)
-            case Binary(operator, left, right):
-                return _limited(*combined(operator, self._of(left, thread), self._of(right, thread)))
-            case _:
-                return Range(0, 1)
+        return combined("+", self._stored(update.added_to), result).limited(LARGEST_SUM)
 
 
 def _rounds(updates: list[_Update]) -> int:
     """How many rounds these updates get to settle in."""
     return min(max(_MOST_STEPS // max(len(updates), 1), _FEWEST_ROUNDS), _MOST_ROUNDS)
-
-
-def _limited(low: int, high: int) -> Range:
-    return Range(max(low, -LARGEST_SUM), min(high, LARGEST_SUM))
-
-
-def combined(operator: str, a: Range, b: Range) -> Range:
-    match operator:
-        case "+":
-            return Range(a.low + b.low, a.high + b.high)
-        case "-":
-            return Range(a.low - b.high, a.high - b.low)
-        case "*":
-            products = [x * y for x, y in product(a, b)]
-            return Range(min(products), max(products))
-        case "/" | "%":  # neither is larger than the dividend, with either sign
-            largest = max(abs(a.low), abs(a.high))
-            return Range(-largest if min(a.low, b.low) < 0 else 0, largest)
-        case "&" | "|" | "^":
-            bits = max(abs(bound).bit_length() for bound in (*a, *b))
-            return Range(-(1 << bits) if min(a.low, b.low) < 0 else 0, (1 << bits) - 1)
-        case _:
-            return Range(0, 1)
-
-
-def _in_loops(code: Sequence[Instruction]) -> list[bool]:
-    """For each instruction whether it can run more than once: a jump back leads over it."""
-    starts = [0] * (len(code) + 1)
-    for index, instruction in enumerate(code):
-        for target in jump_targets(instruction):
-            if target <= index:
-                starts[target] += 1
-                starts[index + 1] -= 1
-    result, opened = [], 0
-    for change in starts[:-1]:
-        opened += change
-        result.append(opened > 0)
-    return result

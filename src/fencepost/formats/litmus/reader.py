@@ -95,6 +95,7 @@ class _Test:
             condition=None if asked is None else self._in_domain(asked, domain),
             file=self._source.file,
             source=self._source.text,
+            format="litmus",
         )
 
     # Values.

@@ -20,42 +20,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from fencepost.formats.litmus.ranges import LARGEST_SUM, stored_ranges
 from fencepost.program import (
     Assert,
-    Assign,
     Assume,
     Binary,
-    BlockingCompareExchange,
     Branch,
-    CompareExchange,
     Constant,
-    Exchange,
     Expression,
-    FetchAdd,
     Instruction,
     Register,
-    Store,
     Unary,
-    Wait,
     expressions_of,
-    numbered,
     subexpressions,
+    with_expressions,
 )
 
 Code = tuple[Instruction, ...]
 
 _WRAPPING_BITS = 8
-_REMAINDER_OPERATORS = (
-    "+",
-    "-",
-    "*",
-    "&",
-    "|",
-    "^",
-)  # their value modulo 2**k needs no more of their operands
+# Their value modulo 2**k needs no more of their operands.
+_REMAINDER_OPERATORS = ("+", "-", "*", "&", "|", "^")
 
 
 class Numbers(NamedTuple):
@@ -98,12 +83,7 @@ def to_program(code: Code, thread: int, domain: Domain) -> Code:
 
 def from_program(code: Code, max_value: int) -> Code:
     """The code of which `to_program` made this one, if half of the values are negative."""
-    return tuple(_with(i, [_undone(e, max_value) for e in expressions_of(i)]) for i in code)
-
-
-def with_thread_id(code: Code, tid: int) -> Code:
-    """The code with its thread's number in place of `tid`."""
-    return tuple(_with(i, [numbered(e, tid) for e in expressions_of(i)]) for i in code)
+    return tuple(with_expressions(i, lambda e: _undone(e, max_value)) for i in code)
 
 
 def signed(value: int, max_value: int) -> int:
@@ -128,7 +108,7 @@ class _Arithmetic(NamedTuple):
 
     def instruction(self, instruction: Instruction) -> Instruction:
         convert = self._truth if isinstance(instruction, Branch | Assert | Assume) else self._remainder
-        return _with(instruction, [convert(expression) for expression in expressions_of(instruction)])
+        return with_expressions(instruction, convert)
 
     def _remainder(self, expression: Expression) -> Expression:
         """The same value modulo max_value + 1."""
@@ -195,18 +175,3 @@ def _undone(expression: Expression, max_value: int) -> Expression:
             return Binary(operator, _undone(left, max_value), _undone(right, max_value))
         case _:
             return expression
-
-
-def _with(instruction: Instruction, expressions: list[Expression]) -> Instruction:
-    """`instruction` with other expressions in the order of `expressions_of`; its cell has no index."""
-    match instruction, expressions:
-        case ((Assign() | Store() | FetchAdd() | Exchange()), [value]):
-            return replace(instruction, value=value)
-        case ((Branch() | Assert() | Assume()), [condition]):
-            return replace(instruction, condition=condition)
-        case ((CompareExchange() | BlockingCompareExchange()), [expected, desired]):
-            return replace(instruction, expected=expected, desired=desired)
-        case Wait(), values:
-            return replace(instruction, values=tuple(values))
-        case _:
-            return instruction

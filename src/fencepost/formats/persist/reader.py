@@ -16,9 +16,9 @@ from fencepost.formats.persist.parser import parse
 from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
 from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
-from fencepost.formats.transitions.form import Automaton, Transition, is_negative
+from fencepost.formats.transitions.automaton import Automaton, Transition, is_negative
 from fencepost.formats.transitions.program import program_of
-from fencepost.formats.transitions.ranges import ValueRanges
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,
@@ -47,7 +47,7 @@ def read(text: str, file: str = "<text>") -> Program:
     locations = {name: Location(name, at=at) for name, at in variables.items()}
     scope = Scope(source, max_value=LARGEST_MAX_VALUE, locations=locations)
     automata = list(_automata(scope, [as_tree(process) for process in processes]))
-    return program_of(automata, ValueRanges(automata), tuple(locations.values()), source)
+    return program_of(automata, ValueRanges(automata), tuple(locations.values()), source, format="persist")
 
 
 def _declared(

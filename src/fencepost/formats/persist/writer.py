@@ -13,9 +13,16 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fencepost.formats.persist.parser import KEYWORDS
-from fencepost.formats.transitions.form import Step
-from fencepost.formats.transitions.states import Ways, state_names, transitions_of
-from fencepost.formats.transitions.unbounded import Numbers, forgets_modes, separate_threads, spellings
+from fencepost.formats.text.names import spellings
+from fencepost.formats.transitions.automaton import Step
+from fencepost.formats.transitions.writing import (
+    Numbers,
+    Ways,
+    forgets_modes,
+    separate_threads,
+    state_names,
+    transitions_of,
+)
 from fencepost.program import (
     Assign,
     Assume,

@@ -20,13 +20,12 @@ from fencepost.program import (
     ThreadId,
     Unary,
     evaluate,
+    negated,
     subexpressions,
 )
-from fencepost.static.possible_values import Range, expression_range
+from fencepost.static.intervals import covering_interval, domain_interval
 
 _LONGEST = 200
-
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class _Stored(Binary, frozen=True):
@@ -52,7 +51,7 @@ class Computing:
         modulus = self._program.modulus
         if isinstance(number, Constant):
             return Constant(number.value % modulus)
-        found, _ = self._ranges(number)
+        found = domain_interval(_outline(number), self._program.max_value, self._tid)
         if found.low >= 0 and found.high < modulus:
             return number
         if modulus & (modulus - 1) == 0:
@@ -66,7 +65,7 @@ class Computing:
 
     def outside(self, number: Expression, size: int) -> Iterator[Expression]:
         """The conditions, of those that can be true, under which the number is not in 0..`size` - 1."""
-        found, _ = self._ranges(number)
+        found = domain_interval(_outline(number), self._program.max_value, self._tid)
         if found.low < 0:
             yield folded(Binary("<", number, Constant(0)))
         if found.high >= size:
@@ -98,15 +97,11 @@ class Computing:
             if isinstance(part, Binary) and part.operator in ("/", "%") and not _is_divisor(part.right):
                 message = "only division by a constant other than 0 can be written in Promela"
                 raise self._program.mistake(message, at)
-        _, covered = self._ranges(expression)
-        if not covered.fits(32):
+        if not covering_interval(_outline(expression), self._program.max_value, self._tid).fits(32):
             message = (
                 "the value of this expression can exceed the 32 bits of numbers in Promela; lower max_value"
             )
             raise self._program.mistake(message, at)
-
-    def _ranges(self, expression: Expression) -> tuple[Range, Range]:
-        return expression_range(_outline(expression), self._program.max_value, self._tid)
 
 
 def _outline(expression: Expression) -> Expression:
@@ -149,9 +144,5 @@ def negation(condition: Expression) -> Expression:
     match condition:
         case Constant(value):
             return Constant(int(value == 0))
-        case Binary(operator, left, right) if operator in _OPPOSITE:
-            return Binary(_OPPOSITE[operator], left, right)
-        case Unary("!", operand):
-            return operand
         case _:
-            return Unary("!", condition)
+            return negated(condition)

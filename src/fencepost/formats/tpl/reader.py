@@ -34,6 +34,7 @@ def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Progra
         tracking=tuple(_tracking(scope, item) for item in items if item.data == "track"),
         file=file,
         source=source.text,
+        format="tpl",
     )
 
 

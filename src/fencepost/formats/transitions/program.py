@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.formats.text.source import Source, quoted
-from fencepost.formats.transitions.code import flat_code
-from fencepost.formats.transitions.form import Automaton, registers_assigned, registers_read
-from fencepost.formats.transitions.ranges import ValueRanges
+from fencepost.formats.transitions.automaton import Automaton, registers_assigned, registers_read
+from fencepost.formats.transitions.flat_code import flat_code
 from fencepost.formats.transitions.sections import without_sections
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     DEFAULT_MAX_VALUE,
     Constant,
@@ -33,6 +33,8 @@ def program_of(
     ranges: ValueRanges,
     locations: tuple[Location, ...],
     source: Source,
+    *,
+    format: str,
     warnings: Sequence[Notice] = (),
 ) -> Program:
     """The program whose threads are `automata`; raises `InputError`."""
@@ -52,6 +54,7 @@ def program_of(
         warnings=tuple(f"line {at.line}: {message}" for at, message in noticed),
         file=source.file,
         source=source.text,
+        format=format,
     )
 
 

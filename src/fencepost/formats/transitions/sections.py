@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from fencepost.errors import InputError
 from fencepost.formats.text.source import Source
-from fencepost.formats.transitions.form import (
+from fencepost.formats.transitions.automaton import (
     Automaton,
     Lock,
     State,
@@ -35,8 +35,7 @@ from fencepost.formats.transitions.form import (
     registers_read,
     tree,
 )
-from fencepost.formats.transitions.ranges import ValueRanges
-from fencepost.formats.transitions.ways import (
+from fencepost.formats.transitions.section_paths import (
     OLD,
     UnsupportedError,
     Way,
@@ -45,6 +44,7 @@ from fencepost.formats.transitions.ways import (
     uses_old,
     way_of,
 )
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     Assign,
     Assume,

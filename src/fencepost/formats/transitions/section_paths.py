@@ -7,11 +7,10 @@ to `sections.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from fencepost.formats.transitions.form import Lock, State, Transition, Unlock
+from fencepost.formats.transitions.automaton import Lock, State, Transition, Unlock
 from fencepost.program import (
     Assign,
     Assume,
@@ -27,6 +26,7 @@ from fencepost.program import (
     Store,
     Unary,
     evaluate,
+    registers_in,
     subexpressions,
 )
 
@@ -125,7 +125,7 @@ def _spelled(held: Expression, values: dict[str, Expression]) -> Expression:
     for register, value in values.items():
         if value == held:
             return Register(register)
-    if any(part in values or part == OLD.name for part in _registers(held)):
+    if any(part in values or part == OLD.name for part in registers_in(held)):
         raise UnsupportedError("reads a value again that it has changed in between")
     return held
 
@@ -143,12 +143,8 @@ def load_of(way: Way) -> Load | None:
 # --- expressions
 
 
-def _registers(expression: Expression) -> Iterator[str]:
-    return (part.name for part in subexpressions(expression) if isinstance(part, Register))
-
-
 def uses_old(expression: Expression) -> bool:
-    return OLD.name in _registers(expression)
+    return OLD.name in registers_in(expression)
 
 
 def _comparison(check: Expression) -> tuple[str, Expression] | None:
@@ -167,7 +163,7 @@ def _comparison(check: Expression) -> tuple[str, Expression] | None:
 
 def _computed(expression: Expression) -> Expression:
     """The number that the expression is, if it does not depend on registers."""
-    value = -1 if any(_registers(expression)) else evaluate(expression, {})
+    value = -1 if any(registers_in(expression)) else evaluate(expression, {})
     return expression if value < 0 else Constant(value)
 
 
@@ -176,7 +172,7 @@ def _truth(check: Expression) -> bool | None:
     match check:
         case Binary("==" | "!=" as operator, left, right) if left == right:
             return operator == "=="
-    return None if any(_registers(check)) else evaluate(check, {}) != 0
+    return None if any(registers_in(check)) else evaluate(check, {}) != 0
 
 
 def _replaced(expression: Expression, values: dict[str, Expression]) -> Expression:

@@ -20,13 +20,30 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from fencepost.formats.transitions.form import Automaton, Lock, State, Transition, Unlock
-from fencepost.formats.transitions.guards import Outcome, outcomes
-from fencepost.program import Assume, Expression, Instruction, Position, Skip
+from fencepost.formats.transitions.automaton import Automaton, Lock, State, Transition, Unlock
+from fencepost.program import (
+    NEGATED,
+    Assume,
+    Binary,
+    Constant,
+    Expression,
+    Instruction,
+    Position,
+    Register,
+    Skip,
+    Unary,
+    evaluate,
+    subexpressions,
+)
 from fencepost.program.assembler import Assembler, Label
 
 # More cases than these are told apart by trying: choose a transition, then check.
 _MOST_OUTCOMES = 16
+_MOST_GUARDS = 32
+_MOST_TRIALS = 5_000
+
+# Of several checks, whether each of them holds.
+Outcome = tuple[bool, ...]
 
 
 class Code(NamedTuple):
@@ -172,7 +189,7 @@ def _next(leaving: Sequence[Transition]) -> _Entry:
 
 def _cases(checks: Sequence[Transition]) -> frozenset[Outcome] | None:
     """The possible outcomes of the checks, None if they are too many."""
-    cases = outcomes([_condition(check) for check in checks])
+    cases = _outcomes([_condition(check) for check in checks])
     if cases is None and 2 ** len(checks) <= _MOST_OUTCOMES:
         cases = frozenset(product((False, True), repeat=len(checks)))
     return None if cases is None or len(cases) > _MOST_OUTCOMES else cases
@@ -195,3 +212,45 @@ def _condition(check: Transition) -> Expression:
 
 def _at(transition: Transition) -> Position:
     return transition.step.at
+
+
+# --- which checks can hold together
+#
+# Conditions mostly compare registers with numbers and with each other. What they then say depends only on the
+# order of the registers among each other and with those numbers, so trying enough values around each number
+# finds every case. Other arithmetic counts as a register of its own, with any value; that can only add cases.
+
+
+def _outcomes(guards: Sequence[Expression]) -> frozenset[Outcome] | None:
+    """The possible truth values of all the guards, None if there is too much to try."""
+    if len(guards) > _MOST_GUARDS:
+        return None
+    terms: dict[Expression, Register] = {}
+    formulas = [_over_terms(guard, terms) for guard in guards]
+    numbers = {0}
+    for formula in formulas:
+        numbers |= {part.value for part in subexpressions(formula) if isinstance(part, Constant)}
+    # As many values between two numbers as there are terms, so that those can be there in any order.
+    reach = range(-len(terms), len(terms) + 1)
+    values = {number + distance for number in numbers for distance in reach}
+    if len(values) ** len(terms) > _MOST_TRIALS:
+        return None
+    choices = [[(name.name, v) for v in values if v >= 0 or term != name] for term, name in terms.items()]
+    return frozenset(
+        tuple(evaluate(formula, dict(trial)) != 0 for formula in formulas) for trial in product(*choices)
+    )
+
+
+def _over_terms(expression: Expression, terms: dict[Expression, Register]) -> Expression:
+    """The expression with each part that is not about order replaced by the register in `terms` for it."""
+    match expression:
+        case Constant():
+            return expression
+        case Unary("!", operand):
+            return Unary("!", _over_terms(operand, terms))
+        case Binary(operator, left, right) if operator in (*NEGATED, "&&", "||"):
+            return Binary(operator, _over_terms(left, terms), _over_terms(right, terms))
+        case Register():
+            return terms.setdefault(expression, expression)
+        case _:
+            return terms.setdefault(expression, Register(f"#{len(terms)}"))

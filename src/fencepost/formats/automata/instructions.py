@@ -18,7 +18,7 @@ from fencepost.errors import InputError
 from fencepost.formats.text.scope import MOST_NESTED_OPERATORS
 from fencepost.formats.text.source import Source, one_of, quoted, suggestion
 from fencepost.formats.text.tree import Token, position
-from fencepost.formats.transitions.form import Lock, Step, Unlock, is_negative
+from fencepost.formats.transitions.automaton import Lock, Step, Unlock, is_negative
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,
