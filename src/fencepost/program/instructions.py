@@ -7,13 +7,22 @@ Every instruction carries its place in the source, which does not take part in e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 
 import msgspec
 from msgspec.structs import replace
 
-from fencepost.program.expressions import Binary, Constant, Expression, Register, ThreadId, Unary, numbered
+from fencepost.program.expressions import (
+    Binary,
+    Constant,
+    Expression,
+    Register,
+    ThreadId,
+    Unary,
+    numbered,
+    subexpressions,
+)
 
 
 class Mode(Enum):
@@ -221,6 +230,13 @@ def expressions_of(instruction: Instruction) -> Iterator[Expression]:
             yield desired
         case Wait(_, _, values):
             yield from values
+
+
+def constants_in(code: Iterable[Instruction]) -> Iterator[int]:
+    """Every number that the code mentions."""
+    for instruction in code:
+        for expression in expressions_of(instruction):
+            yield from (part.value for part in subexpressions(expression) if isinstance(part, Constant))
 
 
 def registers_of(instruction: Instruction) -> Iterator[str]:

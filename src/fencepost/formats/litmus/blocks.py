@@ -7,7 +7,7 @@ instructions it was chosen for, except that instructions C has no function for b
     BCAS(x, e, d), wait(x, e)     a loop around a compare-exchange or a load, marked by a comment
     r = CAS(x, e, d)              r = e; atomic_compare_exchange_strong_explicit(x, &r, d, …)
 
-A made-up register (`code.py`) all of whose uses are to bring the value of one effect to the test right
+A made-up register (`scope.py`) all of whose uses are to bring the value of one effect to the test right
 after it is not written at all: the effect stands in the test.
 """
 
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from fencepost.errors import InputError
-from fencepost.formats.litmus.code import FRESH_REGISTER
 from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS
+from fencepost.formats.litmus.scope import FRESH_REGISTER
 from fencepost.formats.litmus.spelling import Effect, Effects
 from fencepost.program import (
     Assert,

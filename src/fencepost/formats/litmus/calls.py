@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from fencepost.formats.litmus.parser import Call, Operation, Syntax, place_of
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Call, Operation, Syntax, place_of
 from fencepost.formats.text.source import one_of, quoted, suggestion
 from fencepost.formats.text.tree import Token, position
 from fencepost.program import (

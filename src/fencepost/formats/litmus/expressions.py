@@ -8,8 +8,8 @@ all others stay operators. Functions are `calls.py`'s.
 from __future__ import annotations
 
 from fencepost.formats.litmus.calls import Calls
+from fencepost.formats.litmus.parser import Call, Operation, Syntax, has_effects, place_of
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Call, Operation, Syntax, has_effects, place_of
 from fencepost.formats.text.source import quoted
 from fencepost.formats.text.tree import Token, position
 from fencepost.program import Assign, Binary, Constant, Expression, Position, Register, Unary

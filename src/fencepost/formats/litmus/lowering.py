@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from fencepost.formats.litmus.clauses import check_number_type, is_atomic_type
 from fencepost.formats.litmus.expressions import Evaluation
-from fencepost.formats.litmus.initial import check_number_type, is_atomic_type
-from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS
+from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS, Syntax, syntax
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Syntax, syntax
 from fencepost.formats.text.source import quoted
 from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position, tokens, trees
 from fencepost.program import Constant, Expression, Position

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from fencepost.formats.litmus.blocks import body
-from fencepost.formats.litmus.condition import map_values
+from fencepost.formats.litmus.clauses import map_values
 from fencepost.formats.litmus.parser import FINAL_WORDS, is_reserved
 from fencepost.formats.litmus.values import (
     Code,
