@@ -20,18 +20,6 @@ from fencepost.program import Position, Program
 if TYPE_CHECKING:
     from fencepost.formats.text.edits import Edit
 
-__all__ = [
-    "BY_ENDING",
-    "FORMATS",
-    "LARGEST_FILE",
-    "Format",
-    "Reading",
-    "load",
-    "load_as",
-    "text_of",
-    "write",
-]
-
 LARGEST_FILE = 1 << 20
 SHARED_ENDING = ".txt"  # of files whose first word tells the language
 

@@ -14,6 +14,7 @@ from fencepost.program.expressions import (
     negated,
     registers_in,
     subexpressions,
+    with_operands,
 )
 from fencepost.program.instructions import (
     NOWHERE,
@@ -116,4 +117,5 @@ __all__ = [
     "registers_of",
     "subexpressions",
     "with_expressions",
+    "with_operands",
 ]

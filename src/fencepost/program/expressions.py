@@ -150,14 +150,19 @@ def negated(condition: Expression) -> Expression:
             return Unary("!", condition)
 
 
-def numbered(expression: Expression, tid: int) -> Expression:
-    """The expression as the thread with this number sees it."""
+def with_operands(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` made to its operands, if it has any."""
     match expression:
-        case ThreadId():
-            return Constant(tid)
         case Unary(sign, operand):
-            return Unary(sign, numbered(operand, tid))
+            return Unary(sign, change(operand))
         case Binary(sign, left, right):
-            return Binary(sign, numbered(left, tid), numbered(right, tid))
+            return Binary(sign, change(left), change(right))
         case _:
             return expression
+
+
+def numbered(expression: Expression, tid: int) -> Expression:
+    """The expression as the thread with this number sees it."""
+    if isinstance(expression, ThreadId):
+        return Constant(tid)
+    return with_operands(expression, lambda operand: numbered(operand, tid))

@@ -25,11 +25,11 @@ from fencepost.program import (
     Program,
     Skip,
     Thread,
-    Unary,
     evaluate,
     expressions_of,
     subexpressions,
     with_expressions,
+    with_operands,
 )
 from fencepost.static.flow import successors
 from fencepost.static.liveness import assigned_register
@@ -122,10 +122,4 @@ class _ThreadConstants:
             value = -1
         if 0 <= value <= self._program.max_value:
             return Constant(value)
-        match expression:
-            case Unary(operator, operand):
-                return Unary(operator, self._expression(operand, known))
-            case Binary(operator, left, right):
-                return Binary(operator, self._expression(left, known), self._expression(right, known))
-            case _:
-                return expression
+        return with_operands(expression, lambda operand: self._expression(operand, known))

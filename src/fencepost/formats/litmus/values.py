@@ -42,6 +42,7 @@ from fencepost.program import (
     Wait,
     constants_in,
     with_expressions,
+    with_operands,
 )
 from fencepost.static.flow import in_loops
 from fencepost.static.intervals import ZERO, Interval, combined, interval_of
@@ -123,10 +124,10 @@ class _Arithmetic(NamedTuple):
         match expression:
             case Constant() | Register():
                 return expression
-            case Unary("-" | "+" as operator, operand):
-                return Unary(operator, self._remainder(operand))
-            case Binary(operator, left, right) if operator in _REMAINDER_OPERATORS:
-                return Binary(operator, self._remainder(left), self._remainder(right))
+            case Unary("-" | "+"):
+                return with_operands(expression, self._remainder)
+            case Binary(operator) if operator in _REMAINDER_OPERATORS:
+                return with_operands(expression, self._remainder)
             case _:
                 return self._exact(expression)
 
@@ -139,21 +140,15 @@ class _Arithmetic(NamedTuple):
         match expression:
             case Register(name) if name in self.negative:
                 return _signed_register(expression, self.max_value)
-            case Unary("!", operand):
-                return Unary("!", self._truth(operand))
-            case Unary(operator, operand):
-                return Unary(operator, self._exact(operand))
-            case Binary("&&" | "||" as operator, left, right):
-                return Binary(operator, self._truth(left), self._truth(right))
+            case Unary("!") | Binary("&&" | "||"):
+                return with_operands(expression, self._truth)
             case Binary("==" | "!=" as operator, left, right):
                 first, second = self._stored(left), self._stored(right)
                 if first is not None and second is not None:
                     return Binary(operator, first, second)
-                return Binary(operator, self._exact(left), self._exact(right))
-            case Binary(operator, left, right):
-                return Binary(operator, self._exact(left), self._exact(right))
+                return with_operands(expression, self._exact)
             case _:
-                return expression
+                return with_operands(expression, self._exact)
 
     def _stored(self, expression: Expression) -> Expression | None:
         """A register or a number as it is stored; None for all other expressions."""
@@ -177,12 +172,8 @@ def _undone(expression: Expression, max_value: int) -> Expression:
             return register
         case Constant(value) if value > max_value >> 1:
             return Unary("-", Constant(max_value + 1 - value))
-        case Unary(operator, operand):
-            return Unary(operator, _undone(operand, max_value))
-        case Binary(operator, left, right):
-            return Binary(operator, _undone(left, max_value), _undone(right, max_value))
         case _:
-            return expression
+            return with_operands(expression, lambda operand: _undone(operand, max_value))
 
 
 # --- between which numbers does everything lie that is stored?

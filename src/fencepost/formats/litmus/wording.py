@@ -9,20 +9,12 @@ import re
 
 from fencepost.errors import InputError
 from fencepost.formats.litmus.parser import FINAL_WORDS, KEYWORDS
-from fencepost.formats.text.failure import Failure
+from fencepost.formats.text.failure import PUNCTUATION, Failure
 from fencepost.formats.text.source import one_of, quoted, suggestion
 
 _SPELLED = {
     "ASSIGN": "`=`",
-    "COLON": "`:`",
-    "COMMA": "`,`",
-    "SEMICOLON": "`;`",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
+    **PUNCTUATION,
     "STAR": "`*`",
     "_WHILE": "`while`",
     "AND": r"`/\`",

@@ -22,6 +22,7 @@ from fencepost.program import (
     evaluate,
     negated,
     subexpressions,
+    with_operands,
 )
 from fencepost.static.intervals import covering_interval, domain_interval
 
@@ -81,10 +82,8 @@ class Computing:
                 return Constant(self._tid)
             case Unary("+", operand):
                 return self._with(operand, registers)
-            case Unary(operator, operand):
-                return folded(Unary(operator, self._with(operand, registers)))
-            case Binary(operator, left, right):
-                return folded(Binary(operator, self._with(left, registers), self._with(right, registers)))
+            case _:
+                return folded(with_operands(expression, lambda operand: self._with(operand, registers)))
 
     def _check(self, expression: Expression, at: Position) -> None:
         parts = list(subexpressions(expression))
@@ -106,15 +105,7 @@ class Computing:
 
 def _outline(expression: Expression) -> Expression:
     """The expression with registers for what is known to be in the domain."""
-    match expression:
-        case _Stored():
-            return Register("")
-        case Unary(operator, operand):
-            return Unary(operator, _outline(operand))
-        case Binary(operator, left, right):
-            return Binary(operator, _outline(left), _outline(right))
-        case _:
-            return expression
+    return Register("") if isinstance(expression, _Stored) else with_operands(expression, _outline)
 
 
 def _is_divisor(expression: Expression) -> bool:

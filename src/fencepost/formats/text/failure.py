@@ -14,6 +14,17 @@ from fencepost.formats.text.lalr import END, STRANGE, UnexpectedError
 from fencepost.formats.text.source import Source, quoted
 from fencepost.formats.text.tree import position
 
+PUNCTUATION = {
+    "COLON": "`:`",
+    "COMMA": "`,`",
+    "SEMICOLON": "`;`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+}
 _WORD = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 

@@ -6,22 +6,14 @@ One sentence names the token found, the one thing most likely missing, and the b
 from __future__ import annotations
 
 from fencepost.errors import InputError
-from fencepost.formats.text.failure import Failure
+from fencepost.formats.text.failure import PUNCTUATION, Failure
 from fencepost.formats.text.source import one_of, quoted, suggestion
 from fencepost.formats.tpl.parser import KEYWORDS
 
 _SPELLED = {
     "_ASSIGN": "`=`",
     "DOT": "`.`",
-    "COLON": "`:`",
-    "COMMA": "`,`",
-    "SEMICOLON": "`;`",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
+    **PUNCTUATION,
     "NUMBER": "a number",
     "NAME": "a name",
     "MODE": "a mode (`acq`, `rel`, `acq_rel` or `seq_cst`)",

@@ -28,6 +28,7 @@ from fencepost.program import (
     evaluate,
     registers_in,
     subexpressions,
+    with_operands,
 )
 
 # The value that a section finds in its cell.
@@ -184,12 +185,6 @@ def _replaced(expression: Expression, values: dict[str, Expression]) -> Expressi
 
 
 def _with_values(expression: Expression, values: dict[str, Expression]) -> Expression:
-    match expression:
-        case Register(name):
-            return values.get(name, expression)
-        case Unary(operator, operand):
-            return Unary(operator, _with_values(operand, values))
-        case Binary(operator, left, right):
-            return Binary(operator, _with_values(left, values), _with_values(right, values))
-        case _:
-            return expression
+    if isinstance(expression, Register):
+        return values.get(expression.name, expression)
+    return with_operands(expression, lambda operand: _with_values(operand, values))

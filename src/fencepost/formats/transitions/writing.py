@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import ClassVar
 
 from fencepost.errors import InputError
 from fencepost.formats.transitions.automaton import State, Step, Transition, tree
 from fencepost.program import (
+    Assign,
     Assume,
     Binary,
     Branch,
+    Cell,
     CellAccess,
     Choose,
     Constant,
@@ -30,11 +32,14 @@ from fencepost.program import (
     Fence,
     Goto,
     Instruction,
+    Load,
     Mode,
     Program,
     Skip,
+    Store,
     Thread,
     ThreadId,
+    Verify,
     access_modes,
     expressions_of,
     negated,
@@ -140,14 +145,51 @@ class _States:
         return tree(state, ways, self._fresh)
 
 
-class Numbers(NamedTuple):
-    """The arithmetic of `program` in unbounded integers, for the language of that name."""
+class Steps:
+    """What a language with unbounded integers does instead of the instructions of a program.
 
-    program: Program
-    language: str
+    A language says how it spells a cell, and which steps do what an instruction does beyond reading, writing
+    and local computation.
+    """
+
+    language: ClassVar[str]
+    zero_at_the_start: ClassVar[str]  # what is so, and its verb
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        for location in program.locations:
+            if any(location.initial):
+                message = f"{location.name} is not 0 at the start, as {self.zero_at_the_start}"
+                raise program.mistake(message, location.at)
+
+    def of(self, instruction: Instruction) -> Ways:
+        if isinstance(instruction, CellAccess):
+            self._check_index(instruction)
+        match instruction:
+            case Assign(register, value):
+                return [(Assign(register, self.stored(value, instruction)),)]
+            case Assume():
+                return [(instruction,)]
+            case Load(register, cell):
+                return [(Load(register, self.cell(cell, instruction)),)]
+            case Store(cell, value):
+                return [(Store(self.cell(cell, instruction), self.stored(value, instruction)),)]
+            case Fence(Mode.SC):
+                return [(Fence(),)]
+            case Skip() | Verify() | Fence():
+                return [(Skip(),)]
+        return self.others(instruction)
+
+    def cell(self, cell: Cell, instruction: Instruction) -> Cell:
+        """The cell as the language has it."""
+        raise NotImplementedError
+
+    def others(self, instruction: Instruction) -> Ways:
+        """What to do instead of all other instructions."""
+        raise NotImplementedError
 
     def stored(self, value: Expression, instruction: Instruction) -> Expression:
-        """An expression with the value that `program` stores, or compares with memory, for `value`."""
+        """An expression with the value that the program stores, or compares with memory, for `value`."""
         largest = self.program.max_value
         found = self._range(value)
         if not self.program.wraps or (found.low >= 0 and found.high <= largest):
@@ -157,7 +199,14 @@ class Numbers(NamedTuple):
             raise self.mistake(f"{what}, which {self.language} can only say of powers of two", instruction)
         return Binary("&", value, Constant(largest))
 
-    def check_index(self, instruction: CellAccess) -> None:
+    def no_counterpart(self, instruction: Instruction) -> InputError:
+        spelled = format_instruction(instruction)
+        return self.mistake(f"`{spelled}` has no counterpart in {self.language}", instruction)
+
+    def mistake(self, message: str, instruction: Instruction) -> InputError:
+        return self.program.mistake(message, instruction.at)
+
+    def _check_index(self, instruction: CellAccess) -> None:
         """Reject an index that is outside of its array in any case: another cell may be there."""
         size = len(self.program.location_named[instruction.cell.name].initial)
         found = self._range(instruction.cell.index or Constant(0))
@@ -166,13 +215,6 @@ class Numbers(NamedTuple):
 
     def _range(self, expression: Expression) -> Interval:
         return domain_interval(expression, self.program.max_value, 0)
-
-    def no_counterpart(self, instruction: Instruction) -> InputError:
-        spelled = format_instruction(instruction)
-        return self.mistake(f"`{spelled}` has no counterpart in {self.language}", instruction)
-
-    def mistake(self, message: str, instruction: Instruction) -> InputError:
-        return self.program.mistake(message, instruction.at)
 
 
 def separate_threads(program: Program) -> Iterator[tuple[Thread, int | None]]:
