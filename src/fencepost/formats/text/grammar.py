@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
 from fencepost.errors import InputError
-from fencepost.formats.text.lalr import Parser, Tables, UnexpectedError, Words
+from fencepost.formats.text.lalr import Parser, Rule, Tables, UnexpectedError, Words
 from fencepost.formats.text.source import Source
 from fencepost.formats.text.tree import Token, Tree, position
 
@@ -93,23 +94,24 @@ def _too_deep(what: str, most: int, token: Token) -> WordError:
     return WordError(f"{what} may be nested {most} deep; this one is deeper", token)
 
 
-class _Built(msgspec.Struct):
-    """What the build writes: the tables, and the grammar that they were made of."""
-
-    grammar: str
-    tables: Tables
-
-
 def _built_tables(file: str, grammar: str) -> Tables | None:
+    """The tables in the file, if they are those of the grammar."""
     try:
         with open(file, "rb") as stream:
-            built = msgspec.json.decode(stream.read(), type=_Built)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            built = msgspec.json.decode(stream.read())
+        return _as_tables(built["tables"]) if built["grammar"] == grammar else None
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    return built.tables if built.grammar == grammar else None
 
 
 def _new_tables(grammar: str) -> Tables:
     from fencepost.formats.text.make_tables import made_tables
 
-    return msgspec.convert(made_tables(grammar), Tables)
+    return _as_tables(made_tables(grammar))
+
+
+def _as_tables(made: dict[str, Any]) -> Tables:
+    # By hand: msgspec imports much in order to decode by type.
+    rules = [Rule(origin, name, size, tuple(map(tuple, kept))) for origin, name, size, kept in made["rules"]]
+    ignored = frozenset(made["ignored"])
+    return Tables(made["tokens"], ignored, made["states"], made["start"], made["end"], rules)

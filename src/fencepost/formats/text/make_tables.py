@@ -38,7 +38,8 @@ def made_tables(grammar: str) -> dict[str, Any]:
     }
 
 
-def _rule(rule: Any) -> dict[str, Any]:
+def _rule(rule: Any) -> tuple[str, str, int, list[tuple[int, bool]]]:
+    """The fields of a `Rule` in order."""
     assert not rule.options.expand1
     assert not rule.options.empty_indices
     kept = [
@@ -47,7 +48,7 @@ def _rule(rule: Any) -> dict[str, Any]:
         if not (symbol.is_term and symbol.filter_out)
     ]
     origin = str(rule.origin.name)
-    return {"origin": origin, "name": str(rule.alias or origin), "size": len(rule.expansion), "kept": kept}
+    return origin, str(rule.alias or origin), len(rule.expansion), kept
 
 
 if __name__ == "__main__":
