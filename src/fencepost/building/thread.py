@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
-from fencepost.building.names import check_name
-from fencepost.building.values import Local, Location, Value, expression_of
+from fencepost.building.values import Local, Location, Value, check_name, expression_of
 from fencepost.formats.tpl import format_expression, format_instruction
 from fencepost.program import (
     Assert,

@@ -1,7 +1,7 @@
 """From a program as in Figure 8 of persist-2015 to a `Program`.
 
 Each variable is a location, each process a thread, an automaton whose states are its labels. Syntax is left
-to `parser.py`, expressions to `formats/tpl/scope.py`, since they are those of TPL, and what automata become
+to `parser.py`, expressions to `formats/text/scope.py`, since they are those of TPL, and what automata become
 to `formats/transitions/program.py`.
 """
 

@@ -1,8 +1,8 @@
-"""What the names, numbers and expressions inside a TPL function mean.
+"""What the names, numbers and expressions inside a function mean, in TPL and languages with its expressions.
 
 A `Scope` knows the declared locations and the locals of one function. It turns the flat token lists of the
 grammar into expressions by C's precedence, and rejects every name and number that cannot stand where it
-stands, at its own place. Statements are `lowering.py`'s.
+stands, at its own place. Statements are left to each language.
 """
 
 from __future__ import annotations
