@@ -150,7 +150,7 @@ class Thread:
             yield
 
     def one_of(self, *choices: Callable[[], object]) -> None:
-        """Goes on with the statements that one of the functions adds; which one, nobody knows."""
+        """Runs the statements that one of the functions adds; it may be any of them."""
         if not choices:
             raise ValueError("a choice needs at least one alternative")
         for number, choice in enumerate(choices):

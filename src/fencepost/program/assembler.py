@@ -1,7 +1,7 @@
 """Flat code while it grows: labels that a jump can name before their place is known.
 
-Here too stand the conditions of jumps over blocks, on which readers and writers of structured languages must
-agree.
+The conditions of jumps over blocks stand here too: readers and writers of structured languages must agree on
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Label = int
 
 
 class Assembler:
-    """The code so far. Jumps in it lead to labels; `code` gives them the places of those."""
+    """The code so far. Its jumps lead to labels; `code` puts in the places of the labels."""
 
     def __init__(self) -> None:
         self._code: list[Instruction] = []

@@ -21,7 +21,7 @@ def program_digest(program: Program) -> str:
 
 
 def _plain(part: object) -> object:
-    """A part of a program as lists, each with the name of its type in front, and in one order."""
+    """A part of a program as nested lists; a struct begins with the name of its type, a mapping is sorted."""
     match part:
         case tuple():
             return [_plain(each) for each in part]

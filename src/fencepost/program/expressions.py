@@ -1,7 +1,7 @@
 """Expressions over the registers of one thread, and their value.
 
 Expressions are pure: memory is only touched by instructions. Inside an expression numbers are mathematical
-integers; whoever stores the result takes it modulo the program's `max_value + 1`. Comparisons and logic give
+integers; an instruction stores the result modulo the program's `max_value + 1`. Comparisons and logic give
 0 or 1, `&&` and `||` do not evaluate their right side when the left one decides, `/` and `%` round towards
 zero as in C.
 """

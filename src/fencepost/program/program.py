@@ -113,7 +113,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def content(self) -> tuple[object, ...]:
-        """All that makes it the program that it is; not where it comes from."""
+        """All that makes it this program, whatever it was read from."""
         return self.locations, self.threads, self.max_value, self.tracking, self.condition, self.wraps
 
     def _repr_html_(self) -> str:

@@ -96,7 +96,7 @@ class _ThreadConstants:
                 return folded
 
     def _can_fail(self, instruction: Instruction) -> bool:
-        """Whether the values of its registers may be reported, which must be kept for that."""
+        """Whether it may fail: then the values of its registers are reported, and must be kept for that."""
         match instruction:
             case Assert(condition):
                 return not isinstance(condition, Constant) or condition.value == 0

@@ -54,7 +54,7 @@ class AccessFlow:
                 yield apart
 
     def _crossings(self) -> Iterator[int]:
-        """The first instructions between accesses that several accesses lead to and that lead to several."""
+        """Instructions between accesses where ways meet, and after which one of several accesses comes next."""
         arrivals: dict[int, set[int]] = {}  # instruction -> those right before it
         for pc in range(len(self._code)):
             for following in successors(self._code[pc], pc):

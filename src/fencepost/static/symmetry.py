@@ -237,7 +237,7 @@ class _Form:
                 return self._test(expression)
 
     def _test(self, expression: Expression) -> Hashable:
-        """An expression whose value is computed with."""
+        """An expression with whose value something is computed."""
         match expression:
             case Unary(operator, operand):
                 return (operator, self._test(operand))

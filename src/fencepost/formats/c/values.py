@@ -35,7 +35,7 @@ from fencepost.program import (
 from fencepost.static.flow import in_loops
 from fencepost.static.intervals import Interval, covering_interval, domain_interval
 
-# The largest domain whose numbers can be counted on in 64 bits for as long as anybody would wait.
+# The largest domain whose sums 64 bits hold for as long as one would wait.
 _MOST_COUNTED = 1 << 32
 
 

@@ -127,7 +127,7 @@ class _Writer:
         return test._replace(effect=self._assigned(test.effect)) if assigning else None
 
     def _effect_and_branch(self, index: int) -> _Test | None:
-        """An effect, and the branch after it if that uses its value exactly once, and in any case."""
+        """An effect and the branch right after it, if that always uses its value, and exactly once."""
         effect = self._effects.at(index)
         if effect is None or effect.result is None or index + effect.length >= len(self._code):
             return None
@@ -145,7 +145,7 @@ class _Writer:
         return effect._replace(text=f"({self._name(effect.result or '')} = {effect.text})")
 
     def _inlined_registers(self, kept: Set[str]) -> Set[str]:
-        """The made-up registers of which nothing is left when every test has its effect inside."""
+        """The made-up registers that need not be written, since every test has its effect inside."""
         uses = Counter(name for instruction in self._code for name in _mentioned(instruction))
         tested: set[str] = set()
         for index in range(len(self._code)):
@@ -158,7 +158,7 @@ class _Writer:
         return {name for name in tested - kept if uses[name] == 0 and FRESH_REGISTER.fullmatch(name)}
 
     def _is_plain(self, index: int, name: str) -> bool:
-        """Whether the effect at `index` does not use the register that its value goes to."""
+        """Whether the effect at `index` does not use the register that gets its value."""
         instruction = self._code[index]
         if isinstance(instruction, Assign | CompareExchange | Choose):
             return True  # its own uses are part of how a compare-exchange is written

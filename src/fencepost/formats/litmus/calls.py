@@ -9,7 +9,7 @@
     r = atomic_compare_exchange_…(x, p, d)         e = *p; r = …(x, &e, d); if (!r) *p = e
 
 Where `e` is known to hold a constant, that takes the place of both `e` and `r` in the CAS and its test. A
-result that nobody wants is not computed. All but the fence exist with `_explicit` and orders, and without,
+result that is not used is not computed. All but the fence exist with `_explicit` and orders, and without,
 which means seq_cst. `memory_order_consume` is taken for acquire. A CAS reads and writes by its order for
 success; if only the order for failure acquires, it acquires too. The load of a weak CAS that fails for no
 reason has the order for failure.

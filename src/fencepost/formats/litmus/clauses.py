@@ -185,7 +185,7 @@ class _Reader(NamedTuple):
     largest: int
 
     def formula(self, node: Tree) -> Formula:
-        """By precedence: the alternatives, each of them what must hold together."""
+        """A disjunction of conjunctions, by precedence."""
         alternatives: list[list[Formula]] = [[]]
         negations = 0
         for item in node.children:

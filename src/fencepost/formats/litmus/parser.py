@@ -86,8 +86,8 @@ _GRAMMAR = Grammar(
 
 # --- expressions
 
-# Everyone who walks an expression recurses; this keeps them away from Python's recursion limit. A call takes
-# more of the stack than an operator does.
+# Walks over expressions recurse; this keeps them away from Python's recursion limit. A call takes more of the
+# stack than an operator does.
 MOST_NESTED_OPERATORS = 100
 _NESTING_OF_CALL = 5
 

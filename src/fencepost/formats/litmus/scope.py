@@ -61,7 +61,7 @@ def in_order(registers: Iterable[str]) -> tuple[str, ...]:
 
 
 class Constants:
-    """The registers that hold a constant now, for someone who goes through code from top to bottom."""
+    """The registers that hold a constant at an instruction; code is passed by from top to bottom."""
 
     def __init__(self) -> None:
         self._values: dict[str, int] = {}

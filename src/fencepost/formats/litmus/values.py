@@ -100,7 +100,7 @@ def to_program(code: Code, thread: int, domain: Domain) -> Code:
 
 
 def from_program(code: Code, max_value: int) -> Code:
-    """The code of which `to_program` made this one, if half of the values are negative."""
+    """The code from which `to_program` made this one, if half of the values are negative."""
     return tuple(with_expressions(i, lambda e: _undone(e, max_value)) for i in code)
 
 
@@ -120,7 +120,7 @@ class _Arithmetic(NamedTuple):
         return with_expressions(instruction, convert)
 
     def _remainder(self, expression: Expression) -> Expression:
-        """The same value modulo max_value + 1."""
+        """An expression with the same value modulo max_value + 1."""
         match expression:
             case Constant() | Register():
                 return expression
@@ -132,11 +132,11 @@ class _Arithmetic(NamedTuple):
                 return self._exact(expression)
 
     def _truth(self, expression: Expression) -> Expression:
-        """0 exactly where the expression is."""
+        """An expression that is 0 exactly where this one is."""
         return expression if isinstance(expression, Register) else self._exact(expression)
 
     def _exact(self, expression: Expression) -> Expression:
-        """The same number."""
+        """An expression with the same value."""
         match expression:
             case Register(name) if name in self.negative:
                 return _signed_register(expression, self.max_value)
@@ -217,7 +217,7 @@ def _stored_ranges(threads: Sequence[tuple[Instruction, ...]], initial: Mapping[
 
 
 class _CellValue(NamedTuple):
-    """The value of a cell, where the expressions of a program have none."""
+    """The value of a cell, which the expressions of a program cannot name."""
 
     name: str
 

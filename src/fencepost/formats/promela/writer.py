@@ -41,7 +41,7 @@ _HIDDEN_NUMBERS = re.compile(rf"{STALE}|{SAVED}_[0-9]+")
 
 
 def write(program: Program, monitor: str | None = None) -> str:
-    """The program in Promela, with the monitor for "ra" if asked; raises `InputError` if it has no words."""
+    """The program in Promela, with the monitor for "ra" if asked; raises `InputError` if it cannot."""
     if not program.wraps:
         message = "the values of this program have no bound, which cannot be written in Promela"
         raise program.mistake(message, program.threads[0].at)

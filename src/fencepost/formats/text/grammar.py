@@ -63,8 +63,8 @@ class Grammar:
 def nested(kind_of: Callable[[Token, int], str], *, blocks: int = 0, parentheses: int) -> Words:
     """What stands between lexer and parser in a language with braces and parentheses.
 
-    `kind_of` tells the type of a name that stands in so many blocks. Nesting has a limit since whoever walks
-    the tree recurses over it.
+    `kind_of` tells the type of a name that stands in so many blocks. Nesting has a limit because walks over
+    the tree recurse.
     """
 
     def words(stream: Iterator[Token]) -> Iterator[Token]:

@@ -54,7 +54,7 @@ class Scope(msgspec.Struct, frozen=True):
         return self.source.error(message, position(at))
 
     def extension(self, what: str, at: Token | Tree) -> None:
-        """Reject what only we read, if the text is to be TPL as others read it."""
+        """Reject what only fencepost reads, if the text is to be TPL as others read it."""
         if self.strict:
             raise self.error(f"{what} a fencepost extension; not allowed with --strict-tpl", at)
 

@@ -51,7 +51,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def normal_lines(text: str) -> str:
-    """`text` with every line ended by a newline, so that all who count lines and columns agree."""
+    """`text` with every line ended by a newline, so that all counts of lines and columns agree."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_ODD_LINE_ENDS)
 
 

@@ -68,8 +68,9 @@ def with_edits(
 ) -> Iterator[str]:
     """Texts of which one should have the edits made.
 
-    A choice among transitions has the position of the first of them, so a fence before that can be meant for
-    the choice. It is first taken so only at a check and where nothing is done, then at any transition.
+    A choice among transitions has the position of the first of them, so a fence before that transition may be
+    meant for the choice. The first text assumes so at checks and at transitions that do nothing, the second
+    at any transition.
     """
     for at_choices in (_PASSING, _ANYTHING):
         yield _Editing(text, arrows, language).made(edits, at_choices)
@@ -93,7 +94,8 @@ class _Editing:
         self._fenced: dict[tuple[int, str], tuple[Arrow, str]] = {}  # the arrow with the fence, the new state
 
     def made(self, edits: Mapping[Position, Edit], at_choices: Sequence[Kind]) -> str:
-        """The text with the edits made, those before arrows of these kinds for all that leave their state."""
+        """The text with the edits made. A fence before an arrow of these kinds is put before all arrows that
+        leave the same state."""
         for arrow in self._arrows:
             self._note(arrow, edits.get(arrow.at, Edit()), at_choices)
         return spliced(self._text, [splice for arrow in self._arrows for splice in self._splices(arrow)])
@@ -113,7 +115,7 @@ class _Editing:
                 self._after[end].append(self._language.fence)
 
     def _ends(self, arrow: Arrow) -> Iterator[Arrow]:
-        """The arrow itself, or those that end the section it begins."""
+        """The arrow itself, or the arrows that end the section it begins."""
         reached, todo = {arrow}, [arrow]
         while todo:
             last = todo.pop()

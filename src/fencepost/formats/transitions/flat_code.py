@@ -60,7 +60,7 @@ def flat_code(automaton: Automaton) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class _Guarded:
-    """Transitions by `check`s of which it is not known yet whether they hold, and those that can be taken.
+    """Transitions whose `check`s may hold or not, and those that can be taken in any case.
 
     `cases` are the possible outcomes of the checks, in order.
     """
@@ -91,7 +91,7 @@ class _Guarded:
         return _Guarded(self.undecided, self.open, cases, _at(self.undecided[number])).resolved()
 
     def entry(self) -> _Entry:
-        """Itself, or the only thing that is left to do."""
+        """Itself, or the one entry that is left."""
         return self.open[0] if len(self.open) == 1 and not self.undecided else self
 
 
@@ -120,7 +120,7 @@ class _Layout:
             self._lay_out(self._todo.pop())
 
     def _lay_out(self, entry: _Entry | None) -> None:
-        """Put the code of `entry` here, and of what follows it as far as that has no place yet."""
+        """Put the code of `entry` here, then that of what follows it, up to what has a place already."""
         at: Position | None = None  # of what leads here from the instruction before
         while entry is not None and not self._has_place(entry):
             self._laid_out[entry] = None
@@ -148,7 +148,7 @@ class _Layout:
         return entry in self._ends and not self._todo
 
     def _decide(self, guarded: _Guarded) -> _Entry | None:
-        """Add the instruction that brings the decision further; what comes after it, if anything."""
+        """Add the next instruction of the decision; gives what comes after it, if anything."""
         if not guarded.undecided:
             self._code.choose(tuple(map(self._label, guarded.open)), guarded.at)
             self._todo += reversed(guarded.open)

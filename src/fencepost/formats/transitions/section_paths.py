@@ -42,7 +42,7 @@ class UnsupportedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SectionPath:
     """What happens on one way through a section, told at its first access to memory.
 
     `before` and `after` are its local steps. `checks` and `written` are over the registers as they are at the
@@ -66,7 +66,7 @@ class Way:
         """Whether a check says that the cell has another value."""
         return ("!=", value) in map(_comparison, self.checks)
 
-    def given(self, old: Expression) -> Way:
+    def given(self, old: Expression) -> SectionPath:
         """The same where the cell holds `old`, without checks that are then true."""
         values = {OLD.name: old}
         checks = [_replaced(check, values) for check in self.checks]
@@ -81,7 +81,7 @@ class Way:
         return tuple(step for step in self.after if not isinstance(step, Assume))
 
 
-def way_of(transitions: tuple[Transition, ...]) -> Way:
+def section_path(transitions: tuple[Transition, ...]) -> SectionPath:
     before: list[Instruction] = []
     after: list[Instruction] = []
     checks: list[Expression] = []
@@ -114,7 +114,7 @@ def way_of(transitions: tuple[Transition, ...]) -> Way:
             case Assume(condition):
                 after.append(step)
                 checks.append(_replaced(condition, values))
-    return Way(tuple(before), access, tuple(after), tuple(checks), written, transitions[-1].target)
+    return SectionPath(tuple(before), access, tuple(after), tuple(checks), written, transitions[-1].target)
 
 
 def _cell(cell: Cell, values: dict[str, Expression]) -> Cell:
@@ -136,7 +136,7 @@ def access_of(transition: Transition) -> Load | Store:
     return transition.step
 
 
-def load_of(way: Way) -> Load | None:
+def load_of(way: SectionPath) -> Load | None:
     step = None if way.access is None else way.access.step
     return step if isinstance(step, Load) else None
 

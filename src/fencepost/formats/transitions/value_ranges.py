@@ -83,7 +83,7 @@ class ValueRanges:
         self._find()
 
     def largest(self) -> int:
-        """The largest value that is known to be one: every constant, and every bound that was found."""
+        """The largest of all constants and of all bounds that were found."""
         registers = (found for at in self._registers.values() for found in at.values())
         highs = (found.high for found in (*registers, *self._cells.values()))
         return max([self._largest_constant, *(high for high in highs if _has_bound(high))])
@@ -273,7 +273,7 @@ def _held_by(registers: Registers, name: str) -> Interval:
 
 
 def _where(condition: Expression, registers: Registers, *, holds: bool = True) -> Registers | None:
-    """The registers where the condition is true, or is not; None where that cannot be."""
+    """The registers where the condition is true, or false; None if it never is."""
     match condition:
         case Unary("!", operand):
             return _where(operand, registers, holds=not holds)

@@ -87,7 +87,7 @@ class _States:
                 self._led_to[target] = self._led_to.get(target, 0) + 1
 
     def of(self, index: int) -> int:
-        """The index where the thread stands if it comes to `index`: that of no jump, unless it loops."""
+        """Where jumps from `index` on lead: the index of no `Goto`, unless they lead in a circle."""
         seen = set()
         while index < len(self._code) and index not in seen:
             seen.add(index)
@@ -115,8 +115,8 @@ class _States:
         return list(dict.fromkeys(map(self.of, successors(self._code[index], index))))
 
     def _is_absorbed(self, choice: int, target: int) -> bool:
-        """Whether the choice offers what `target` begins with: nothing else leads there, and it does not end
-        the thread, which another alternative might not."""
+        """Whether the choice offers what `target` begins with: nothing else leads there, and it cannot end
+        the thread, since another alternative might go on."""
         alone = self._led_to.get(target) == 1 and target not in (choice, self.of(0), len(self._code))
         return alone and not isinstance(self._code[target], Assume | Goto)
 
