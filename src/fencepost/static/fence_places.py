@@ -54,7 +54,7 @@ class AccessFlow:
                 yield apart
 
     def _crossings(self) -> Iterator[int]:
-        """Instructions between accesses where ways meet, and after which one of several accesses comes next."""
+        """Instructions between accesses where ways meet, and after which several accesses can come next."""
         arrivals: dict[int, set[int]] = {}  # instruction -> those right before it
         for pc in range(len(self._code)):
             for following in successors(self._code[pc], pc):

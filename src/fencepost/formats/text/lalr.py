@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 class Tables(msgspec.Struct, frozen=True):
     """A regular expression with a group per terminal, the terminals that mean nothing, and for each state
-    what to do with a symbol: go to that state or, if the number is negative, use rule number `-1 - number`."""
+    what to do with a symbol: go to that state, or use rule number `-1 - number` if the number is negative."""
 
     tokens: str
     ignored: frozenset[str]
