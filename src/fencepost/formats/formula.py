@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fencepost.errors import InputError
 from fencepost.formats.text.grammar import Grammar
 from fencepost.formats.text.lalr import UnexpectedError
+from fencepost.formats.text.source import whole_number
 from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
 from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
@@ -89,11 +90,10 @@ class _Reader(NamedTuple):
         thread = self._thread(name)
         if register not in thread.registers:
             raise self._unknown(register, f"a local of {thread.name}; its locals", thread.registers)
-        most = self.program.max_value
-        # The length first: Python refuses to convert very long digit strings.
-        if len(value.lstrip("0")) > len(str(most)) or int(value) > most:
-            raise self._error(value, f"values are 0..{most} (max_value)")
-        return RegisterIs(thread.name, str(register), int(value), "!=" if comparison == "!=" else "==")
+        number = whole_number(value, self.program.max_value)
+        if number is None:
+            raise self._error(value, f"values are 0..{self.program.max_value} (max_value)")
+        return RegisterIs(thread.name, str(register), number, "!=" if comparison == "!=" else "==")
 
     def _thread(self, name: Token) -> Thread:
         for thread in self.program.threads:

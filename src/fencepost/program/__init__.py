@@ -1,6 +1,7 @@
 """Programs: expressions, instructions, threads, locations, and the check that they can run."""
 
 from fencepost.program.expressions import (
+    BINDS,
     NEGATED,
     PRECEDENCE,
     Binary,
@@ -63,6 +64,7 @@ from fencepost.program.program import (
 )
 
 __all__ = [
+    "BINDS",
     "DEFAULT_MAX_VALUE",
     "LARGEST_MAX_VALUE",
     "MOST_CELLS",

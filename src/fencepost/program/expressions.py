@@ -100,6 +100,9 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
 )
 
 
+# How tightly each binary operator binds: its level in `PRECEDENCE`.
+BINDS = {sign: level for level, signs in enumerate(PRECEDENCE) for sign in signs}
+
 # What each comparison says if it does not hold.
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 

@@ -15,7 +15,7 @@ from fencepost.formats.text.grammar import Grammar, WordError, nested
 from fencepost.formats.text.lalr import UnexpectedError
 from fencepost.formats.text.source import Source, quoted
 from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
-from fencepost.program import PRECEDENCE, Position
+from fencepost.program import BINDS, Position
 
 KEYWORDS = {
     "if": "IF",
@@ -91,7 +91,6 @@ _GRAMMAR = Grammar(
 MOST_NESTED_OPERATORS = 100
 _NESTING_OF_CALL = 5
 
-_BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
 _BINDS_OF_SHIFT = 7.5
 _ASSIGNING = ("ASSIGN", "COMPOUND")
 _PREFIXES = ("NOT", "TILDE", "SIGN", "STAR", "AMP", "STEP")
@@ -227,4 +226,4 @@ def _binds_first(before: tuple[Token, int], after: Token) -> bool:
 
 
 def _binds(token: Token) -> float:
-    return _BINDS_OF_SHIFT if token in ("<<", ">>") else _BINDS.get(token, -1)
+    return _BINDS_OF_SHIFT if token in ("<<", ">>") else BINDS.get(token, -1)

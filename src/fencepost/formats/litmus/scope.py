@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from fencepost.formats.text.source import Source, quoted, suggestion
+from fencepost.formats.text.source import Source, quoted, suggestion, whole_number
 from fencepost.formats.text.tree import position
 from fencepost.program import (
     Assign,
@@ -148,13 +148,12 @@ def number(source: Source, token: Token, largest: int = LARGEST_NUMBER) -> int:
         raise source.error(f"{quoted(token)} is not a whole number", position(token))
     digits, base = match[1], 10
     if digits[:2] in ("0x", "0X"):
-        digits, base = digits[2:].lstrip("0") or "0", 16
+        digits, base = digits[2:], 16
     elif digits[0] == "0" and len(digits) > 1:
         message = f"{quoted(token)} is octal in C and decimal in herd; write it without the leading 0"
         raise source.error(message, position(token))
-    # The length first: Python refuses to convert very long digit strings.
-    value = int(digits, base) if len(digits) <= 20 else largest + 1
-    if value > largest:
+    value = whole_number(digits, largest, base)
+    if value is None:
         raise source.error(f"the number {quoted(token)} is larger than {largest}", position(token))
     return value
 

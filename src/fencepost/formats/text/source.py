@@ -55,6 +55,15 @@ def normal_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_ODD_LINE_ENDS)
 
 
+def whole_number(digits: str, most: int, base: int = 10) -> int | None:
+    """The number that the digits spell, None if it is larger than `most`."""
+    digits = digits.lstrip("0") or "0"
+    # The length first: Python refuses to convert very long digit strings.
+    if len(digits) > len(str(most)) or int(digits, base) > most:
+        return None
+    return int(digits, base)
+
+
 def quoted(word: str) -> str:
     """`word` as messages show it: in backticks, shortened, and with nothing unprintable in it."""
     short = word if len(word) <= 40 else f"{word[:30]}…"
