@@ -43,7 +43,7 @@ from fencepost.program import (
     moved,
     subexpressions,
 )
-from fencepost.static.fence_places import successors
+from fencepost.static.flow import successors
 from fencepost.static.possible_values import PossibleValues, Values
 
 MOST_VARIANTS = 64  # of one access, by its values and its cell
@@ -227,7 +227,7 @@ def _met_first(code: Sequence[Instruction], starts: set[int], counts: Callable[[
         if counts(pc):
             found.add(pc)
         if not counts(pc) or isinstance(code[pc], CompareExchange):  # which may fail
-            todo += successors(code, pc)
+            todo += successors(code[pc], pc)
     return found
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.building.names import check_name
 from fencepost.building.thread import Thread
-from fencepost.building.values import Location
+from fencepost.building.values import Location, check_name
 from fencepost.formats.tpl import read
 from fencepost.program import DEFAULT_MAX_VALUE, Cell
 from fencepost.program import Program as BuiltProgram

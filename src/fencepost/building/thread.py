@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
-from fencepost.building.names import check_name
-from fencepost.building.values import Local, Location, Value, expression_of
+from fencepost.building.values import Local, Location, Value, check_name, expression_of
 from fencepost.formats.tpl import format_expression, format_instruction
 from fencepost.program import (
     Assert,
@@ -151,7 +150,7 @@ class Thread:
             yield
 
     def one_of(self, *choices: Callable[[], object]) -> None:
-        """Goes on with the statements that one of the functions adds; which one, nobody knows."""
+        """Runs the statements that one of the functions adds; it may be any of them."""
         if not choices:
             raise ValueError("a choice needs at least one alternative")
         for number, choice in enumerate(choices):

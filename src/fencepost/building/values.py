@@ -6,9 +6,11 @@ or 1. Python's `and`, `or` and `not` cannot be given a meaning; use `all_of`, `a
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 
 from fencepost.formats.tpl import format_expression
+from fencepost.formats.tpl.parser import KEYWORDS
 from fencepost.program import Binary, Cell, Constant, Expression, Register, Unary
 
 
@@ -147,6 +149,14 @@ def expression_of(value: object) -> Expression:
     if isinstance(value, int):
         return Constant(int(value)) if value >= 0 else Unary("-", Constant(-value))
     raise TypeError(f"expected a number or an expression over locals, not {type(value).__name__}")
+
+
+def check_name(name: str, what: str) -> None:
+    """Raises `ValueError` for what is no name in TPL."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"{name!r} is no name for a {what}; expected letters, digits and `_`")
+    if name in KEYWORDS:
+        raise ValueError(f"{name!r} is a keyword of TPL and cannot be the name of a {what}")
 
 
 def _value(value: object) -> Value:

@@ -7,7 +7,6 @@ from fencepost.certificates.certificate import (
     Standing,
     decode,
     encode,
-    program_digest,
 )
 from fencepost.certificates.check import Checked, Refuted, check
 from fencepost.certificates.local_graphs import FAILED
@@ -23,5 +22,4 @@ __all__ = [
     "check",
     "decode",
     "encode",
-    "program_digest",
 ]

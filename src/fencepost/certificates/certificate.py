@@ -1,28 +1,27 @@
 """The file with which a safe answer under SRA can be trusted: an inductive invariant, as JSON.
 
-    {"format": "fencepost-certificate", "version": 1, "model": "sra", "question": …, "program": …,
+    {"format": "fencepost-certificate", "version": 2, "model": "sra", "question": …, "program": …,
      "basis": [{"threads": [{"pc": 3, "registers": [0, 1]}, …], "phase": 2,
                 "potentials": [[[[writer, cell, value, flag], …], …], …]}, …]}
 
 The invariant is that the program is in no state above one of the basis: the threads stand there, and every
 list of the potentials is a possible future of its thread. Only some orders of a run's steps are looked at;
-`phase` says at which places in them (`blocks`). `program` is the digest of the program as TPL text.
-A writer is the number of a thread, or −1 for the initial memory. A cell is an index into `Program.cells`.
-The flag says whether the write must be the last one of its cell in
-modification order (U), must not be (S), or may be either (R). Whether all this is true is `check`'s question.
+`phase` says at which places in them (`blocks`). `program` is its digest (`program/digest.py`); in version 1
+it was that of its TPL text. A writer is the number of a thread, or −1 for the initial memory. A cell is an
+index into `Program.cells`. The flag says whether the write must be the last one of its cell in modification
+order (U), must not be (S), or may be either (R). Whether all this is true is `check`'s question.
 """
 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from typing import Literal
 
 import msgspec
 
 from fencepost.errors import InputError
-from fencepost.formats.tpl import write
 from fencepost.program import Program
+from fencepost.program.digest import program_digest
 
 Flag = Literal["R", "U", "S"]
 FileOption = tuple[int, int, int, Flag]
@@ -45,7 +44,7 @@ class BasisState(msgspec.Struct, frozen=True):
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["fencepost-certificate"]
-    version: Literal[1]
+    version: Literal[2]
     model: Literal["sra"]
     question: str
     program: str
@@ -53,12 +52,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @staticmethod
     def of(program: Program, question: str, basis: tuple[BasisState, ...]) -> Certificate:
-        return Certificate("fencepost-certificate", 1, "sra", question, program_digest(program), basis)
-
-
-def program_digest(program: Program) -> str:
-    """SHA-256 of the program as TPL text: comments, layout and file name do not count."""
-    return sha256(write(program).encode()).hexdigest()
+        return Certificate("fencepost-certificate", 2, "sra", question, program_digest(program), basis)
 
 
 def encode(certificate: Certificate) -> bytes:

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 
 from fencepost.certificates.above import Above
 from fencepost.certificates.bad import Bad
-from fencepost.certificates.certificate import Certificate, program_digest
+from fencepost.certificates.certificate import Certificate
 from fencepost.certificates.spelling import Spelling, UnknownStateError
 from fencepost.certificates.states import State, States
 from fencepost.program import Program
+from fencepost.program.digest import program_digest
 
 
 @dataclass(frozen=True)

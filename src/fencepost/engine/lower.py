@@ -49,8 +49,8 @@ from fencepost.program import (
 )
 from fencepost.static.constants import with_constants
 from fencepost.static.critical_values import StaleClasses, stale_classes
+from fencepost.static.intervals import covering_interval
 from fencepost.static.liveness import live_registers
-from fencepost.static.possible_values import expression_range
 from fencepost.static.private_locations import private_accesses
 
 _UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
@@ -251,7 +251,7 @@ class _ThreadLowering:
             self._is_wide(expression, instruction.at)
 
     def _is_wide(self, expression: Expression, at: Position) -> bool:
-        _, covered = expression_range(expression, self._program.max_value, self._thread.tid)
+        covered = covering_interval(expression, self._program.max_value, self._thread.tid)
         if not covered.fits(128):
             message = "the value of this expression can exceed 127 bits; lower max_value or simplify it"
             raise self._program.mistake(message, at)

@@ -5,21 +5,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from functools import cache
 from typing import NamedTuple
 
 from fencepost.errors import InputError
-from fencepost.formats.text.lalr import Parser, UnexpectedError
-from fencepost.formats.text.tables import parser_for
+from fencepost.formats.text.grammar import Grammar
+from fencepost.formats.text.lalr import UnexpectedError
+from fencepost.formats.text.source import whole_number
 from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
 from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
 
 MOST_NESTED = 100
 
-_GRAMMAR = os.path.join(os.path.dirname(__file__), "formula.lark")
+_GRAMMAR = Grammar(__file__, "formula")
 _FORM = "a formula such as `p0@cs && p1.r == 2`"
 
 
@@ -38,7 +37,7 @@ class Place(NamedTuple):
 
 def read_formula(program: Program, text: str, place: Place) -> Formula:
     try:
-        tree = _parser().parse(text)
+        tree = _GRAMMAR.tree(text)
     except UnexpectedError as error:
         raise place.error(f"expected {_FORM}", error.token.start_pos) from None
     return _Reader(program, place).formula(tree.children[0])
@@ -57,11 +56,6 @@ def spelled(formula: Formula) -> str:
             return (" && " if isinstance(formula, And) else " || ").join(f"({spelled(p)})" for p in parts)
         case _:
             raise AssertionError(f"not in a formula about threads: {formula}")
-
-
-@cache
-def _parser() -> Parser:
-    return parser_for(_GRAMMAR)
 
 
 class _Reader(NamedTuple):
@@ -96,11 +90,10 @@ class _Reader(NamedTuple):
         thread = self._thread(name)
         if register not in thread.registers:
             raise self._unknown(register, f"a local of {thread.name}; its locals", thread.registers)
-        most = self.program.max_value
-        # The length first: Python refuses to convert very long digit strings.
-        if len(value.lstrip("0")) > len(str(most)) or int(value) > most:
-            raise self._error(value, f"values are 0..{most} (max_value)")
-        return RegisterIs(thread.name, str(register), int(value), "!=" if comparison == "!=" else "==")
+        number = whole_number(value, self.program.max_value)
+        if number is None:
+            raise self._error(value, f"values are 0..{self.program.max_value} (max_value)")
+        return RegisterIs(thread.name, str(register), number, "!=" if comparison == "!=" else "==")
 
     def _thread(self, name: Token) -> Thread:
         for thread in self.program.threads:

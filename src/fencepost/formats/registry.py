@@ -1,4 +1,4 @@
-"""Programs in files: which language is it, and who reads and writes that?
+"""Programs in files: which language is a file in, and which module reads and writes that?
 
 `load` finds out which language a file is in, reads its text, and leaves the text to that language's module.
 Whatever is wrong with the file itself is told here, as an `InputError` like every other mistake in an input.
@@ -8,46 +8,51 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from fencepost.errors import InputError
 from fencepost.formats.text.source import Source, one_of, quoted
-from fencepost.program import Program
+from fencepost.program import Position, Program
 
-__all__ = [
-    "BY_ENDING",
-    "FORMATS",
-    "LARGEST_FILE",
-    "Format",
-    "Reading",
-    "load",
-    "load_as",
-    "text_of",
-    "write",
-]
+if TYPE_CHECKING:
+    from fencepost.formats.text.edits import Edit
 
 LARGEST_FILE = 1 << 20
 SHARED_ENDING = ".txt"  # of files whose first word tells the language
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A language: its name, the endings of its files, the module with its `read` and `write`, which of the
-    options of `Reading` its `read` takes, and the first words of those of its files with `SHARED_ENDING`."""
+    """A language: its name, the endings of its files, and the module with its `read` and `write`.
+
+    `options` are those of `Reading` that its `read` takes, `first_words` those of its files with
+    `SHARED_ENDING`. With `edits` the module has a module `edits` that changes texts in place, and with
+    `labels_are_states` such changes may add labels.
+    """
 
     name: str
     endings: tuple[str, ...]
     module: str
     options: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
+    edits: bool = False
+    labels_are_states: bool = False
 
 
 FORMATS = (
-    Format("tpl", (".tpl",), "fencepost.formats.tpl", ("strict_tpl",)),
-    Format("litmus", (".litmus",), "fencepost.formats.litmus", ("treat_sc_as",)),
-    Format("automata", (".aut",), "fencepost.formats.automata", first_words=("thread", "memory_size", "#")),
-    Format("persist", (".persist",), "fencepost.formats.persist"),
+    Format("tpl", (".tpl",), "fencepost.formats.tpl", options=("strict_tpl",), edits=True),
+    Format("litmus", (".litmus",), "fencepost.formats.litmus", options=("treat_sc_as",)),
+    Format(
+        "automata",
+        (".aut",),
+        "fencepost.formats.automata",
+        first_words=("thread", "memory_size", "#"),
+        edits=True,
+        labels_are_states=True,
+    ),
+    Format("persist", (".persist",), "fencepost.formats.persist", edits=True, labels_are_states=True),
 )
 # Languages that are only written.
 WRITTEN_ONLY = (
@@ -90,8 +95,25 @@ def load_as(path: str | os.PathLike[str], reading: Reading, text: str | None = N
         text = text_of(file)
     chosen = known or _format_by_first_word(text, file)
     options = {name: getattr(reading, name) for name in chosen.options}
-    program: Program = importlib.import_module(chosen.module).read(text, file, **options)
-    return program
+    return reader_of(chosen)(text, file, **options)
+
+
+def format_of(program: Program) -> Format | None:
+    """The language that the program was read from."""
+    return next((known for known in FORMATS if known.name == program.format), None)
+
+
+def reader_of(format: Format) -> Callable[..., Program]:
+    """Reads a text of the language, given the name of its file and the options of the format."""
+    read: Callable[..., Program] = importlib.import_module(format.module).read
+    return read
+
+
+def editor_of(format: Format) -> Callable[[str, str, Mapping[Position, Edit]], Iterable[str]]:
+    """Gives texts, of which one should be the first text with the edits made; for formats with `edits`."""
+    edited: Callable[[str, str, Mapping[Position, Edit]], Iterable[str]]
+    edited = importlib.import_module(f"{format.module}.edits").edited
+    return edited
 
 
 def write(program: Program, format: str = "tpl", **options: str) -> str:

@@ -1,6 +1,8 @@
 """Programs: expressions, instructions, threads, locations, and the check that they can run."""
 
 from fencepost.program.expressions import (
+    BINDS,
+    NEGATED,
     PRECEDENCE,
     Binary,
     Constant,
@@ -10,8 +12,10 @@ from fencepost.program.expressions import (
     ThreadId,
     Unary,
     evaluate,
-    numbered,
+    negated,
+    registers_in,
     subexpressions,
+    with_operands,
 )
 from fencepost.program.instructions import (
     NOWHERE,
@@ -38,11 +42,14 @@ from fencepost.program.instructions import (
     Store,
     Verify,
     Wait,
+    constants_in,
     expressions_of,
     falls_through,
     jump_targets,
     moved,
+    numbered_code,
     registers_of,
+    with_expressions,
 )
 from fencepost.program.program import (
     DEFAULT_MAX_VALUE,
@@ -57,10 +64,12 @@ from fencepost.program.program import (
 )
 
 __all__ = [
+    "BINDS",
     "DEFAULT_MAX_VALUE",
     "LARGEST_MAX_VALUE",
     "MOST_CELLS",
     "MOST_THREADS",
+    "NEGATED",
     "NOWHERE",
     "PRECEDENCE",
     "Assert",
@@ -98,12 +107,17 @@ __all__ = [
     "Verify",
     "Wait",
     "access_modes",
+    "constants_in",
     "evaluate",
     "expressions_of",
     "falls_through",
     "jump_targets",
     "moved",
-    "numbered",
+    "negated",
+    "numbered_code",
+    "registers_in",
     "registers_of",
     "subexpressions",
+    "with_expressions",
+    "with_operands",
 ]

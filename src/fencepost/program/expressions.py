@@ -1,7 +1,7 @@
 """Expressions over the registers of one thread, and their value.
 
 Expressions are pure: memory is only touched by instructions. Inside an expression numbers are mathematical
-integers; whoever stores the result takes it modulo the program's `max_value + 1`. Comparisons and logic give
+integers; an instruction stores the result modulo the program's `max_value + 1`. Comparisons and logic give
 0 or 1, `&&` and `||` do not evaluate their right side when the left one decides, `/` and `%` round towards
 zero as in C.
 """
@@ -100,6 +100,13 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
 )
 
 
+# How tightly each binary operator binds: its level in `PRECEDENCE`.
+BINDS = {sign: level for level, signs in enumerate(PRECEDENCE) for sign in signs}
+
+# What each comparison says if it does not hold.
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
 def evaluate(expression: Expression, registers: Mapping[str, int], tid: int = 0) -> int:
     """The mathematical value of `expression`; raises `DivisionByZeroError`."""
     match expression:
@@ -130,14 +137,35 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
             yield from subexpressions(right)
 
 
-def numbered(expression: Expression, tid: int) -> Expression:
-    """The expression as the thread with this number sees it."""
+def registers_in(expression: Expression) -> Iterator[str]:
+    """The registers of which the expression makes use."""
+    return (part.name for part in subexpressions(expression) if isinstance(part, Register))
+
+
+def negated(condition: Expression) -> Expression:
+    """A condition that is true where `condition` is false."""
+    match condition:
+        case Unary("!", operand):
+            return operand
+        case Binary(operator, left, right) if operator in NEGATED:
+            return Binary(NEGATED[operator], left, right)
+        case _:
+            return Unary("!", condition)
+
+
+def with_operands(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` made to its operands, if it has any."""
     match expression:
-        case ThreadId():
-            return Constant(tid)
         case Unary(sign, operand):
-            return Unary(sign, numbered(operand, tid))
+            return Unary(sign, change(operand))
         case Binary(sign, left, right):
-            return Binary(sign, numbered(left, tid), numbered(right, tid))
+            return Binary(sign, change(left), change(right))
         case _:
             return expression
+
+
+def numbered(expression: Expression, tid: int) -> Expression:
+    """The expression as the thread with this number sees it."""
+    if isinstance(expression, ThreadId):
+        return Constant(tid)
+    return with_operands(expression, lambda operand: numbered(operand, tid))

@@ -7,13 +7,22 @@ Every instruction carries its place in the source, which does not take part in e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 
 import msgspec
 from msgspec.structs import replace
 
-from fencepost.program.expressions import Expression
+from fencepost.program.expressions import (
+    Binary,
+    Constant,
+    Expression,
+    Register,
+    ThreadId,
+    Unary,
+    numbered,
+    subexpressions,
+)
 
 
 class Mode(Enum):
@@ -223,6 +232,13 @@ def expressions_of(instruction: Instruction) -> Iterator[Expression]:
             yield from values
 
 
+def constants_in(code: Iterable[Instruction]) -> Iterator[int]:
+    """Every number that the code mentions."""
+    for instruction in code:
+        for expression in expressions_of(instruction):
+            yield from (part.value for part in subexpressions(expression) if isinstance(part, Constant))
+
+
 def registers_of(instruction: Instruction) -> Iterator[str]:
     """The registers the instruction names outside its expressions."""
     match instruction:
@@ -232,6 +248,27 @@ def registers_of(instruction: Instruction) -> Iterator[str]:
             register is not None
         ):
             yield register
+
+
+def with_expressions(instruction: Instruction, change: Callable[[Expression], Expression]) -> Instruction:
+    """The instruction with `change` made to every expression that it evaluates."""
+    changed: dict[str, object] = {}
+    for name in instruction.__struct_fields__:
+        match getattr(instruction, name):
+            case Cell(location, index) if index is not None:
+                changed[name] = Cell(location, change(index))
+            case Constant() | Register() | ThreadId() | Unary() | Binary() as expression:
+                changed[name] = change(expression)
+            case tuple(values) if isinstance(instruction, Wait):
+                changed[name] = tuple(map(change, values))
+    return replace(instruction, **changed)
+
+
+def numbered_code(code: Sequence[Instruction], tid: int) -> tuple[Instruction, ...]:
+    """The code as the thread with this number runs it."""
+    return tuple(
+        with_expressions(instruction, lambda expression: numbered(expression, tid)) for instruction in code
+    )
 
 
 def moved(instruction: Instruction, starts: Sequence[int]) -> Instruction:

@@ -84,7 +84,8 @@ class Program(msgspec.Struct, frozen=True, dict=True):
 
     Where `wraps` is false, values have no bound in the program's own language: `max_value` is then only how
     far fencepost follows them, and a search that meets a value outside 0..`max_value` ends undecided.
-    `warnings` is what its reader noticed and the user should know.
+    `warnings` is what its reader noticed and the user should know. `format` is the name of the language of
+    `source`, which it was read from.
     """
 
     locations: tuple[Location, ...]
@@ -96,6 +97,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     warnings: tuple[str, ...] = ()
     file: str = "<program>"
     source: str | None = None
+    format: str | None = None
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -104,12 +106,14 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """Whether they are the same program, wherever they come from."""
         if not isinstance(other, Program):
             return NotImplemented
-        return self._content() == other._content()
+        return self.content == other.content
 
     def __hash__(self) -> int:
-        return hash(self._content())
+        return hash(self.content)
 
-    def _content(self) -> tuple[object, ...]:
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All that makes it this program, whatever it was read from."""
         return self.locations, self.threads, self.max_value, self.tracking, self.condition, self.wraps
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from fencepost.program import (
+    BINDS,
     PRECEDENCE,
     Assert,
     Assign,
@@ -58,7 +59,6 @@ def format_instruction(instruction: Instruction) -> str:
             return Spelling().statement(instruction)
 
 
-_BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
 _ATOM = len(PRECEDENCE)
 
 
@@ -82,7 +82,7 @@ class Spelling(msgspec.Struct, frozen=True):
                 text = self.expression(operand, _ATOM)
                 return f"{operator} {text}" if operator in "+-" and text[0] in "+-" else operator + text
             case Binary(operator, left, right):
-                level = _BINDS[operator]
+                level = BINDS[operator]
                 text = f"{self.expression(left, level)} {operator} {self.expression(right, level + 1)}"
                 return f"({text})" if level < binds else text
 

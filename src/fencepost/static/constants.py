@@ -8,7 +8,6 @@ or nothing, so less seems to come after them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,7 +16,6 @@ from fencepost.program import (
     Assign,
     Binary,
     Branch,
-    Cell,
     CellAccess,
     Constant,
     DivisionByZeroError,
@@ -25,17 +23,15 @@ from fencepost.program import (
     Goto,
     Instruction,
     Program,
-    Register,
     Skip,
     Thread,
-    ThreadId,
-    Unary,
     evaluate,
     expressions_of,
-    falls_through,
-    jump_targets,
     subexpressions,
+    with_expressions,
+    with_operands,
 )
+from fencepost.static.flow import successors
 from fencepost.static.liveness import assigned_register
 
 _DIVISIONS = ("/", "%")
@@ -78,8 +74,7 @@ class _ThreadConstants:
             if pc < len(self._thread.code):
                 instruction = self._fold(self._thread.code[pc], merged)
                 after = self._after(instruction, merged)
-                targets = [*jump_targets(instruction), *([pc + 1] if falls_through(instruction) else [])]
-                open_.extend((target, after) for target in targets)
+                open_.extend((target, after) for target in successors(instruction, pc))
 
     def _after(self, instruction: Instruction, known: _Known) -> _Known:
         register = assigned_register(instruction)
@@ -89,7 +84,7 @@ class _ThreadConstants:
         return after
 
     def _fold(self, instruction: Instruction, known: _Known) -> Instruction:
-        folded = self._with_values(instruction, known)
+        folded = with_expressions(instruction, lambda expression: self._expression(expression, known))
         match folded:
             case Branch(Constant(0)):
                 return Skip(at=folded.at)
@@ -101,7 +96,7 @@ class _ThreadConstants:
                 return folded
 
     def _can_fail(self, instruction: Instruction) -> bool:
-        """Whether the values of its registers may be reported, which must be kept for that."""
+        """Whether it may fail: then the values of its registers are reported, and must be kept for that."""
         match instruction:
             case Assert(condition):
                 return not isinstance(condition, Constant) or condition.value == 0
@@ -120,24 +115,6 @@ class _ThreadConstants:
             for part in subexpressions(expression)
         )
 
-    def _with_values(self, instruction: Instruction, known: _Known) -> Instruction:
-        pieces = {
-            name: self._piece(getattr(instruction, name), known) for name in instruction.__struct_fields__
-        }
-        return replace(instruction, **pieces)
-
-    def _piece(self, piece: Any, known: _Known) -> Any:
-        """A field of an instruction: an expression, several of them, a cell, or something without any."""
-        match piece:
-            case Cell(name, index) if index is not None:
-                return Cell(name, self._expression(index, known))
-            case Constant() | Register() | ThreadId() | Unary() | Binary():
-                return self._expression(piece, known)
-            case tuple():
-                return tuple(self._piece(each, known) for each in piece)
-            case _:
-                return piece
-
     def _expression(self, expression: Expression, known: _Known) -> Expression:
         try:
             value = evaluate(expression, known, self._thread.tid)
@@ -145,10 +122,4 @@ class _ThreadConstants:
             value = -1
         if 0 <= value <= self._program.max_value:
             return Constant(value)
-        match expression:
-            case Unary(operator, operand):
-                return Unary(operator, self._expression(operand, known))
-            case Binary(operator, left, right):
-                return Binary(operator, self._expression(left, known), self._expression(right, known))
-            case _:
-                return expression
+        return with_operands(expression, lambda operand: self._expression(operand, known))

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from fencepost.program import Fence, Instruction, Mode, falls_through, jump_targets
+from fencepost.program import Fence, Instruction, Mode
+from fencepost.static.flow import reachable, successors
 
 Side = Literal["before", "after"]
 
@@ -53,10 +54,10 @@ class AccessFlow:
                 yield apart
 
     def _crossings(self) -> Iterator[int]:
-        """The first instructions between accesses that several accesses lead to and that lead to several."""
+        """Instructions between accesses where ways meet, and after which several accesses can come next."""
         arrivals: dict[int, set[int]] = {}  # instruction -> those right before it
         for pc in range(len(self._code)):
-            for following in successors(self._code, pc):
+            for following in successors(self._code[pc], pc):
                 arrivals.setdefault(following, set()).add(pc)
         for pc in range(len(self._code)):
             if pc not in self._is_access and len(arrivals.get(pc, ())) > 1 and len(self._reached(pc)) > 1:
@@ -64,10 +65,10 @@ class AccessFlow:
 
     def can_follow(self, pc: int) -> set[int]:
         """The accesses that can come after the one at `pc`, with any others in between."""
-        return _closure(pc, self.next)
+        return reachable(self.next[pc], self.next.__getitem__)
 
     def can_precede(self, pc: int) -> set[int]:
-        return _closure(pc, self.previous)
+        return reachable(self.previous[pc], self.previous.__getitem__)
 
     def _always_together(self, pc: int) -> bool:
         """Whether a fence right after the access is one right before the next access."""
@@ -78,16 +79,14 @@ class AccessFlow:
 
     def _reached(self, start: int, *, past_sc_fences: bool = True) -> set[int]:
         """The accesses that are met first from index `start` on."""
-        seen: set[int] = set()
-        todo = [start]
-        while todo:
-            pc = todo.pop()
-            if pc in seen or pc == len(self._code):
-                continue
-            seen.add(pc)
-            if pc not in self._is_access and (past_sc_fences or self._code[pc] != Fence(Mode.SC)):
-                todo += successors(self._code, pc)
-        return seen & self._is_access
+
+        def following(pc: int) -> tuple[int, ...]:
+            stops = pc == len(self._code) or pc in self._is_access
+            if stops or not (past_sc_fences or self._code[pc] != Fence(Mode.SC)):
+                return ()
+            return successors(self._code[pc], pc)
+
+        return reachable([start], following) & self._is_access
 
     def _without_unfenced_way(self) -> set[FencePlace]:
         unfenced = {pc: self._reached(pc + 1, past_sc_fences=False) for pc in self.accesses}
@@ -95,45 +94,3 @@ class AccessFlow:
         return {FencePlace(pc, "after") for pc in self.accesses if not unfenced[pc]} | {
             FencePlace(pc, "before") for pc in self.accesses if pc not in entered
         }
-
-
-def successors(code: Sequence[Instruction], pc: int) -> tuple[int, ...]:
-    """The instructions that can come right after the one at `pc`; the length of the code is the end."""
-    targets = jump_targets(code[pc])
-    return (*targets, pc + 1) if falls_through(code[pc]) else targets
-
-
-def loop_depths(code: Sequence[Instruction]) -> list[int]:
-    """How many loops each instruction is in, one inside the other.
-
-    A loop is a strongly connected part of the control flow; the loops inside it are what is left when no
-    jump leads to its first instruction any more.
-    """
-    depths = [0] * len(code)
-    edges = {pc: set(successors(code, pc)) - {len(code)} for pc in range(len(code))}
-    _add_loops(edges, depths)
-    return depths
-
-
-def _add_loops(edges: dict[int, set[int]], depths: list[int]) -> None:
-    reach = {pc: _closure(pc, edges) for pc in edges}
-    todo = [pc for pc in edges if pc in reach[pc]]
-    while todo:
-        loop = {pc for pc in todo if pc in reach[todo[0]] and todo[0] in reach[pc]}
-        for pc in loop:
-            depths[pc] += 1
-        first = min(loop)
-        _add_loops({pc: (edges[pc] & loop) - {first} for pc in loop}, depths)
-        todo = [pc for pc in todo if pc not in loop]
-
-
-def _closure(start: int, edges: dict[int, set[int]]) -> set[int]:
-    """What can be reached from `start` over one edge or more."""
-    reached: set[int] = set()
-    todo = list(edges[start])
-    while todo:
-        node = todo.pop()
-        if node not in reached:
-            reached.add(node)
-            todo += edges[node]
-    return reached

@@ -13,15 +13,13 @@ from fencepost.program import (
     FetchAdd,
     Instruction,
     Load,
-    Register,
     Thread,
     Verify,
     Wait,
     expressions_of,
-    falls_through,
-    jump_targets,
-    subexpressions,
+    registers_in,
 )
+from fencepost.static.flow import successors
 
 
 def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozenset[str]]:
@@ -33,7 +31,7 @@ def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozense
         changed = False
         for pc in reversed(range(end)):
             instruction = thread.code[pc]
-            after = [*jump_targets(instruction), *([pc + 1] if falls_through(instruction) else [])]
+            after = successors(instruction, pc)
             # Any instruction may be the thread's last one: an assumption fails, or a division.
             out = live_at_end.union(*(live[target] for target in after))
             before = (out - {assigned_register(instruction)}) | registers_read(instruction) | live_at_end
@@ -46,12 +44,7 @@ def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozense
 def registers_read(instruction: Instruction) -> frozenset[str]:
     """The registers on whose values the instruction depends."""
     named = frozenset({instruction.register} if isinstance(instruction, Verify) else ())
-    return named | {
-        part.name
-        for expression in expressions_of(instruction)
-        for part in subexpressions(expression)
-        if isinstance(part, Register)
-    }
+    return named.union(*map(registers_in, expressions_of(instruction)))
 
 
 def assigned_register(instruction: Instruction) -> str | None:

@@ -1,7 +1,7 @@
-"""Which values can occur where: ranges of expressions, and the values cells and registers can hold.
+"""Which values can cells and registers hold?
 
-Everything here over-approximates and ignores the order of instructions. Ranges decide whether an expression
-can be computed in 64 bits; value sets tell the monitors which values of a cell are worth telling apart.
+Everything here over-approximates and ignores the order of instructions. The monitors ask it which values of a
+cell are worth telling apart.
 """
 
 from __future__ import annotations
@@ -10,16 +10,12 @@ import itertools
 from collections.abc import Iterable
 from functools import partial
 
-import msgspec
-
 from fencepost.program import (
     Assign,
-    Binary,
     BlockingCompareExchange,
     Cell,
     CellAccess,
     CompareExchange,
-    Constant,
     DivisionByZeroError,
     Exchange,
     Expression,
@@ -27,14 +23,11 @@ from fencepost.program import (
     Instruction,
     Load,
     Program,
-    Register,
     Store,
     Thread,
-    ThreadId,
-    Unary,
     Wait,
     evaluate,
-    subexpressions,
+    registers_in,
 )
 
 # A set of values, or None for "any value of the domain".
@@ -42,61 +35,6 @@ Values = frozenset[int] | None
 
 MOST_VALUES = 64
 _MOST_COMBINATIONS = 4096
-
-
-class Range(msgspec.Struct, frozen=True):
-    """All integers from `low` to `high`."""
-
-    low: int
-    high: int
-
-    def widest(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high))
-
-    def fits(self, bits: int) -> bool:
-        """Whether a signed number of that many bits holds it."""
-        return -(1 << (bits - 1)) <= self.low and self.high < 1 << (bits - 1)
-
-
-def expression_range(expression: Expression, max_value: int, tid: int) -> tuple[Range, Range]:
-    """The range of the expression's value, and one that also covers every intermediate value."""
-    match expression:
-        case Constant(value):
-            exact = Range(value, value)
-            return exact, exact
-        case Register():
-            exact = Range(0, max_value)
-            return exact, exact
-        case ThreadId():
-            return Range(tid, tid), Range(tid, tid)
-        case Unary(operator, operand):
-            inner, covered = expression_range(operand, max_value, tid)
-            own = {"-": Range(-inner.high, -inner.low), "+": inner, "!": Range(0, 1)}[operator]
-            return own, own.widest(covered)
-        case Binary(operator, left, right):
-            a, covered_a = expression_range(left, max_value, tid)
-            b, covered_b = expression_range(right, max_value, tid)
-            own = _binary_range(operator, a, b)
-            return own, own.widest(covered_a).widest(covered_b)
-
-
-def _binary_range(operator: str, a: Range, b: Range) -> Range:
-    match operator:
-        case "+":
-            return Range(a.low + b.low, a.high + b.high)
-        case "-":
-            return Range(a.low - b.high, a.high - b.low)
-        case "*":
-            products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-            return Range(min(products), max(products))
-        case "/" | "%":  # neither is larger than the dividend, with either sign
-            largest = max(abs(a.low), abs(a.high))
-            return Range(-largest, largest)
-        case "&" | "|" | "^":
-            bits = max(abs(v).bit_length() for v in (a.low, a.high, b.low, b.high))
-            return Range(-(1 << bits) if a.low < 0 or b.low < 0 else 0, (1 << bits) - 1)
-        case _:
-            return Range(0, 1)
 
 
 class PossibleValues:
@@ -120,7 +58,7 @@ class PossibleValues:
 
     def of_expression(self, thread: Thread, expression: Expression) -> Values:
         """The values, taken modulo the domain, that the expression can have in that thread."""
-        names = {part.name for part in subexpressions(expression) if isinstance(part, Register)}
+        names = set(registers_in(expression))
         choices: list[list[tuple[str, int]]] = []
         combinations = 1
         for name in sorted(names):

@@ -47,10 +47,9 @@ from fencepost.program import (
     Verify,
     Wait,
     access_modes,
-    falls_through,
-    jump_targets,
 )
 from fencepost.static.critical_values import StaleClasses, ValueClasses
+from fencepost.static.flow import successors
 from fencepost.static.liveness import live_registers
 
 _RIGID: Hashable = "rigid"
@@ -160,8 +159,7 @@ class _Form:
     def _instruction(self, pc: int, instruction: Instruction) -> Hashable:
         self._pc = pc
         assigned = getattr(instruction, "register", None) if not isinstance(instruction, Verify) else None
-        after = [*jump_targets(instruction), *([pc + 1] if falls_through(instruction) else [])]
-        for next_pc in after:
+        for next_pc in successors(instruction, pc):
             for register in self._live(next_pc):
                 source = self._node("result", pc) if register == assigned else self._before(pc, register)
                 self.joined.append((source, self._before(next_pc, register)))
@@ -239,7 +237,7 @@ class _Form:
                 return self._test(expression)
 
     def _test(self, expression: Expression) -> Hashable:
-        """An expression whose value is computed with."""
+        """An expression with whose value something is computed."""
         match expression:
             case Unary(operator, operand):
                 return (operator, self._test(operand))

@@ -20,7 +20,8 @@ from fencepost.analyses.repair.violation_replay import Offered, ReplayedViolatio
 from fencepost.engine.search import Limits, explore
 from fencepost.formats import tpl
 from fencepost.program import CellAccess, Instruction, Program, Store
-from fencepost.static.fence_places import AccessFlow, FencePlace, loop_depths
+from fencepost.static.fence_places import AccessFlow, FencePlace
+from fencepost.static.flow import loop_depths
 from tests.analyses.repair.repairing import is_robust, programs_to_repair
 from tests.strategies import random_program
 

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from fencepost.cli.main import main
 from fencepost.errors import InputError
 from fencepost.formats import tpl, write
-from fencepost.formats.promela.names import spelled
+from fencepost.formats.promela.names import is_name
+from fencepost.formats.text.names import spellings
 
 
 def process(body: str, declarations: str = "max_value 3; global x, y; na d;", **options: str) -> str:
@@ -51,7 +52,7 @@ def test_a_whole_program() -> None:
             /* Written by fencepost from lock.tpl: sequential consistency.
                spin -a FILE; gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c; ./pan -m1000000 */
 
-            unsigned v_next : 2;
+            unsigned next_ : 2;
             unsigned serving : 2;
             unsigned owner : 1;
 
@@ -61,8 +62,8 @@ def test_a_whole_program() -> None:
             at_0:  /* line 6: ticket = FADD(next, 1) */
                 if
                 :: d_step {
-                       ticket = v_next;
-                       v_next = v_next + 1 & 3
+                       ticket = next_;
+                       next_ = next_ + 1 & 3
                    }
                    goto at_1
                 fi;
@@ -281,22 +282,22 @@ def test_values_without_bound_are_refused() -> None:
         write(program, "promela")
 
 
-def test_names_that_are_taken_get_another_start() -> None:
+def test_names_that_are_taken_are_spelled_otherwise() -> None:
     names = ["x", "next", "int", "BASE", "C_x", "at_1", "saved_0", "ended", "a[0]", "v_next", "_z", "pptr"]
-    fresh = spelled(names, ["x"])
-    assert fresh == [
-        "v_x",
-        "v_next_",
-        "v_int",
+    fresh = spellings(names, is_name, ["x"])
+    assert list(fresh.values()) == [
+        "x_",
+        "next_",
+        "int_",
         "v_BASE",
         "v_C_x",
         "v_at_1",
         "v_saved_0",
-        "v_ended",
+        "ended_",
         "a_0",
         "v_next",
         "z",
-        "v_pptr",
+        "pptr_",
     ]
 
 

@@ -215,9 +215,9 @@ def test_names_that_tpl_cannot_spell_are_replaced() -> None:
         global if_, x_y, x_y_;
 
         fn P_0 {
-            local n0_r, x_y__;
-            n0_r = if_.load();
-            n3: x_y.store(x_y__);
+            local v_0_r, x_y__;
+            v_0_r = if_.load();
+            v_3: x_y.store(x_y__);
         }
         """)
 

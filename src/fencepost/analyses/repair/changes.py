@@ -44,7 +44,8 @@ from fencepost.program import (
     access_modes,
     moved,
 )
-from fencepost.static.fence_places import AccessFlow, FencePlace, Side, loop_depths
+from fencepost.static.fence_places import AccessFlow, FencePlace, Side
+from fencepost.static.flow import loop_depths
 
 Kind = Literal[
     "sc-fence",

@@ -1,23 +1,19 @@
 """Is this text a list of automata, and which word belongs to which transition?
 
-`parse` turns a text into a tree by the grammar in `automata.lark`, and words what is wrong with a text
-that has no tree. The language has keywords only where no name is expected: a state may be called `end`. What
-the words of a transition mean is left to `words.py`, the rest to `reader.py`. How it
-is parsed is left to `lalr.py` and `formats/text/tables.py`.
+`parse` turns a text into a tree by the grammar in `automata.lark`, and says what is wrong with a text without
+a tree. The language has keywords only where no name is expected: a state may be called `end`. What the words
+of a transition mean is left to `words.py`, the rest to `reader.py`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from functools import cache
 
 from fencepost.errors import InputError
-from fencepost.formats.text.lalr import END, Parser, UnexpectedError
+from fencepost.formats.text.failure import Failure
+from fencepost.formats.text.grammar import Grammar
 from fencepost.formats.text.source import Source, quoted, suggestion
-from fencepost.formats.text.tables import parser_for
 from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import position
 
 KEYWORDS = {
     "memory_size": "_MEMORY_SIZE",
@@ -28,16 +24,10 @@ KEYWORDS = {
 }
 _AFTER = {"memory_size": ["SIZE"], "thread": ["NAME"], "initial": ["NAME"], "transition": ["NAME", "NAME"]}
 
-_GRAMMAR = os.path.join(os.path.dirname(__file__), "automata.lark")
-
 
 def parse(source: Source) -> Tree:
     """The tree of a program; raises `InputError`."""
-    try:
-        return _parser().parse(source.text)
-    except UnexpectedError as error:
-        mistake = _syntax_error(source, error)
-    raise mistake
+    return _GRAMMAR.parse(source, lambda error: _Failure(source, error).error())
 
 
 def _words(stream: Iterator[Token]) -> Iterator[Token]:
@@ -52,29 +42,27 @@ def _words(stream: Iterator[Token]) -> Iterator[Token]:
         yield token
 
 
-@cache
-def _parser() -> Parser:
-    return parser_for(_GRAMMAR, _words)
+_GRAMMAR = Grammar(__file__, "automata", _words)
 
 
-def _syntax_error(source: Source, error: UnexpectedError) -> InputError:
-    token, accepts, at = error.token, error.accepts, position(error.token)
-    expected = _expected(accepts)
-    if token.type == END:
-        return source.error(f"expected {expected}, but the file ends here", at)
-    if token in ("thread", "memory_size") and "_END" in accepts:
-        return source.error(f"expected `end` before {quoted(token)}: the thread before it is not closed", at)
-    if token.startswith("#"):
-        return source.error(f"expected {expected}, found {quoted(token)}; a comment starts with `# `", at)
-    meant = suggestion(token, (word for word, kind in KEYWORDS.items() if kind in accepts))
-    return source.error(f"expected {expected}, found {quoted(token)}{meant}", at)
+class _Failure(Failure):
+    has_brackets = False
 
+    def at_token(self) -> InputError:
+        token, found = self.token, quoted(self.token)
+        if token in ("thread", "memory_size") and "_END" in self.accepts:
+            return self.mistake(f"expected `end` before {found}: the thread before it is not closed")
+        if token.startswith("#"):
+            return self.mistake(f"expected {self.expected()}, found {found}; a comment starts with `# `")
+        meant = suggestion(token, (word for word, kind in KEYWORDS.items() if kind in self.accepts))
+        return self.mistake(f"expected {self.expected()}, found {found}{meant}")
 
-def _expected(accepts: frozenset[str]) -> str:
-    if "NAME" in accepts:
-        return "a name"
-    if "SIZE" in accepts:
-        return "a number of cells"
-    if "_TRANSITION" in accepts:
-        return "`initial`, `transition` or `end`"
-    return "`thread` or `memory_size`" if "_THREAD" in accepts else "an instruction"
+    def expected(self) -> str:
+        accepts = self.accepts
+        if "NAME" in accepts:
+            return "a name"
+        if "SIZE" in accepts:
+            return "a number of cells"
+        if "_TRANSITION" in accepts:
+            return "`initial`, `transition` or `end`"
+        return "`thread` or `memory_size`" if "_THREAD" in accepts else "an instruction"

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.errors import InputError
+from fencepost.formats.automata.instructions import MEMORY, Words, is_number, number
 from fencepost.formats.automata.parser import parse
-from fencepost.formats.automata.words import MEMORY, Words, is_number, number
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, as_tree, position
-from fencepost.formats.transitions.form import Automaton, Transition
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
+from fencepost.formats.transitions.automaton import Automaton, Transition
 from fencepost.formats.transitions.program import Notice, program_of
-from fencepost.formats.transitions.ranges import ValueRanges
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import LARGEST_MAX_VALUE, MOST_CELLS, MOST_THREADS, Location, Program
 
 
@@ -34,7 +33,7 @@ def read(text: str, file: str = "<text>") -> Program:
     ranges = ValueRanges(automata)
     size, warnings = _memory_size(source, items, ranges)
     location = Location(memory, (0,) * size, is_array=True)
-    return program_of(automata, ranges, (location,), source, warnings)
+    return program_of(automata, ranges, (location,), source, format="automata", warnings=warnings)
 
 
 def _memory_size(source: Source, items: Sequence[Tree], ranges: ValueRanges) -> tuple[int, list[Notice]]:

@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from fencepost.formats.automata.instructions import BINARY_OPERATORS, MEMORY, REGISTER
 from fencepost.formats.automata.parser import KEYWORDS
-from fencepost.formats.automata.words import BINARY_OPERATORS, MEMORY, REGISTER
-from fencepost.formats.transitions.form import Lock, Step, Unlock
-from fencepost.formats.transitions.states import Ways, state_names, transitions_of
-from fencepost.formats.transitions.unbounded import Numbers, forgets_modes, separate_threads, spellings
+from fencepost.formats.text.names import spellings
+from fencepost.formats.transitions.automaton import Lock, Step, Unlock
+from fencepost.formats.transitions.writing import (
+    Steps,
+    Ways,
+    forgets_modes,
+    separate_threads,
+    state_names,
+    transitions_of,
+)
 from fencepost.program import (
     Assign,
     Assume,
     Binary,
     BlockingCompareExchange,
     Cell,
-    CellAccess,
     CompareExchange,
     Constant,
     Exchange,
@@ -29,26 +35,20 @@ from fencepost.program import (
     FetchAdd,
     Instruction,
     Load,
-    Mode,
     Program,
     ReadModifyWrite,
     Register,
-    Skip,
     Store,
     Thread,
     Unary,
-    Verify,
     expressions_of,
+    registers_in,
     subexpressions,
 )
 
 
 def write(program: Program) -> str:
     """The program as automata; raises `InputError` where it cannot be said in automata."""
-    for location in program.locations:
-        if any(location.initial):
-            message = f"{location.name} is not 0 at the start, as all memory of automata is"
-            raise program.mistake(message, location.at)
     threads = list(separate_threads(program))
     names = spellings((thread.family for thread, _ in threads), _is_word)
     blocks = [[*_comments(program), f"memory_size {max(len(program.cells), 1)}"]]
@@ -73,7 +73,7 @@ def _comments(program: Program) -> Iterator[str]:
 
 def _body(program: Program, thread: Thread) -> Iterator[str]:
     scratch = next(iter(spellings(["tmp"], _is_register, thread.registers).values()))
-    steps = _Steps(Numbers(program, "automata"), scratch)
+    steps = _Steps(program, scratch)
     initial, transitions = transitions_of(thread.code, steps.of)
     states = state_names(initial, transitions, thread.labels, _is_word)
     spelling = _Spelling(spellings(thread.registers, _is_register, [scratch]))
@@ -90,38 +90,30 @@ def _is_register(name: str) -> bool:
     return REGISTER.fullmatch(name) is not None and name not in KEYWORDS
 
 
-class _Steps(NamedTuple):
+class _Steps(Steps):
     """The steps of automata that do what an instruction does; `scratch` is a register for them alone."""
 
-    numbers: Numbers
-    scratch: str
+    language = "automata"
+    zero_at_the_start = "all memory of automata is"
+
+    def __init__(self, program: Program, scratch: str) -> None:
+        super().__init__(program)
+        self._scratch = scratch
 
     def of(self, instruction: Instruction) -> Ways:
-        if isinstance(instruction, CellAccess):
-            self.numbers.check_index(instruction)
         for expression in expressions_of(instruction):
             for part in subexpressions(expression):
                 if isinstance(part, Binary) and part.operator not in BINARY_OPERATORS:
-                    raise self.numbers.mistake(f"automata have no operator `{part.operator}`", instruction)
-        match instruction:
-            case Assign(register, value):
-                return [(Assign(register, self.numbers.stored(value, instruction)),)]
-            case Assume():
-                return [(instruction,)]
-            case Load(register, cell):
-                return [(Load(register, self._address(cell)),)]
-            case Store(cell, value):
-                return [(Store(self._address(cell), self.numbers.stored(value, instruction)),)]
-            case Fence(Mode.SC):
-                return [(Fence(),)]
-            case Skip() | Verify() | Fence():
-                return [(Skip(),)]
-            case FetchAdd() | Exchange() | CompareExchange() | BlockingCompareExchange():
-                return self._sections(instruction)
-        raise self.numbers.no_counterpart(instruction)
+                    raise self.mistake(f"automata have no operator `{part.operator}`", instruction)
+        return super().of(instruction)
 
-    def _address(self, cell: Cell) -> Cell:
-        first = self.numbers.program.first_cell[cell.name]
+    def others(self, instruction: Instruction) -> Ways:
+        if isinstance(instruction, ReadModifyWrite):
+            return self._sections(instruction)
+        raise self.no_counterpart(instruction)
+
+    def cell(self, cell: Cell, instruction: Instruction) -> Cell:
+        first = self.program.first_cell[cell.name]
         if cell.index is None:
             return Cell(MEMORY, Constant(first))
         if isinstance(cell.index, Constant):
@@ -129,26 +121,24 @@ class _Steps(NamedTuple):
         return Cell(MEMORY, Binary("+", Constant(first), cell.index) if first else cell.index)
 
     def _sections(self, rmw: ReadModifyWrite) -> Ways:
-        used = {
-            name.name for e in expressions_of(rmw) for name in subexpressions(e) if isinstance(name, Register)
-        }
+        used = {name for expression in expressions_of(rmw) for name in registers_in(expression)}
         result = None if isinstance(rmw, BlockingCompareExchange) else rmw.register
-        register = self.scratch if result is None or result in used else result
+        register = self._scratch if result is None or result in used else result
         after: tuple[Step, ...] = (Unlock(),)
         if result is not None and result != register:
             after = (Unlock(), Assign(result, Register(register)))
-        cell, old = self._address(rmw.cell), Register(register)
+        cell, old = self.cell(rmw.cell, rmw), Register(register)
         load = Load(register, cell)
         match rmw:
             case Exchange(_, _, value):
-                store = Store(cell, self.numbers.stored(value, rmw))
+                store = Store(cell, self.stored(value, rmw))
                 return [(Lock(), *([] if result is None else [load]), store, *after)]
             case FetchAdd(_, _, value):
-                store = Store(cell, self.numbers.stored(Binary("+", old, value), rmw))
+                store = Store(cell, self.stored(Binary("+", old, value), rmw))
                 return [(Lock(), load, store, *after)]
             case CompareExchange(_, _, expected, desired) | BlockingCompareExchange(_, expected, desired):
-                expected = self.numbers.stored(expected, rmw)
-                store = Store(cell, self.numbers.stored(desired, rmw))
+                expected = self.stored(expected, rmw)
+                store = Store(cell, self.stored(desired, rmw))
                 success = (Lock(), load, Assume(Binary("==", old, expected)), store, *after)
                 failure = (Lock(), load, Assume(Binary("!=", old, expected)), *after)
                 return [success, failure] if isinstance(rmw, CompareExchange) else [success]

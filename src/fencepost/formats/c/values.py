@@ -25,18 +25,17 @@ from fencepost.program import (
     Exchange,
     Expression,
     FetchAdd,
-    Instruction,
     Location,
     Program,
     Store,
     Thread,
     Wait,
     expressions_of,
-    jump_targets,
 )
-from fencepost.static.possible_values import Range, expression_range
+from fencepost.static.flow import in_loops
+from fencepost.static.intervals import Interval, covering_interval, domain_interval
 
-# The largest domain whose numbers can be counted on in 64 bits for as long as anybody would wait.
+# The largest domain whose sums 64 bits hold for as long as one would wait.
 _MOST_COUNTED = 1 << 32
 
 
@@ -67,10 +66,10 @@ class Values:
             case _:
                 return f"(__int128){value}ULL"
 
-    def range(self, expression: Expression, threads: tuple[Thread, ...]) -> Range:
+    def range(self, expression: Expression, threads: tuple[Thread, ...]) -> Interval:
         """The values that `expression` can have in the code that `threads` share."""
-        ranges = (expression_range(expression, self.program.max_value, thread.tid)[0] for thread in threads)
-        return reduce(Range.widest, ranges)
+        ranges = (domain_interval(expression, self.program.max_value, thread.tid) for thread in threads)
+        return reduce(Interval.joined, ranges)
 
     def kept(self, location: Location) -> Kept:
         """How to keep `location`; raises `InputError` if C has no fetch-add that does what its FADD does."""
@@ -105,7 +104,7 @@ class Values:
         for thread, access in self._accesses(location):
             match access:
                 case FetchAdd(_, _, value):
-                    if _has_loop(thread.code):
+                    if in_loops(thread.code):
                         return False
                     added += self._highest(value, thread)
                 case Store(_, value) | Exchange(_, _, value):
@@ -120,12 +119,12 @@ class Values:
         return found.high if found.low >= 0 else self.program.max_value
 
     def _number_type(self) -> str:
-        covered = Range(0, self.modulus)
+        covered = Interval(0, self.modulus)
         for thread in self.program.threads:
             for instruction in thread.code:
                 for expression in expressions_of(instruction):
-                    found = expression_range(expression, self.program.max_value, thread.tid)[1]
-                    covered = covered.widest(found)
+                    found = covering_interval(expression, self.program.max_value, thread.tid)
+                    covered = covered.joined(found)
                     if not covered.fits(128):
                         message = (
                             "the value of this expression can exceed 127 bits; lower max_value or simplify it"
@@ -136,7 +135,3 @@ class Values:
 
 def _bits(max_value: int) -> int:
     return next(bits for bits in (8, 16, 32, 64) if max_value < 1 << bits)
-
-
-def _has_loop(code: tuple[Instruction, ...]) -> bool:
-    return any(target <= index for index, i in enumerate(code) for target in jump_targets(i))

@@ -17,10 +17,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fencepost.formats.c.names import spellings
 from fencepost.formats.c.prelude import prelude
 from fencepost.formats.c.spelling import CSpelling
 from fencepost.formats.c.values import Kept, Values
+from fencepost.formats.text.names import is_c_name, spellings
 from fencepost.program import (
     Assert,
     Assume,
@@ -87,7 +87,7 @@ def write(program: Program) -> str:
     values = Values(program)
     accessed = _accessed(program)
     kept = {location.name: values.kept(location) for location in accessed}
-    locations = spellings(location.name for location in accessed)
+    locations = spellings((location.name for location in accessed), is_c_name)
     functions = _functions(program, frozenset(locations.values()))
     bodies = "\n".join(
         "\n".join(_Body(values, kept, locations, function).lines()) + "\n" for function in functions
@@ -126,7 +126,7 @@ def _functions(program: Program, taken: frozenset[str]) -> list[_Function]:
         f"run_{family}" if families.count(family) == 1 else f"run_{group[0].name}"
         for family, group in zip(families, groups, strict=True)
     ]
-    spelled = spellings(names, taken)
+    spelled = spellings(names, is_c_name, taken)
     return [_Function(spelled[name], tuple(group)) for name, group in zip(names, groups, strict=True)]
 
 
@@ -173,8 +173,8 @@ def _main(functions: list[_Function]) -> str:
 def _labels(thread: Thread) -> dict[int, str]:
     """The label of each place that something jumps to: one of the program's own where there is one."""
     targets = {target for instruction in thread.code for target in jump_targets(instruction)}
-    own = spellings(thread.labels)
-    made_up = spellings((f"at_{target}" for target in targets), own.values())
+    own = spellings(thread.labels, is_c_name)
+    made_up = spellings((f"at_{target}" for target in targets), is_c_name, own.values())
     labels = {target: made_up[f"at_{target}"] for target in targets}
     return labels | {index: own[label] for label, index in thread.labels.items() if index in targets}
 
@@ -192,7 +192,7 @@ class _Body:
         self._function = function
         self._thread = thread = function.threads[0]
         self._file = values.program.file
-        registers = spellings(thread.registers, locations.values())
+        registers = spellings(thread.registers, is_c_name, locations.values())
         self._spelling = CSpelling(values, function.threads, locations, registers, kept)
         self._labels = _labels(thread)
 

@@ -7,7 +7,7 @@ instructions it was chosen for, except that instructions C has no function for b
     BCAS(x, e, d), wait(x, e)     a loop around a compare-exchange or a load, marked by a comment
     r = CAS(x, e, d)              r = e; atomic_compare_exchange_strong_explicit(x, &r, d, …)
 
-A made-up register (`code.py`) all of whose uses are to bring the value of one effect to the test right
+A made-up register (`scope.py`) all of whose uses are to bring the value of one effect to the test right
 after it is not written at all: the effect stands in the test.
 """
 
@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from fencepost.errors import InputError
-from fencepost.formats.litmus.code import FRESH_REGISTER
 from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS
+from fencepost.formats.litmus.scope import FRESH_REGISTER
 from fencepost.formats.litmus.spelling import Effect, Effects
-from fencepost.formats.tpl.lowering import guarding
 from fencepost.program import (
     Assert,
     Assign,
@@ -47,6 +46,7 @@ from fencepost.program import (
     registers_of,
     subexpressions,
 )
+from fencepost.program.assembler import guarding
 from fencepost.program.spelling import Spelling
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _Writer:
         return test._replace(effect=self._assigned(test.effect)) if assigning else None
 
     def _effect_and_branch(self, index: int) -> _Test | None:
-        """An effect, and the branch after it if that uses its value exactly once, and in any case."""
+        """An effect and the branch right after it, if that always uses its value, and exactly once."""
         effect = self._effects.at(index)
         if effect is None or effect.result is None or index + effect.length >= len(self._code):
             return None
@@ -145,7 +145,7 @@ class _Writer:
         return effect._replace(text=f"({self._name(effect.result or '')} = {effect.text})")
 
     def _inlined_registers(self, kept: Set[str]) -> Set[str]:
-        """The made-up registers of which nothing is left when every test has its effect inside."""
+        """The made-up registers that need not be written, since every test has its effect inside."""
         uses = Counter(name for instruction in self._code for name in _mentioned(instruction))
         tested: set[str] = set()
         for index in range(len(self._code)):
@@ -158,7 +158,7 @@ class _Writer:
         return {name for name in tested - kept if uses[name] == 0 and FRESH_REGISTER.fullmatch(name)}
 
     def _is_plain(self, index: int, name: str) -> bool:
-        """Whether the effect at `index` does not use the register that its value goes to."""
+        """Whether the effect at `index` does not use the register that gets its value."""
         instruction = self._code[index]
         if isinstance(instruction, Assign | CompareExchange | Choose):
             return True  # its own uses are part of how a compare-exchange is written

@@ -9,7 +9,7 @@
     r = atomic_compare_exchange_…(x, p, d)         e = *p; r = …(x, &e, d); if (!r) *p = e
 
 Where `e` is known to hold a constant, that takes the place of both `e` and `r` in the CAS and its test. A
-result that nobody wants is not computed. All but the fence exist with `_explicit` and orders, and without,
+result that is not used is not computed. All but the fence exist with `_explicit` and orders, and without,
 which means seq_cst. `memory_order_consume` is taken for acquire. A CAS reads and writes by its order for
 success; if only the order for failure acquires, it acquires too. The load of a weak CAS that fails for no
 reason has the order for failure.
@@ -20,12 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fencepost.formats.litmus.code import Place
-from fencepost.formats.litmus.parser import position
+from fencepost.formats.litmus.parser import Call, Operation, Syntax, place_of
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Call, Operation, Syntax, place_of
 from fencepost.formats.text.source import one_of, quoted, suggestion
-from fencepost.formats.text.tree import Token
+from fencepost.formats.text.tree import Token, position
 from fencepost.program import (
     Assign,
     Binary,
@@ -228,7 +226,8 @@ class _CompareExchange(NamedTuple):
         if self.scope.points_to_atomic(pointer):
             message = f"the expected value must be a plain `int`; {quoted(pointer)} points to an atomic"
             raise self.scope.error(message, pointer)
-        code, done = self.scope.code, Place()
+        code = self.scope.code
+        done = code.label()
         old, success = code.fresh_register(), result or code.fresh_register()
         self.scope.load(old, pointer, self.at)
         self._with_register(old, desired, success)
@@ -257,7 +256,7 @@ class _CompareExchange(NamedTuple):
             before = Register(result)
         load = Mode.ACQ if Mode.ACQ in (acquires(success), acquires(failure)) else Mode.RLX
         cas = CompareExchange(expected, cell, compared, desired, load, releases(success), at=at)
-        attempt, spurious, end = Place(), Place(), Place()
+        attempt, spurious, end = code.label(), code.label(), code.label()
         if self.weak:
             code.choose((attempt, spurious), at)
             code.here(attempt)

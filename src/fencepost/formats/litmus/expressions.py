@@ -8,12 +8,10 @@ all others stay operators. Functions are `calls.py`'s.
 from __future__ import annotations
 
 from fencepost.formats.litmus.calls import Calls
-from fencepost.formats.litmus.code import Place
-from fencepost.formats.litmus.parser import position
+from fencepost.formats.litmus.parser import Call, Operation, Syntax, has_effects, place_of
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Call, Operation, Syntax, has_effects, place_of
 from fencepost.formats.text.source import quoted
-from fencepost.formats.text.tree import Token
+from fencepost.formats.text.tree import Token, position
 from fencepost.program import Assign, Binary, Constant, Expression, Position, Register, Unary
 
 _TRUTH_VALUED = ("==", "!=", "<", "<=", ">", ">=", "&&", "||")
@@ -92,7 +90,7 @@ class Evaluation:
 
     def _short_circuit(self, operator: Token, left: Syntax, right: Syntax) -> Expression:
         """`t = left; if (t) t = right;`, or with `!t` for `||`."""
-        at, end = position(operator), Place()
+        at, end = position(operator), self._code.label()
         first = _truth(self.value(left))
         result = Register(self._code.fresh_register())
         self._code.add(Assign(result.name, first, at=at))

@@ -16,23 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fencepost.formats.litmus.code import Place
+from fencepost.formats.litmus.clauses import check_number_type, is_atomic_type
 from fencepost.formats.litmus.expressions import Evaluation
-from fencepost.formats.litmus.initial import check_number_type, is_atomic_type
-from fencepost.formats.litmus.parser import (
-    MOST_NESTED_STATEMENTS,
-    as_token,
-    as_tree,
-    position,
-    tokens,
-    trees,
-)
+from fencepost.formats.litmus.parser import MOST_NESTED_STATEMENTS, Syntax, syntax
 from fencepost.formats.litmus.scope import Scope
-from fencepost.formats.litmus.syntax import Syntax, syntax
 from fencepost.formats.text.source import quoted
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.lowering import skipping
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position, tokens, trees
 from fencepost.program import Constant, Expression, Position
+from fencepost.program.assembler import Label, skipping
 
 
 def lower(scope: Scope, block: Tree) -> None:
@@ -43,8 +34,8 @@ def lower(scope: Scope, block: Tree) -> None:
 class _Loop(NamedTuple):
     """Where the jumps out of a loop's body lead, and what `continue` does before its own."""
 
-    top: Place
-    end: Place
+    top: Label
+    end: Label
     next_round: Callable[[], None]
 
 
@@ -116,7 +107,7 @@ class _Lowering:
     def _syntax(self, node: Token | Tree) -> Syntax:
         return syntax(self._scope.source, as_tree(node))
 
-    def _test(self, condition: Expression, end: Place, at: Position) -> None:
+    def _test(self, condition: Expression, end: Label, at: Position) -> None:
         """Leave for `end` if the condition is false."""
         if not (isinstance(condition, Constant) and condition.value != 0):
             self._code.branch(skipping(condition), end, at)
@@ -125,9 +116,9 @@ class _Lowering:
 
     def _if(self, node: Tree) -> None:
         """An `if` with all its `else if`s."""
-        end, jumps_to_end = Place(), False
+        end, jumps_to_end = self._code.label(), False
         while True:
-            at, otherwise = position(node), Place()
+            at, otherwise = position(node), self._code.label()
             _, condition, body, *rest = node.children
             value = self._evaluation.value(self._syntax(condition))
             jump = None if rest else self._lone_jump(as_tree(body))
@@ -151,7 +142,7 @@ class _Lowering:
                 continue
             self._body(inner)
             if len(self._code) == before:
-                self._code.remove_goto()
+                self._code.remove_last()
                 self._code.here(otherwise)
             else:
                 jumps_to_end = True
@@ -159,7 +150,7 @@ class _Lowering:
         if jumps_to_end:
             self._code.here(end)
 
-    def _lone_jump(self, body: Tree) -> Place | None:
+    def _lone_jump(self, body: Tree) -> Label | None:
         """Where a body that is `break;` or a mere jump to the top leads; None for all others."""
         statement = _only_statement(body)
         if statement is None or statement.data != "jump" or not self._loops:
@@ -200,7 +191,7 @@ class _Lowering:
         next_round: Callable[[], None],
         node: Tree,
     ) -> None:
-        top, end, at = Place(), Place(), position(node)
+        top, end, at = self._code.label(), self._code.label(), position(node)
         self._code.here(top)
         self._code.next_statement()
         self._test(condition(), end, at)
@@ -213,7 +204,7 @@ class _Lowering:
 
     def _do(self, node: Tree) -> None:
         body, condition = (as_tree(child) for child in node.children)
-        top, end, at = Place(), Place(), position(node)
+        top, end, at = self._code.label(), self._code.label(), position(node)
 
         def test() -> None:
             self._code.next_statement()

@@ -1,7 +1,7 @@
 """From a C litmus test, as herd reads it, to a `Program`.
 
 Puts the parts together and reads the heads of the processes: process Pn becomes the thread of that name, its
-pointer parameters become locations. The header and comments are left to `text.py`, syntax to
+pointer parameters become locations. The header and comments are left to `header.py`, syntax to
 `parser.py`, bodies to `lowering.py`, initial values and the final condition to the files of
 that name, and the choice of the value domain to `values.py`.
 """
@@ -13,22 +13,22 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from fencepost.errors import InputError
-from fencepost.formats.litmus.code import in_order
-from fencepost.formats.litmus.condition import final_condition, map_values
-from fencepost.formats.litmus.initial import (
+from fencepost.formats.litmus.clauses import (
     InitialLocation,
     check_number_type,
+    final_condition,
     initial_values,
     is_atomic_type,
+    map_values,
     process_name,
 )
+from fencepost.formats.litmus.header import bare
 from fencepost.formats.litmus.lowering import lower
-from fencepost.formats.litmus.parser import parse, position, tokens, trees
-from fencepost.formats.litmus.scope import LARGEST_NUMBER, TREATMENTS, Accesses, Scope
-from fencepost.formats.litmus.text import bare
+from fencepost.formats.litmus.parser import parse
+from fencepost.formats.litmus.scope import LARGEST_NUMBER, TREATMENTS, Accesses, Scope, in_order
 from fencepost.formats.litmus.values import Domain, Numbers, domain_of, to_program
 from fencepost.formats.text.source import Source, normal_lines, quoted
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, position, tokens, trees
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,
@@ -76,7 +76,7 @@ class _Test:
         registers = {scope.process: scope.registers for scope in scopes}
         locations = self._initial.locations
         asked = final_condition(self._source, self._tree, registers, locations.keys(), self._largest)
-        codes = tuple(scope.code.instructions() for scope in scopes)
+        codes = tuple(scope.code.code() for scope in scopes)
         compared = () if asked is None else tuple(atom.value for atom in atoms(asked.formula))
         initial = {name: location.value for name, location in locations.items()}
         domain = self._domain(Numbers(codes, initial, compared))
@@ -95,6 +95,7 @@ class _Test:
             condition=None if asked is None else self._in_domain(asked, domain),
             file=self._source.file,
             source=self._source.text,
+            format="litmus",
         )
 
     # Values.

@@ -10,22 +10,130 @@ whole process wherever they are declared. Whether a plain access is atomic depen
 A location is atomic if it has an atomic access; non-atomic ones beside that are a mistake. Accesses that are
 seq_cst are outside of RC20; `Scope.sequential` says what becomes of them. Expressions and statements are left
 to `expressions.py` and `lowering.py`.
+
+`Constants` says which registers certainly hold which constant at an instruction: those assigned a constant
+since the last place that something jumps to. A compare-exchange whose expected register is such a constant
+gets the constant itself, so that analyses need not ask what the register may hold. Reader and writer must
+agree on this, so both use this class.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from fencepost.formats.litmus.code import Code
-from fencepost.formats.litmus.parser import position
-from fencepost.formats.text.source import Source, quoted, suggestion
-from fencepost.program import Cell, Expression, Fence, Load, Mode, Position, Store
+from fencepost.formats.text.source import Source, quoted, suggestion, whole_number
+from fencepost.formats.text.tree import position
+from fencepost.program import (
+    Assign,
+    Cell,
+    Choose,
+    Constant,
+    Expression,
+    Fence,
+    Goto,
+    Instruction,
+    Load,
+    Mode,
+    Position,
+    Register,
+    Store,
+    Verify,
+    registers_of,
+)
+from fencepost.program.assembler import Assembler, Label
 
 if TYPE_CHECKING:
     from fencepost.errors import InputError
     from fencepost.formats.text.tree import Token, Tree
+
+# The registers that the reader makes up.
+FRESH_REGISTER = re.compile(r"_[1-9][0-9]*")
+
+
+def in_order(registers: Iterable[str]) -> tuple[str, ...]:
+    """`registers` as a thread of a litmus test has them: those that look made up last, by number."""
+    registers = list(registers)
+    fresh = [name for name in registers if FRESH_REGISTER.fullmatch(name)]
+    declared = [name for name in registers if not FRESH_REGISTER.fullmatch(name)]
+    return (*declared, *sorted(fresh, key=lambda name: (len(name), name)))
+
+
+class Constants:
+    """The registers that hold a constant at an instruction; code is passed by from top to bottom."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Something jumps here."""
+        self._values.clear()
+
+    def pass_by(self, instruction: Instruction) -> None:
+        match instruction:
+            case Assign(register, Constant(value)):
+                self._values[register] = value
+            case Goto() | Choose():
+                self.forget()
+            case Verify():
+                pass
+            case _:
+                for register in registers_of(instruction):
+                    self._values.pop(register, None)
+
+    def value(self, register: str) -> Expression:
+        """The constant in `register`, or else the register itself."""
+        value = self._values.get(register)
+        return Register(register) if value is None else Constant(value)
+
+
+class Code(Assembler):
+    """The code of one thread; `taken` are the names that its made-up registers must not have."""
+
+    def __init__(self, taken: Set[str]) -> None:
+        super().__init__()
+        self.constants = Constants()
+        self._taken = taken
+        self._names: list[str] = []  # made up so far, and how many of them this statement uses
+        self._used = 0
+        self._last_number = 0
+
+    def add(self, instruction: Instruction) -> None:
+        super().add(instruction)
+        self.constants.pass_by(instruction)
+
+    def here(self, *labels: Label) -> None:
+        super().here(*labels)
+        self.constants.forget()
+
+    def goto(self, label: Label, at: Position) -> None:
+        super().goto(label, at)
+        self.constants.forget()
+
+    def choose(self, labels: tuple[Label, ...], at: Position) -> None:
+        super().choose(labels, at)
+        self.constants.forget()
+
+    def next_statement(self) -> None:
+        """The made-up registers of the statement before are free again."""
+        self._used = 0
+
+    def fresh_register(self) -> str:
+        if self._used == len(self._names):
+            self._last_number += 1
+            while f"_{self._last_number}" in self._taken:
+                self._last_number += 1
+            self._names.append(f"_{self._last_number}")
+        self._used += 1
+        return self._names[self._used - 1]
+
+    def made_up(self) -> tuple[str, ...]:
+        """The registers that the program did not declare."""
+        return tuple(self._names)
+
+
+# --- names and numbers
 
 LARGEST_NUMBER = 2**63 - 1
 TREATMENTS = ("fence", "acq-rel")
@@ -40,13 +148,12 @@ def number(source: Source, token: Token, largest: int = LARGEST_NUMBER) -> int:
         raise source.error(f"{quoted(token)} is not a whole number", position(token))
     digits, base = match[1], 10
     if digits[:2] in ("0x", "0X"):
-        digits, base = digits[2:].lstrip("0") or "0", 16
+        digits, base = digits[2:], 16
     elif digits[0] == "0" and len(digits) > 1:
         message = f"{quoted(token)} is octal in C and decimal in herd; write it without the leading 0"
         raise source.error(message, position(token))
-    # The length first: Python refuses to convert very long digit strings.
-    value = int(digits, base) if len(digits) <= 20 else largest + 1
-    if value > largest:
+    value = whole_number(digits, largest, base)
+    if value is None:
         raise source.error(f"the number {quoted(token)} is larger than {largest}", position(token))
     return value
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fencepost.formats.litmus.calls import ORDER
-from fencepost.formats.litmus.code import Constants
+from fencepost.formats.litmus.scope import Constants
 from fencepost.program import (
     Assign,
     Binary,

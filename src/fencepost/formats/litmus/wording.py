@@ -1,47 +1,20 @@
-"""What was expected where the syntax of a C litmus test is wrong, in plain words.
+"""What was expected where the syntax of a C litmus test is wrong.
 
-The parser tells the terminals that it would have accepted; here they become one sentence that names what was
-found, the one thing most likely missing, and the bracket that is still open.
+One sentence names what was found, the one thing most likely missing, and the bracket that is still open.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from fencepost.formats.litmus.parser import FINAL_WORDS, KEYWORDS, position
-from fencepost.formats.text import lalr
-from fencepost.formats.text.source import Source, one_of, quoted, suggestion
-
-if TYPE_CHECKING:
-    from fencepost.errors import InputError
-    from fencepost.formats.text.tree import Token
-
-
-def syntax_error(source: Source, bare_text: str, error: lalr.UnexpectedError) -> InputError:
-    token = error.token
-    failure = _Failure(source, Source(bare_text, source.file), token.start_pos, error.accepts)
-    match token.type:
-        case lalr.END:
-            return failure.at_end()
-        case lalr.STRANGE:
-            return failure.at_character(token)
-        case _:
-            return failure.at_token(token)
-
+from fencepost.errors import InputError
+from fencepost.formats.litmus.parser import FINAL_WORDS, KEYWORDS
+from fencepost.formats.text.failure import PUNCTUATION, Failure
+from fencepost.formats.text.source import one_of, quoted, suggestion
 
 _SPELLED = {
     "ASSIGN": "`=`",
-    "COLON": "`:`",
-    "COMMA": "`,`",
-    "SEMICOLON": "`;`",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
+    **PUNCTUATION,
     "STAR": "`*`",
     "_WHILE": "`while`",
     "AND": r"`/\`",
@@ -51,58 +24,39 @@ _SPELLED = {
     "NUMBER": "a number",
     "NAME": "a name",
 }
-_WORD = re.compile(r"\w+|[^\s\w]")
 
 
-@dataclass(frozen=True)
-class _Failure:
-    """The parser stopped at `offset`, where it would have taken one of the terminals `accepts`."""
+class LitmusFailure(Failure):
+    hint = ("?", "; `?:` is not supported")
 
-    source: Source
-    bare: Source
-    offset: int
-    accepts: frozenset[str]
-
-    def at_character(self, character: Token) -> InputError:
-        hint = "; `?:` is not supported" if character == "?" else ""
-        message = f"unexpected character {quoted(character)}; expected {self._expected()}{hint}"
-        return self.source.error(message, position(character))
-
-    def at_end(self) -> InputError:
-        message = f"expected {'`}`' if self._wants_statement() else self._expected()}, but the file ends here"
-        opened = self.bare.open_bracket(self.offset)
-        if opened is not None:
-            bracket, line = opened
-            what = "block opened" if bracket == "{" else f"`{bracket}`"
-            message += f"; the {what} on line {line} is not closed"
-        return self.source.error(message, self.source.position(len(self.source.text.rstrip())))
-
-    def at_token(self, token: Token) -> InputError:
-        found, at = quoted(token), position(token)
+    def at_token(self) -> InputError:
+        token, found = self.token, quoted(self.token)
         if token == "}" and self._wants_process():
-            return self.source.error("this `}` closes nothing", at)
+            return self.mistake("this `}` closes nothing")
         if self.accepts == {"NAME"} and (token.type == "TYPE" or token in KEYWORDS):
-            return self.source.error(f"{found} is a keyword and cannot be a name", at)
+            return self.mistake(f"{found} is a keyword and cannot be a name")
         if token.type == "NAME" and {"TYPE", "ATOMIC", "RPAR"} <= self.accepts:
-            return self._wrong_parameter(token)
+            return self._wrong_parameter()
         if token.type == "_ELSE":
-            return self.source.error("this `else` belongs to no `if`", at)
+            return self.mistake("this `else` belongs to no `if`")
         meant = suggestion(token, FINAL_WORDS) if self._wants_process() and token.type == "NAME" else ""
-        return self.source.error(f"expected {self._expected()}, found {found}{meant}", at)
+        return self.mistake(f"expected {self.expected()}, found {found}{meant}")
 
-    def _wrong_parameter(self, token: Token) -> InputError:
+    def _wrong_parameter(self) -> InputError:
         """A name where the parameters of a process start: no process after all, or no type."""
-        words = list(_WORD.finditer(self.bare.text, 0, self.offset))[-2:]
+        words = self.words_before()[-2:]
         if len(words) == 2 and words[1][0] == "(" and not re.fullmatch(r"P[0-9]+", words[0][0]):
             meant = suggestion(words[0][0], FINAL_WORDS)
             message = f"expected a process or a final condition, found {quoted(words[0][0])}{meant}"
             return self.source.error(message, self.source.position(words[0].start()))
-        message = f"there is no type {quoted(token)}; expected `atomic_int*` or `int*`"
-        return self.source.error(message, position(token))
+        return self.mistake(f"there is no type {quoted(self.token)}; expected `atomic_int*` or `int*`")
 
-    def _expected(self) -> str:
+    def expected_at_end(self) -> str:
+        return "`}`" if self._wants_statement() else self.expected()
+
+    def expected(self) -> str:
         accepts = self.accepts
-        before = self._before()
+        before = self.word_before()
         if self._wants_statement():
             return "a statement or `}`" if "RBRACE" in accepts else "a statement"
         if self._wants_process():
@@ -135,10 +89,3 @@ class _Failure:
 
     def _wants_process(self) -> bool:
         return "FORALL" in self.accepts
-
-    def _before(self) -> str:
-        """The last token before the failure."""
-        last = ""
-        for match in _WORD.finditer(self.bare.text, 0, self.offset):
-            last = match[0]
-        return last

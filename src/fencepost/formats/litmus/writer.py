@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from fencepost.formats.litmus.blocks import body
-from fencepost.formats.litmus.condition import map_values
+from fencepost.formats.litmus.clauses import map_values
 from fencepost.formats.litmus.parser import FINAL_WORDS, is_reserved
 from fencepost.formats.litmus.values import (
     Code,
@@ -28,9 +28,9 @@ from fencepost.formats.litmus.values import (
     from_program,
     signed,
     to_program,
-    with_thread_id,
 )
-from fencepost.program import CellAccess, Program, Thread
+from fencepost.formats.text.names import spellings
+from fencepost.program import CellAccess, Program, Thread, numbered_code
 from fencepost.program.conditions import (
     Always,
     And,
@@ -72,7 +72,7 @@ class _Writer:
         asked = () if program.condition is None else tuple(atoms(program.condition.formula))
         self._asked = [atom for atom in asked if isinstance(atom, RegisterIs)]
         names = [location.name for location in program.locations]
-        self._locations = _spellings(names, FINAL_WORDS)
+        self._locations = spellings(names, _is_name, FINAL_WORDS)
         threads = [thread.name for thread in program.threads]
         if all(map(_PROCESS.fullmatch, threads)):
             self._processes = {name: name for name in threads}
@@ -127,7 +127,7 @@ class _Writer:
     def _register_spellings(self, thread: Thread) -> Mapping[str, str]:
         asked = {atom.register for atom in self._asked if atom.thread == thread.name}
         taken = {*self._locations.values(), *(word for word in FINAL_WORDS if word in asked)}
-        return _spellings(thread.registers, taken)
+        return spellings(thread.registers, _is_name, taken)
 
     def _formula(self, formula: Formula, *, inside: bool = False) -> str:
         """The text of `formula`; in parentheses if it is `inside` of another and needs them."""
@@ -153,7 +153,7 @@ class _Writer:
 
 
 def _in_c(program: Program) -> _InC:
-    codes = tuple(with_thread_id(thread.code, thread.tid) for thread in program.threads)
+    codes = tuple(numbered_code(thread.code, thread.tid) for thread in program.threads)
     initial = {location.name: location.initial[0] for location in program.locations}
     values = (
         () if program.condition is None else tuple(atom.value for atom in atoms(program.condition.formula))
@@ -175,21 +175,6 @@ def _in_c(program: Program) -> _InC:
         if again == codes:
             return half_negative
     return as_it_is._replace(max_value=program.max_value)
-
-
-def _spellings(names: Iterable[str], taken: Collection[str]) -> Mapping[str, str]:
-    """A name that C can spell, and that is not taken, for each of `names`: itself where possible."""
-    names = list(names)
-    spelled = {name: name for name in names if _is_name(name) and name not in taken}
-    used = {*spelled, *taken}
-    for name in names:
-        if name not in spelled:
-            fresh = re.sub(r"[^A-Za-z0-9_]+", "_", name)
-            while not _is_name(fresh) or fresh in used:
-                fresh = f"{fresh}_" if fresh[:1].isalpha() else f"n{fresh}"
-            spelled[name] = fresh
-            used.add(fresh)
-    return {name: spelled[name] for name in names}
 
 
 def _is_name(name: str) -> bool:

@@ -1,14 +1,14 @@
-"""Changing a few instructions of a program as in Figure 8 of persist-2015, as those of automata are."""
+"""Changing a few instructions of a program as in Figure 8 of persist-2015 and leaving the rest as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fencepost.formats.automata.edits import Arrow, Kind, Language, arrow_of, with_edits
 from fencepost.formats.persist.parser import parse
+from fencepost.formats.text.edits import Edit
 from fencepost.formats.text.source import Source
-from fencepost.formats.tpl.edits import Edit
-from fencepost.formats.tpl.parser import as_token, as_tree
+from fencepost.formats.text.tree import as_token, as_tree
+from fencepost.formats.transitions.edits import Arrow, Kind, Language, arrow_of, with_edits
 from fencepost.program import Position
 
 _PERSIST = Language(lambda source, target, step: f"{source}: {step}; goto {target}", "fence")

@@ -1,7 +1,7 @@
 """From a program as in Figure 8 of persist-2015 to a `Program`.
 
 Each variable is a location, each process a thread, an automaton whose states are its labels. Syntax is left
-to `parser.py`, expressions to `formats/tpl/scope.py`, since they are those of TPL, and what automata become
+to `parser.py`, expressions to `formats/text/scope.py`, since they are those of TPL, and what automata become
 to `formats/transitions/program.py`.
 """
 
@@ -13,13 +13,12 @@ from msgspec.structs import replace
 
 from fencepost.errors import InputError
 from fencepost.formats.persist.parser import parse
+from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, as_tree, position
-from fencepost.formats.tpl.scope import Scope
-from fencepost.formats.transitions.form import Automaton, Transition, is_negative
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
+from fencepost.formats.transitions.automaton import Automaton, Transition, is_negative
 from fencepost.formats.transitions.program import program_of
-from fencepost.formats.transitions.ranges import ValueRanges
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,
@@ -48,7 +47,7 @@ def read(text: str, file: str = "<text>") -> Program:
     locations = {name: Location(name, at=at) for name, at in variables.items()}
     scope = Scope(source, max_value=LARGEST_MAX_VALUE, locations=locations)
     automata = list(_automata(scope, [as_tree(process) for process in processes]))
-    return program_of(automata, ValueRanges(automata), tuple(locations.values()), source)
+    return program_of(automata, ValueRanges(automata), tuple(locations.values()), source, format="persist")
 
 
 def _declared(

@@ -10,32 +10,33 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from fencepost.formats.persist.parser import KEYWORDS
-from fencepost.formats.transitions.form import Step
-from fencepost.formats.transitions.states import Ways, state_names, transitions_of
-from fencepost.formats.transitions.unbounded import Numbers, forgets_modes, separate_threads, spellings
+from fencepost.formats.text.names import spellings
+from fencepost.formats.transitions.automaton import Step
+from fencepost.formats.transitions.writing import (
+    Steps,
+    Ways,
+    forgets_modes,
+    separate_threads,
+    state_names,
+    transitions_of,
+)
 from fencepost.program import (
     Assign,
     Assume,
     Binary,
     BlockingCompareExchange,
     Cell,
-    CellAccess,
     Constant,
     Exchange,
-    Expression,
     Fence,
     FetchAdd,
     Instruction,
     Load,
-    Mode,
     Program,
-    Skip,
     Store,
     Thread,
-    Verify,
 )
 from fencepost.program.spelling import Spelling
 
@@ -46,10 +47,6 @@ _NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_.']*")
 
 def write(program: Program) -> str:
     """The program in the language; raises `InputError` where it cannot be said in it."""
-    for location in program.locations:
-        if any(location.initial):
-            message = f"{location.name} is not 0 at the start, as all variables of Persist programs are"
-            raise program.mistake(message, location.at)
     variables = spellings(program.cells, _is_name)
     threads = [copy for thread, copies in separate_threads(program) for copy in _copies(thread, copies)]
     names = spellings((thread.family for thread in threads), _is_name)
@@ -76,7 +73,7 @@ def _is_name(name: str) -> bool:
 def _body(program: Program, thread: Thread, variables: Mapping[str, str]) -> Iterator[str]:
     registers = spellings(thread.registers, _is_name, variables.values())
     spelling = Spelling(variables, registers)
-    initial, transitions = transitions_of(thread.code, _Statements(Numbers(program, "Persist programs")).of)
+    initial, transitions = transitions_of(thread.code, _Statements(program).of)
     labels = state_names(initial, transitions, thread.labels, _is_name)
     yield " ".join(["regs", ", ".join(registers.values())]).rstrip()
     yield f"init {labels[initial]}"
@@ -85,51 +82,35 @@ def _body(program: Program, thread: Thread, variables: Mapping[str, str]) -> Ite
         yield f"    {labels[source]}: {_statement(spelling, step)}; goto {labels[target]}"
 
 
-class _Statements(NamedTuple):
+class _Statements(Steps):
     """The statements that do what an instruction does, on cells as they are named in `Program.cells`."""
 
-    numbers: Numbers
+    language = "Persist programs"
+    zero_at_the_start = "all variables of Persist programs are"
 
-    def of(self, instruction: Instruction) -> Ways:
-        def stored(value: Expression) -> Expression:
-            return self.numbers.stored(value, instruction)
-
-        if isinstance(instruction, CellAccess):
-            self.numbers.check_index(instruction)
+    def others(self, instruction: Instruction) -> Ways:
         match instruction:
-            case Assign(register, value):
-                return [(Assign(register, stored(value)),)]
-            case Assume():
-                return [(instruction,)]
-            case Load(register, cell):
-                return [(Load(register, self._variable(cell, instruction)),)]
-            case Store(cell, value):
-                return [(Store(self._variable(cell, instruction), stored(value)),)]
-            case Fence(Mode.SC):
-                return [(Fence(),)]
-            case Skip() | Verify() | Fence():
-                return [(Skip(),)]
             case BlockingCompareExchange(cell, expected, desired):
-                variable = self._variable(cell, instruction)
-                return [(BlockingCompareExchange(variable, stored(expected), stored(desired)),)]
-            case Exchange() | FetchAdd() if self.numbers.program.max_value < MOST_VALUES:
+                old, new = (self.stored(value, instruction) for value in (expected, desired))
+                return [(BlockingCompareExchange(self.cell(cell, instruction), old, new),)]
+            case Exchange() | FetchAdd() if self.program.max_value < MOST_VALUES:
                 return list(self._by_value(instruction))
-        raise self.numbers.no_counterpart(instruction)
+        raise self.no_counterpart(instruction)
 
     def _by_value(self, rmw: Exchange | FetchAdd) -> Iterator[tuple[Step, ...]]:
-        variable = self._variable(rmw.cell, rmw)
-        for old in map(Constant, range(self.numbers.program.modulus)):
+        variable = self.cell(rmw.cell, rmw)
+        for old in map(Constant, range(self.program.modulus)):
             new = rmw.value if isinstance(rmw, Exchange) else Binary("+", old, rmw.value)
-            step = BlockingCompareExchange(variable, old, self.numbers.stored(new, rmw))
+            step = BlockingCompareExchange(variable, old, self.stored(new, rmw))
             yield (step,) if rmw.register is None else (step, Assign(rmw.register, old))
 
-    def _variable(self, cell: Cell, instruction: Instruction) -> Cell:
+    def cell(self, cell: Cell, instruction: Instruction) -> Cell:
         match cell.index:
             case None:
                 return cell
             case Constant(index):
                 return Cell(f"{cell.name}[{index}]")
-        raise self.numbers.no_counterpart(instruction)
+        raise self.no_counterpart(instruction)
 
 
 def _statement(spelling: Spelling, step: Step) -> str:

@@ -20,13 +20,13 @@ from fencepost.program import (
     ThreadId,
     Unary,
     evaluate,
+    negated,
     subexpressions,
+    with_operands,
 )
-from fencepost.static.possible_values import Range, expression_range
+from fencepost.static.intervals import covering_interval, domain_interval
 
 _LONGEST = 200
-
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class _Stored(Binary, frozen=True):
@@ -52,7 +52,7 @@ class Computing:
         modulus = self._program.modulus
         if isinstance(number, Constant):
             return Constant(number.value % modulus)
-        found, _ = self._ranges(number)
+        found = domain_interval(_outline(number), self._program.max_value, self._tid)
         if found.low >= 0 and found.high < modulus:
             return number
         if modulus & (modulus - 1) == 0:
@@ -66,7 +66,7 @@ class Computing:
 
     def outside(self, number: Expression, size: int) -> Iterator[Expression]:
         """The conditions, of those that can be true, under which the number is not in 0..`size` - 1."""
-        found, _ = self._ranges(number)
+        found = domain_interval(_outline(number), self._program.max_value, self._tid)
         if found.low < 0:
             yield folded(Binary("<", number, Constant(0)))
         if found.high >= size:
@@ -82,10 +82,8 @@ class Computing:
                 return Constant(self._tid)
             case Unary("+", operand):
                 return self._with(operand, registers)
-            case Unary(operator, operand):
-                return folded(Unary(operator, self._with(operand, registers)))
-            case Binary(operator, left, right):
-                return folded(Binary(operator, self._with(left, registers), self._with(right, registers)))
+            case _:
+                return folded(with_operands(expression, lambda operand: self._with(operand, registers)))
 
     def _check(self, expression: Expression, at: Position) -> None:
         parts = list(subexpressions(expression))
@@ -98,28 +96,16 @@ class Computing:
             if isinstance(part, Binary) and part.operator in ("/", "%") and not _is_divisor(part.right):
                 message = "only division by a constant other than 0 can be written in Promela"
                 raise self._program.mistake(message, at)
-        _, covered = self._ranges(expression)
-        if not covered.fits(32):
+        if not covering_interval(_outline(expression), self._program.max_value, self._tid).fits(32):
             message = (
                 "the value of this expression can exceed the 32 bits of numbers in Promela; lower max_value"
             )
             raise self._program.mistake(message, at)
 
-    def _ranges(self, expression: Expression) -> tuple[Range, Range]:
-        return expression_range(_outline(expression), self._program.max_value, self._tid)
-
 
 def _outline(expression: Expression) -> Expression:
     """The expression with registers for what is known to be in the domain."""
-    match expression:
-        case _Stored():
-            return Register("")
-        case Unary(operator, operand):
-            return Unary(operator, _outline(operand))
-        case Binary(operator, left, right):
-            return Binary(operator, _outline(left), _outline(right))
-        case _:
-            return expression
+    return Register("") if isinstance(expression, _Stored) else with_operands(expression, _outline)
 
 
 def _is_divisor(expression: Expression) -> bool:
@@ -149,9 +135,5 @@ def negation(condition: Expression) -> Expression:
     match condition:
         case Constant(value):
             return Constant(int(value == 0))
-        case Binary(operator, left, right) if operator in _OPPOSITE:
-            return Binary(_OPPOSITE[operator], left, right)
-        case Unary("!", operand):
-            return operand
         case _:
-            return Unary("!", condition)
+            return negated(condition)

@@ -76,7 +76,7 @@ class _ClassBits(NamedTuple):
         return ((1 << _size(self.classes)) - 1) << self.first
 
     def alone(self, value: int | None) -> int:
-        """The bit of the value if it has one to itself; None stands for any that has not."""
+        """The bit of the value, 0 if it shares one; None stands for any value that shares one."""
         return 1 << self.first << self.classes.tracked.index(value) if value in self.classes.tracked else 0
 
     def of(self, value: int | None) -> int:
@@ -86,7 +86,7 @@ class _ClassBits(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """Where sets have the cell: one bit of those of Figure 5, and its stale values in those of Figure 6."""
+    """The bits of a cell: its own in the sets of Figure 5, its stale values' in the sets of Figure 6."""
 
     aware_word: int
     aware: int
@@ -124,7 +124,7 @@ class RaMonitor:
         cells = {}
         for x in written:
             if x == len(locations):
-                continue  # nobody asks what a fence could read
+                continue  # no condition asks what a fence could read
             stale = classes[locations[x].name]
             size = _size(stale.plain) + _size(stale.free)
             if size > _WORD:
@@ -155,7 +155,7 @@ class RaMonitor:
         return self._cells[x].aware if x in self._cells and self._cells[x].aware_word == word else 0
 
     def cells_asked(self) -> set[int]:
-        """Those of which it matters which value is made stale."""
+        """The cells for which it matters which value becomes stale."""
         return {
             x
             for x, cell in self._cells.items()
@@ -271,7 +271,7 @@ def _compared(access: Instruction) -> tuple[Expression, ...]:
 
 
 def _stale(cell: _Cell, effect: Effect, spell: Spell) -> str:
-    """The bits of the value that is overwritten; that which an RMW reads cannot be followed directly."""
+    """The bits of the overwritten value; the value that an RMW reads cannot be followed directly."""
 
     def bits(value: int | None) -> int:
         return cell.plain.of(value) | (cell.free.of(value) if effect.kind == "W" else 0)

@@ -1,15 +1,14 @@
-"""Which names of a program can a file for Spin have, and what to call the others?
+"""Which names can a file for Spin have?
 
-Spin makes C of the file: names are fields of structures there, next to macros of its own. A name that is
-taken in Promela, in C, or by Spin gets another start.
+Spin makes C of the file: names are fields of structures there, next to macros of its own. So a name must not
+be taken in Promela, in C, or by Spin.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
 
-from fencepost.formats.c.names import is_taken
+from fencepost.formats.text.names import is_c_name
 
 _KEYWORDS = """
     D_proctype active always assert atomic bit bool byte c_code c_decl c_expr c_state c_track chan d_step do
@@ -39,22 +38,6 @@ _FAMILIES = re.compile(
 )
 
 
-def spelled(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
-    """For each of `names`, which are all different, one that is not taken: itself where possible."""
-    names = list(names)
-    kept = {name for name in names if _is_free(name) and name not in taken}
-    used = {*kept, *taken}
-    result = []
-    for name in names:
-        fresh = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
-        if name not in kept:
-            while not _is_free(fresh) or fresh in used:
-                fresh = f"{fresh}_" if fresh.startswith("v_") else f"v_{fresh}"
-            used.add(fresh)
-        result.append(name if name in kept else fresh)
-    return result
-
-
-def _is_free(name: str) -> bool:
-    is_name = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
-    return is_name and not is_taken(name) and name not in _TAKEN and not _FAMILIES.fullmatch(name)
+def is_name(name: str) -> bool:
+    """Whether a file for Spin can use the name."""
+    return is_c_name(name) and name not in _TAKEN and not _FAMILIES.fullmatch(name)

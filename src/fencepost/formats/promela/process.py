@@ -105,7 +105,7 @@ class Process:
             yield " || ".join(conflicts), "race_free"
 
     def conflicts(self, other: Process, place: Place) -> Iterator[str]:
-        """That this process stands at an access that races with that of `other` at `place`."""
+        """Conditions: this process stands at an access that races with that of `other` at `place`."""
         access = other._access(place)
         for own in self.steps.steps:
             writes = isinstance(self._access(own), Store) or isinstance(access, Store)
@@ -159,7 +159,7 @@ def _one_by_one(changes: Mapping[str, Expression], spelling: Spelling) -> Iterat
 
 
 def _is_read(name: str, changes: Mapping[str, Expression]) -> bool:
-    """Whether something other than `name` itself becomes what depends on `name`."""
+    """Whether another variable is assigned a value that depends on `name`."""
     return any(Register(name) in subexpressions(value) for other, value in changes.items() if other != name)
 
 

@@ -122,12 +122,12 @@ class ThreadSteps:
         self.steps = dict(sorted(steps.items()))
 
     def registers(self) -> list[str]:
-        """Those that are kept from one step to the next."""
+        """The registers that are kept from one step to the next."""
         kept = frozenset[str]().union(*(self._live[place.pc] for place in self.steps))
         return [name for name in self._thread.registers if name in kept]
 
     def cells_asked(self) -> set[int]:
-        """Those on whose content some step depends."""
+        """The cells on whose content some step depends."""
         return {place.cell for place, steps in self.steps.items() if any(map(_asks, steps))}
 
     def operand(self, place: Place, expression: Expression) -> Expression:
@@ -228,7 +228,7 @@ class ThreadSteps:
         return isinstance(instruction, CellAccess) or (is_fence and self._fences)
 
     def _arrivals(self, way: _Way) -> Iterator[tuple[_Way, Place | None]]:
-        """The places at which a way can end that has come to an access: one for each cell."""
+        """The places where a way that has come to an access can end: one for each cell."""
         instruction = self._thread.code[way.pc]
         if not isinstance(instruction, CellAccess):
             yield way, Place(way.pc, len(self._program.cells))

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fencepost.formats.promela.monitor import STALE, RaMonitor, Variable
-from fencepost.formats.promela.names import spelled
+from fencepost.formats.promela.names import is_name
 from fencepost.formats.promela.process import SAVED, Process
 from fencepost.formats.promela.steps import ThreadSteps
+from fencepost.formats.text.names import spellings
 from fencepost.program import Constant, Position, Program, Register, evaluate
 from fencepost.static.possible_values import PossibleValues, Values
 
@@ -40,7 +41,7 @@ _HIDDEN_NUMBERS = re.compile(rf"{STALE}|{SAVED}_[0-9]+")
 
 
 def write(program: Program, monitor: str | None = None) -> str:
-    """The program in Promela, with the monitor for "ra" if asked; raises `InputError` if it has no words."""
+    """The program in Promela, with the monitor for "ra" if asked; raises `InputError` if it cannot."""
     if not program.wraps:
         message = "the values of this program have no bound, which cannot be written in Promela"
         raise program.mistake(message, program.threads[0].at)
@@ -52,9 +53,8 @@ class _Writer:
         self._program = program
         self._possible = PossibleValues(program)
         steps = [ThreadSteps(program, thread, fences=monitored) for thread in program.threads]
-        cells = spelled(program.cells)
-        cells += spelled(["fence"], cells)
-        threads = spelled((thread.name for thread in program.threads), cells)
+        cells = _spelled([*program.cells, "(fence)"], ())
+        threads = _spelled((thread.name for thread in program.threads), cells)
         self._monitor = RaMonitor(program, steps, threads, cells) if monitored else None
         asked = set[int]().union(*(thread.cells_asked() for thread in steps))
         if self._monitor:
@@ -67,7 +67,7 @@ class _Writer:
                 thread,
                 steps[t],
                 threads[t],
-                dict(zip(steps[t].registers(), spelled(steps[t].registers(), taken), strict=True)),
+                spellings(steps[t].registers(), is_name, taken),
                 self._cells,
             )
             for t, thread in enumerate(program.threads)
@@ -108,6 +108,10 @@ class _Writer:
             message = f"values up to {most} cannot be written in Promela; lower max_value"
             raise self._program.mistake(message, at)
         return max(most.bit_length(), 1)
+
+
+def _spelled(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    return list(spellings(names, is_name, taken).values())
 
 
 def _declared(variable: Variable) -> str:

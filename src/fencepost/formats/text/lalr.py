@@ -1,8 +1,7 @@
-"""Parsing a text by LALR tables, which `tables.py` gets from lark.
+"""Parsing a text by LALR tables, which lark makes (`make_tables.py`).
 
-lark itself takes longer to import than a program takes to read, so it only makes the tables. What stands here
-reads them as lark would: rules whose names begin with `_` are parts of the rules around them, and terminals
-without a name, or with a name that begins with `_`, do not become children.
+Texts are parsed as lark would parse them: rules whose names begin with `_` are parts of the rules around
+them, and terminals without a name, or with a name that begins with `_`, do not become children.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ STRANGE = "$STRANGE"  # of a character with which no token begins
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """`name` is that of its tree, `origin` that of the symbol that it derives from `size` others. Those in
-    `kept` become children; those of them that are `inlined` leave their own children in their place."""
+    """It makes the symbol `origin` of `size` others, and a tree called `name`. The symbols at the places in
+    `kept` become its children; an inlined symbol leaves its own children in its place."""
 
     origin: str
     name: str
@@ -30,8 +29,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Tables(msgspec.Struct, frozen=True):
-    """A regular expression with a group per terminal, those that mean nothing, and for each state what to do
-    with a symbol: go to that state, or, if the number is negative, use rule number `-1 - number`."""
+    """A regular expression with a group per terminal, the terminals that mean nothing, and for each state
+    what to do with a symbol: go to that state, or use rule number `-1 - number` if the number is negative."""
 
     tokens: str
     ignored: frozenset[str]
@@ -119,7 +118,7 @@ class _Run:
                 return
 
     def _reduce(self, rule: Rule) -> None:
-        """Replaces the symbols on top that the rule is made of by what it makes of them."""
+        """Replaces the symbols on top of the stack by what the rule makes of them."""
         size, first = rule.size, None
         children: list[Any] = []
         if size:

@@ -51,8 +51,17 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def normal_lines(text: str) -> str:
-    """`text` with every line ended by a newline, so that all who count lines and columns agree."""
+    """`text` with every line ended by a newline, so that all counts of lines and columns agree."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_ODD_LINE_ENDS)
+
+
+def whole_number(digits: str, most: int, base: int = 10) -> int | None:
+    """The number that the digits spell, None if it is larger than `most`."""
+    digits = digits.lstrip("0") or "0"
+    # The length first: Python refuses to convert very long digit strings.
+    if len(digits) > len(str(most)) or int(digits, base) > most:
+        return None
+    return int(digits, base)
 
 
 def quoted(word: str) -> str:

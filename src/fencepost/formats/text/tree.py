@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.program import Position
+
 
 class Token(str):
     """A word of the text, what kind of word it is, and where it starts; no token has a line break in it."""
@@ -80,3 +82,28 @@ class Tree:
                 waiting += reversed(node.children)
             else:
                 yield node
+
+
+def position(node: Token | Tree) -> Position:
+    """Where the first token of `node` stands."""
+    return Position(node.line, node.column)
+
+
+def as_tree(node: Token | Tree) -> Tree:
+    assert not isinstance(node, str)
+    return node
+
+
+def as_token(node: Token | Tree) -> Token:
+    assert isinstance(node, str)
+    return node
+
+
+def trees(node: Tree, kind: str) -> list[Tree]:
+    """The children of `node` that are trees of that kind."""
+    return [child for child in node.children if not isinstance(child, str) and child.data == kind]
+
+
+def tokens(node: Tree, kind: str) -> list[Token]:
+    """The children of `node` that are tokens of that kind."""
+    return [child for child in node.children if isinstance(child, str) and child.type == kind]

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from fencepost.formats.tpl.lowering import guarding
 from fencepost.formats.tpl.parser import MOST_NESTED_BLOCKS
 from fencepost.program import Branch, Choose, Expression, Goto, Thread, Unary, jump_targets
+from fencepost.program.assembler import guarding
 from fencepost.program.spelling import Spelling
 
 
@@ -49,7 +49,7 @@ class _Body:
         for label, index in thread.labels.items():
             self._labels.setdefault(index, []).append(labels[label])
         self._labelled = frozenset(self._labels)
-        # Who jumps to the places that have no label.
+        # The jumps to each place that has no label.
         self._sources: dict[int, list[int]] = {}
         for index, instruction in enumerate(self._code):
             for target in jump_targets(instruction):

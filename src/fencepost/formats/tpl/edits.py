@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from fencepost.formats.text.edits import Edit, Splice, line_around, spliced
 from fencepost.formats.text.source import Source
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, parse, position
+from fencepost.formats.text.tree import Token, Tree, as_token, position
+from fencepost.formats.tpl.parser import parse
 from fencepost.program import (
     BlockingCompareExchange,
     CellAccess,
     CompareExchange,
     Exchange,
-    Fence,
     FetchAdd,
     Instruction,
     Load,
@@ -45,31 +44,13 @@ _IMPLIED_VALUES = {"lock": ("0", "1"), "unlock": ("0",)}
 _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 
-class Edit(NamedTuple):
-    """What to do around one access: fences beside it, another access instead of it."""
-
-    before: Fence | None = None
-    instead: CellAccess | None = None
-    after: Fence | None = None
-
-
-class _Splice(NamedTuple):
-    """Put `text` where `start` to `end` was."""
-
-    start: int
-    end: int
-    text: str
-
-
-def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> str:
+def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> Iterator[str]:
     """The text with each edit made to the statement at its position; raises `InputError` if it is not TPL."""
-    splices: list[_Splice] = []
+    splices: list[Splice] = []
     for node in parse(Source(text, file)).subtrees():
         if node.data in ("access", "call") and position(node) in edits:
             splices += _Statement(text, node).splices(edits[position(node)])
-    for splice in sorted(splices, reverse=True):
-        text = text[: splice.start] + splice.text + text[splice.end :]
-    return text
+    yield spliced(text, splices)
 
 
 class _Statement:
@@ -90,39 +71,35 @@ class _Statement:
         self._values = [argument for argument in arguments if not isinstance(argument, str)]
         self._modes = [argument for argument in arguments if isinstance(argument, str)]
 
-    def splices(self, edit: Edit) -> Iterator[_Splice]:
-        line_start = self._text.rfind("\n", 0, self._start) + 1
-        line_end = self._text.find("\n", self._end)
-        line_end = len(self._text) if line_end < 0 else line_end
-        leading, trailing = self._text[line_start : self._start], self._text[self._end : line_end].strip()
-        indentation = leading[: len(leading) - len(leading.lstrip())]
-        if edit.before is not None and leading == indentation:
-            yield _Splice(line_start, line_start, f"{indentation}{_spelled(edit.before)}\n")
+    def splices(self, edit: Edit) -> Iterator[Splice]:
+        line = line_around(self._text, self._start, self._end)
+        if edit.before is not None and line.is_first:
+            yield Splice(line.start, line.start, f"{line.indentation}{_spelled(edit.before)}\n")
         elif edit.before is not None:
-            yield _Splice(self._start, self._start, f"{_spelled(edit.before)} ")
+            yield Splice(self._start, self._start, f"{_spelled(edit.before)} ")
         if edit.instead is not None:
             yield self._replaced(edit.instead)
-        if edit.after is not None and (not trailing or trailing.startswith("//")):
-            yield _Splice(line_end, line_end, f"\n{indentation}{_spelled(edit.after)}")
+        if edit.after is not None and line.is_last:
+            yield Splice(line.end, line.end, f"\n{line.indentation}{_spelled(edit.after)}")
         elif edit.after is not None:
-            yield _Splice(self._end, self._end, f" {_spelled(edit.after)}")
+            yield Splice(self._end, self._end, f" {_spelled(edit.after)}")
 
-    def _replaced(self, new: CellAccess) -> _Splice:
+    def _replaced(self, new: CellAccess) -> Splice:
         modes = ", ".join(mode.value for mode in access_modes(new) if mode is not None and mode != Mode.RLX)
         if self._word not in _WORDS[type(new)]:
             return self._rewritten(_WORDS[type(new)][0], modes)
         if self._modes:
-            return _Splice(_span(self._modes[0]).start, _span(self._modes[-1]).stop, modes)
+            return Splice(_span(self._modes[0]).start, _span(self._modes[-1]).stop, modes)
         if self._values:
             end = _span(self._values[-1]).stop
-            return _Splice(end, end, f", {modes}")
+            return Splice(end, end, f", {modes}")
         end = self._closing_parenthesis()
-        return _Splice(end, end, modes)
+        return Splice(end, end, modes)
 
-    def _rewritten(self, word: str, modes: str) -> _Splice:
+    def _rewritten(self, word: str, modes: str) -> Splice:
         values = [self._text[_span(value)] for value in self._values] or _IMPLIED_VALUES[self._word]
         arguments = [self._text[_span(self._cell)], *values, *filter(None, [modes])]
-        return _Splice(self._start, self._end, f"{word}({', '.join(arguments)});")
+        return Splice(self._start, self._end, f"{word}({', '.join(arguments)});")
 
     def _closing_parenthesis(self) -> int:
         tokens = list(_TOKEN.finditer(self._text, self._start, self._end))

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import one_of, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
-from fencepost.formats.tpl.parser import as_token, as_tree, position
-from fencepost.formats.tpl.scope import Scope
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.program import (
     Assert,
     Assign,

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from fencepost.errors import InputError
+from fencepost.formats.text.scope import Scope
 from fencepost.formats.text.source import Source, normal_lines, quoted, suggestion
-from fencepost.formats.text.tree import Token, Tree
+from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.tpl.lowering import lower
-from fencepost.formats.tpl.parser import as_token, as_tree, parse, position
-from fencepost.formats.tpl.scope import Scope
+from fencepost.formats.tpl.parser import parse
 from fencepost.program import MOST_CELLS, MOST_THREADS, Location, Program, Thread, Tracking
 
 
@@ -34,6 +34,7 @@ def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Progra
         tracking=tuple(_tracking(scope, item) for item in items if item.data == "track"),
         file=file,
         source=source.text,
+        format="tpl",
     )
 
 

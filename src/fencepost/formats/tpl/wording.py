@@ -1,48 +1,19 @@
-"""What was expected where the syntax of a TPL text is wrong, in plain words.
+"""What was expected where the syntax of a TPL text is wrong.
 
-The parser tells the terminals that it would have accepted; here they become one sentence that names the
-token found, the one thing most likely missing, and the bracket that is still open.
+One sentence names the token found, the one thing most likely missing, and the bracket that is still open.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from fencepost.formats.text import lalr
-from fencepost.formats.text.source import Source, one_of, quoted, suggestion
-from fencepost.formats.tpl.parser import KEYWORDS, position
-
-if TYPE_CHECKING:
-    from fencepost.errors import InputError
-    from fencepost.formats.text.tree import Token
-
-
-def syntax_error(source: Source, error: lalr.UnexpectedError) -> InputError:
-    token = error.token
-    failure = _Failure(source, token.start_pos, error.accepts)
-    match token.type:
-        case lalr.END:
-            return failure.at_end(token)
-        case lalr.STRANGE:
-            return failure.at_character(token)
-        case _:
-            return failure.at_token(token)
-
+from fencepost.errors import InputError
+from fencepost.formats.text.failure import PUNCTUATION, Failure
+from fencepost.formats.text.source import one_of, quoted, suggestion
+from fencepost.formats.tpl.parser import KEYWORDS
 
 _SPELLED = {
     "_ASSIGN": "`=`",
     "DOT": "`.`",
-    "COLON": "`:`",
-    "COMMA": "`,`",
-    "SEMICOLON": "`;`",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
+    **PUNCTUATION,
     "NUMBER": "a number",
     "NAME": "a name",
     "MODE": "a mode (`acq`, `rel`, `acq_rel` or `seq_cst`)",
@@ -61,57 +32,38 @@ _NAME_AFTER = {
 _DECLARATIONS = ("_MAX_VALUE", "GLOBAL", "NA", "_TRACK", "_FN")
 _STATEMENTS = [word for word, kind in KEYWORDS.items() if kind not in ("MODE", *_DECLARATIONS)]
 _AFTER_A_NAME = {"_ASSIGN", "COLON", "DOT"}  # accepted after the name that starts a statement
-_WORD = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 
-@dataclass(frozen=True)
-class _Failure:
-    """The parser stopped at `offset`, where it would have taken one of the terminals `accepts`."""
+class TplFailure(Failure):
+    hint = ("#", "; comments start with `//`")
 
-    source: Source
-    offset: int
-    accepts: frozenset[str]
-
-    def at_character(self, character: Token) -> InputError:
-        hint = "; comments start with `//`" if character == "#" else ""
-        message = f"unexpected character {quoted(character)}; expected {self._expected()}{hint}"
-        return self.source.error(message, position(character))
-
-    def at_end(self, end: Token) -> InputError:
-        expected = "`}`" if self._wants_statement() else self._expected()
-        message = f"expected {expected}, but the file ends here"
-        opened = self.source.open_bracket(self.offset)
-        if opened is not None:
-            bracket, line = opened
-            what = "block opened" if bracket == "{" else f"`{bracket}`"
-            message += f"; the {what} on line {line} is not closed"
-        return self.source.error(message, position(end))
-
-    def at_token(self, token: Token) -> InputError:
-        found, at = quoted(token), position(token)
-        before, start = self._before()
+    def at_token(self) -> InputError:
+        token, found = self.token, quoted(self.token)
         if token == "}" and self._wants_declaration():
-            return self.source.error("this `}` closes nothing", at)
-        if self.accepts == {"NAME"} and token in KEYWORDS and before != ".":
-            return self.source.error(f"{found} is a keyword and cannot be a name", at)
+            return self.mistake("this `}` closes nothing")
+        if self.accepts == {"NAME"} and token in KEYWORDS and self.word_before() != ".":
+            return self.mistake(f"{found} is a keyword and cannot be a name")
         if self._wants_statement() and token.type in _DECLARATIONS:
-            opened = self.source.open_bracket(self.offset)
+            opened = self.open_bracket()
             where = f" opened on line {opened[1]}" if opened else ""
-            return self.source.error(f"expected `}}` before {found}: the block{where} is not closed", at)
+            return self.mistake(f"expected `}}` before {found}: the block{where} is not closed")
         if self._wants_statement() and token == "local":
-            return self.source.error("`local` declarations come first in a function", at)
+            return self.mistake("`local` declarations come first in a function")
         if self.accepts >= _AFTER_A_NAME and token == "(":
-            message = f"there is no operation {quoted(before)}{suggestion(before, _STATEMENTS)}"
-            return self.source.error(message, self.source.position(start))
-        if self.source.text.startswith("/*", self.offset):
-            message = f"expected {self._expected()}, found `/*`; comments start with `//`"
-            return self.source.error(message, at)
+            word = self.words_before()[-1]
+            message = f"there is no operation {quoted(word[0])}{suggestion(word[0], _STATEMENTS)}"
+            return self.source.error(message, self.source.position(word.start()))
+        if self.source.text.startswith("/*", token.start_pos):
+            return self.mistake(f"expected {self.expected()}, found `/*`; comments start with `//`")
         meant = suggestion(token, ("global", "na", "track", "fn")) if self._wants_declaration() else ""
-        return self.source.error(f"expected {self._expected()}, found {found}{meant}", at)
+        return self.mistake(f"expected {self.expected()}, found {found}{meant}")
 
-    def _expected(self) -> str:
+    def expected_at_end(self) -> str:
+        return "`}`" if self._wants_statement() else self.expected()
+
+    def expected(self) -> str:
         accepts = self.accepts
-        before, _ = self._before()
+        before = self.word_before()
         if self._wants_statement():
             return "a statement or `}`"
         if self._wants_declaration():
@@ -121,7 +73,7 @@ class _Failure:
         if accepts >= _AFTER_A_NAME:
             return f"`=`, `.` or `:` after {quoted(before)}"
         if "SEMICOLON" in accepts and "COMMA" not in accepts:
-            inside = self.source.open_bracket(self.offset) is not None
+            inside = self.open_bracket() is not None
             return "`;` after the statement" if inside else "`;` after the declaration"
         if accepts == {"NAME"}:
             return _NAME_AFTER.get(before, "a name")
@@ -136,11 +88,3 @@ class _Failure:
 
     def _wants_declaration(self) -> bool:
         return "_FN" in self.accepts
-
-    def _before(self) -> tuple[str, int]:
-        """The last token before the failure, as far as messages need it, and its offset."""
-        last = ("", 0)
-        for match in _WORD.finditer(self.source.text, 0, self.offset):
-            if not match[0].startswith("//"):
-                last = (match[0], match.start())
-        return last

@@ -8,9 +8,10 @@ spell and from thread numbers outside complete replicated functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from fencepost.formats.text.names import spellings
 from fencepost.formats.tpl.blocks import statements
 from fencepost.formats.tpl.lowering import WRITTEN_LABEL
 from fencepost.formats.tpl.parser import KEYWORDS
@@ -20,8 +21,8 @@ from fencepost.program.spelling import Spelling
 
 def write(program: Program) -> str:
     """The program as TPL text."""
-    locations = _spellings((location.name for location in program.locations), frozenset())
-    families = _spellings(dict.fromkeys(thread.family for thread in program.threads), frozenset())
+    locations = spellings((location.name for location in program.locations), _is_name)
+    families = spellings((thread.family for thread in program.threads), _is_name)
     head = []
     if program.max_value != DEFAULT_MAX_VALUE:
         head.append(f"max_value {program.max_value};")
@@ -65,21 +66,6 @@ def _copy(thread: Thread, tid: int) -> Thread:
     return Thread(thread.family, thread.code, thread.registers, thread.labels, tid, thread.copies)
 
 
-def _spellings(names: Iterable[str], taken: frozenset[str]) -> dict[str, str]:
-    """A name that TPL can spell, and that is not taken, for each of `names`: itself where possible."""
-    names = list(names)
-    spelled = {name: name for name in names if _is_name(name) and name not in taken}
-    used = {*spelled, *taken}
-    for name in names:
-        if name not in spelled:
-            fresh = re.sub(r"[^A-Za-z0-9_]+", "_", name)
-            while not _is_name(fresh) or fresh in used:
-                fresh = f"{fresh}_" if fresh[:1].isalpha() else f"n{fresh}"
-            spelled[name] = fresh
-            used.add(fresh)
-    return spelled
-
-
 def _is_name(name: str) -> bool:
     identifier = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
     return identifier and name not in KEYWORDS and not WRITTEN_LABEL.fullmatch(name)
@@ -87,11 +73,11 @@ def _is_name(name: str) -> bool:
 
 def _function(thread: Thread, title: str, locations: Mapping[str, str]) -> str:
     replicated = title.endswith("]")
-    taken = frozenset({*locations.values(), *(["tid"] if replicated else [])})
-    registers = _spellings(thread.registers, taken)
+    taken = [*locations.values(), *(["tid"] if replicated else [])]
+    registers = spellings(thread.registers, _is_name, taken)
     spelling = Spelling(locations, registers, "tid" if replicated else str(thread.tid))
     lines = [f"fn {title} {{"]
     if registers:
         lines.append(f"    local {', '.join(registers.values())};")
-    lines += statements(thread, _spellings(thread.labels, frozenset()), spelling)
+    lines += statements(thread, spellings(thread.labels, _is_name), spelling)
     return "\n".join([*lines, "}"])

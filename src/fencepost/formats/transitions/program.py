@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.formats.text.source import Source, quoted
-from fencepost.formats.transitions.code import flat_code
-from fencepost.formats.transitions.form import Automaton, registers_assigned, registers_read
-from fencepost.formats.transitions.ranges import ValueRanges
+from fencepost.formats.transitions.automaton import Automaton, registers_assigned, registers_read
+from fencepost.formats.transitions.flat_code import flat_code
 from fencepost.formats.transitions.sections import without_sections
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     DEFAULT_MAX_VALUE,
-    Constant,
     Location,
     Position,
     Program,
     Thread,
-    expressions_of,
-    subexpressions,
+    constants_in,
 )
 
 # Where, and what.
@@ -33,6 +31,8 @@ def program_of(
     ranges: ValueRanges,
     locations: tuple[Location, ...],
     source: Source,
+    *,
+    format: str,
     warnings: Sequence[Notice] = (),
 ) -> Program:
     """The program whose threads are `automata`; raises `InputError`."""
@@ -43,7 +43,7 @@ def program_of(
     noticed.sort(key=lambda notice: (notice[0].line, notice[0].column))
     threads = tuple(_threads(automata, ranges, source))
     # A section taken apart by values can name one that is never stored.
-    largest = max([ranges.largest(), *(value for thread in threads for value in _constants(thread))])
+    largest = max([ranges.largest(), *(value for thread in threads for value in constants_in(thread.code))])
     return Program(
         locations,
         threads,
@@ -52,6 +52,7 @@ def program_of(
         warnings=tuple(f"line {at.line}: {message}" for at, message in noticed),
         file=source.file,
         source=source.text,
+        format=format,
     )
 
 
@@ -65,12 +66,6 @@ def _threads(automata: Sequence[Automaton], ranges: ValueRanges, source: Source)
             yield Thread(
                 automaton.name, code, tuple(registers), labels, tid, automaton.copies, at=automaton.at
             )
-
-
-def _constants(thread: Thread) -> Iterator[int]:
-    for instruction in thread.code:
-        for expression in expressions_of(instruction):
-            yield from (part.value for part in subexpressions(expression) if isinstance(part, Constant))
 
 
 def _growths(ranges: ValueRanges) -> Iterator[Notice]:

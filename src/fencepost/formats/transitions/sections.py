@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from fencepost.errors import InputError
 from fencepost.formats.text.source import Source
-from fencepost.formats.transitions.form import (
+from fencepost.formats.transitions.automaton import (
     Automaton,
     Lock,
     State,
@@ -35,16 +35,16 @@ from fencepost.formats.transitions.form import (
     registers_read,
     tree,
 )
-from fencepost.formats.transitions.ranges import ValueRanges
-from fencepost.formats.transitions.ways import (
+from fencepost.formats.transitions.section_paths import (
     OLD,
+    SectionPath,
     UnsupportedError,
-    Way,
     access_of,
     load_of,
+    section_path,
     uses_old,
-    way_of,
 )
+from fencepost.formats.transitions.value_ranges import ValueRanges
 from fencepost.program import (
     Assign,
     Assume,
@@ -120,7 +120,7 @@ class _Sections:
     def _alternatives(self, lock: Transition) -> tuple[_Alternative, ...]:
         at = lock.step.at
         try:
-            ways = [way_of(transitions) for transitions in self._unfolded(lock)]
+            ways = [section_path(transitions) for transitions in self._unfolded(lock)]
             return tuple(_Instead(at, self._values).of(ways))
         except UnsupportedError as error:
             raise self._not_supported(str(error), at) from None
@@ -129,7 +129,7 @@ class _Sections:
         known = "an exchange, an addition, a compare-and-exchange or a read of one address"
         return self._source.error(f"this atomic section {why}; supported is {known}", at)
 
-    def _values(self, way: Way) -> range:
+    def _values(self, way: SectionPath) -> range:
         """The values that the section may find in its cell."""
         assert way.access is not None
         held = self._ranges.held(self._thread, way.access.source, access_of(way.access).cell)
@@ -168,7 +168,7 @@ class _Sections:
 
 
 class _Alternative(msgspec.Struct, frozen=True):
-    """What to do instead of a section on one way through it; `result` is only needed if someone reads it."""
+    """What to do instead of a section on one way through it; `result` can be left out if it is not read."""
 
     before: tuple[Instruction, ...]
     access: Instruction
@@ -181,7 +181,7 @@ class _Alternative(msgspec.Struct, frozen=True):
         return (*self.before, self.access, *([] if self.result is None else [self.result]), *self.after)
 
     def instructions(self, read: set[str]) -> tuple[Instruction, ...]:
-        """All of it, where nobody reads other registers than `read`."""
+        """All of it, given that the thread reads no other registers than `read`."""
         access, result = self.access, self.result
         if isinstance(access, FetchAdd | Exchange | CompareExchange) and access.register not in read:
             access = replace(access, register=None)
@@ -194,9 +194,9 @@ class _Instead(NamedTuple):
     """What to do instead of the section at `at`; `values` tells what a way may find in its cell."""
 
     at: Position
-    values: Callable[[Way], range]
+    values: Callable[[SectionPath], range]
 
-    def of(self, ways: list[Way]) -> Iterator[_Alternative]:
+    def of(self, ways: list[SectionPath]) -> Iterator[_Alternative]:
         readers = [way for way in ways if way.written is None]
         for writer in ways:
             if writer.written is not None:
@@ -205,7 +205,7 @@ class _Instead(NamedTuple):
                 yield from self._compare_exchange(writer, failing) if failing else self._write(writer)
         yield from map(self._read, readers)
 
-    def _compare_exchange(self, success: Way, failing: list[Way]) -> Iterator[_Alternative]:
+    def _compare_exchange(self, success: SectionPath, failing: list[SectionPath]) -> Iterator[_Alternative]:
         expected, load = success.expected(), load_of(success)
         assert expected is not None
         assert load is not None
@@ -215,7 +215,7 @@ class _Instead(NamedTuple):
         for way in (success, *failing):
             yield _Alternative(way.before, access, None, way.after, way.target)
 
-    def _write(self, way: Way) -> Iterator[_Alternative]:
+    def _write(self, way: SectionPath) -> Iterator[_Alternative]:
         expected, simple = way.expected(), self._unconditional(way)
         if expected is not None:
             yield from self._blocking(way, expected)
@@ -225,13 +225,13 @@ class _Instead(NamedTuple):
             for value in self.values(way):
                 yield from self._blocking(way, Constant(value))
 
-    def _read(self, way: Way) -> _Alternative:
+    def _read(self, way: SectionPath) -> _Alternative:
         fence = Fence(at=self.at)
         if way.access is None:
             return _Alternative(way.before, fence, None, (), way.target)
         return _Alternative((*way.before, fence), access_of(way.access), None, way.after, way.target)
 
-    def _blocking(self, way: Way, expected: Expression) -> Iterator[_Alternative]:
+    def _blocking(self, way: SectionPath, expected: Expression) -> Iterator[_Alternative]:
         """The way through the section that waits until the cell holds `expected`."""
         given, load = way.given(expected), load_of(way)
         assert load is not None
@@ -241,7 +241,7 @@ class _Instead(NamedTuple):
             result = Assign(load.register, expected, at=load.at)
             yield _Alternative(self._guarded(given), access, result, way.locals_after(), way.target)
 
-    def _unconditional(self, way: Way) -> ReadModifyWrite | None:
+    def _unconditional(self, way: SectionPath) -> ReadModifyWrite | None:
         assert way.access is not None
         assert way.written is not None
         cell, load = access_of(way.access).cell, load_of(way)
@@ -257,12 +257,12 @@ class _Instead(NamedTuple):
                 return None
         return None if uses_old(added) else FetchAdd(register, cell, added, at=self.at)
 
-    def _guarded(self, way: Way) -> tuple[Instruction, ...]:
+    def _guarded(self, way: SectionPath) -> tuple[Instruction, ...]:
         """The steps before the access, with the checks done there too."""
         return (*way.before, *(Assume(check, at=self.at) for check in way.checks))
 
 
-def _is_failure(way: Way, success: Way) -> bool:
+def _is_failure(way: SectionPath, success: SectionPath) -> bool:
     """Whether the two are the outcomes of one compare-and-exchange."""
     expected = success.expected()
     if expected is None or success.given(expected).checks:

@@ -7,11 +7,10 @@ to `sections.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from fencepost.formats.transitions.form import Lock, State, Transition, Unlock
+from fencepost.formats.transitions.automaton import Lock, State, Transition, Unlock
 from fencepost.program import (
     Assign,
     Assume,
@@ -27,7 +26,9 @@ from fencepost.program import (
     Store,
     Unary,
     evaluate,
+    registers_in,
     subexpressions,
+    with_operands,
 )
 
 # The value that a section finds in its cell.
@@ -41,7 +42,7 @@ class UnsupportedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SectionPath:
     """What happens on one way through a section, told at its first access to memory.
 
     `before` and `after` are its local steps. `checks` and `written` are over the registers as they are at the
@@ -65,7 +66,7 @@ class Way:
         """Whether a check says that the cell has another value."""
         return ("!=", value) in map(_comparison, self.checks)
 
-    def given(self, old: Expression) -> Way:
+    def given(self, old: Expression) -> SectionPath:
         """The same where the cell holds `old`, without checks that are then true."""
         values = {OLD.name: old}
         checks = [_replaced(check, values) for check in self.checks]
@@ -80,7 +81,7 @@ class Way:
         return tuple(step for step in self.after if not isinstance(step, Assume))
 
 
-def way_of(transitions: tuple[Transition, ...]) -> Way:
+def section_path(transitions: tuple[Transition, ...]) -> SectionPath:
     before: list[Instruction] = []
     after: list[Instruction] = []
     checks: list[Expression] = []
@@ -113,7 +114,7 @@ def way_of(transitions: tuple[Transition, ...]) -> Way:
             case Assume(condition):
                 after.append(step)
                 checks.append(_replaced(condition, values))
-    return Way(tuple(before), access, tuple(after), tuple(checks), written, transitions[-1].target)
+    return SectionPath(tuple(before), access, tuple(after), tuple(checks), written, transitions[-1].target)
 
 
 def _cell(cell: Cell, values: dict[str, Expression]) -> Cell:
@@ -125,7 +126,7 @@ def _spelled(held: Expression, values: dict[str, Expression]) -> Expression:
     for register, value in values.items():
         if value == held:
             return Register(register)
-    if any(part in values or part == OLD.name for part in _registers(held)):
+    if any(part in values or part == OLD.name for part in registers_in(held)):
         raise UnsupportedError("reads a value again that it has changed in between")
     return held
 
@@ -135,7 +136,7 @@ def access_of(transition: Transition) -> Load | Store:
     return transition.step
 
 
-def load_of(way: Way) -> Load | None:
+def load_of(way: SectionPath) -> Load | None:
     step = None if way.access is None else way.access.step
     return step if isinstance(step, Load) else None
 
@@ -143,12 +144,8 @@ def load_of(way: Way) -> Load | None:
 # --- expressions
 
 
-def _registers(expression: Expression) -> Iterator[str]:
-    return (part.name for part in subexpressions(expression) if isinstance(part, Register))
-
-
 def uses_old(expression: Expression) -> bool:
-    return OLD.name in _registers(expression)
+    return OLD.name in registers_in(expression)
 
 
 def _comparison(check: Expression) -> tuple[str, Expression] | None:
@@ -167,7 +164,7 @@ def _comparison(check: Expression) -> tuple[str, Expression] | None:
 
 def _computed(expression: Expression) -> Expression:
     """The number that the expression is, if it does not depend on registers."""
-    value = -1 if any(_registers(expression)) else evaluate(expression, {})
+    value = -1 if any(registers_in(expression)) else evaluate(expression, {})
     return expression if value < 0 else Constant(value)
 
 
@@ -176,7 +173,7 @@ def _truth(check: Expression) -> bool | None:
     match check:
         case Binary("==" | "!=" as operator, left, right) if left == right:
             return operator == "=="
-    return None if any(_registers(check)) else evaluate(check, {}) != 0
+    return None if any(registers_in(check)) else evaluate(check, {}) != 0
 
 
 def _replaced(expression: Expression, values: dict[str, Expression]) -> Expression:
@@ -188,12 +185,6 @@ def _replaced(expression: Expression, values: dict[str, Expression]) -> Expressi
 
 
 def _with_values(expression: Expression, values: dict[str, Expression]) -> Expression:
-    match expression:
-        case Register(name):
-            return values.get(name, expression)
-        case Unary(operator, operand):
-            return Unary(operator, _with_values(operand, values))
-        case Binary(operator, left, right):
-            return Binary(operator, _with_values(left, values), _with_values(right, values))
-        case _:
-            return expression
+    if isinstance(expression, Register):
+        return values.get(expression.name, expression)
+    return with_operands(expression, lambda operand: _with_values(operand, values))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from fencepost.formats.text.source import Source, quoted
+from fencepost.formats.text.source import Source, quoted, whole_number
 from fencepost.program import LARGEST_MAX_VALUE
 
 
@@ -96,10 +96,10 @@ class _Header:
         self._offset = match.end()
 
     def _set_max_value(self, number: str) -> None:
-        plain = re.fullmatch(r"[0-9]{1,20}", number) is not None
-        if not plain or not 1 <= int(number) <= LARGEST_MAX_VALUE:
+        plain = re.fullmatch(r"[0-9]+", number) is not None
+        self.max_value = whole_number(number, LARGEST_MAX_VALUE) if plain else None
+        if not self.max_value:
             raise self._error(f"MaxValue must be a number between 1 and {LARGEST_MAX_VALUE}")
-        self.max_value = int(number)
 
     def _word(self) -> str | None:
         match = _WORD.match(self._text, self._offset)

@@ -15,11 +15,10 @@ import re
 from collections.abc import Sequence
 
 from fencepost.errors import InputError
-from fencepost.formats.text.source import Source, one_of, quoted, suggestion
-from fencepost.formats.text.tree import Token
-from fencepost.formats.tpl.parser import position
-from fencepost.formats.tpl.scope import MOST_NESTED_OPERATORS
-from fencepost.formats.transitions.form import Lock, Step, Unlock, is_negative
+from fencepost.formats.text.scope import MOST_NESTED_OPERATORS
+from fencepost.formats.text.source import Source, one_of, quoted, suggestion, whole_number
+from fencepost.formats.text.tree import Token, position
+from fencepost.formats.transitions.automaton import Lock, Step, Unlock, is_negative
 from fencepost.program import (
     LARGEST_MAX_VALUE,
     Assign,
@@ -47,12 +46,11 @@ _NUMBER = re.compile(r"-?[0-9]+")
 
 def number(source: Source, token: Token) -> int:
     """The number that the word spells, which may be negative."""
-    digits = token.lstrip("-").lstrip("0") or "0"
-    # The length first: Python refuses to convert very long digit strings.
-    if len(digits) > len(str(LARGEST_MAX_VALUE)) or int(digits) > LARGEST_MAX_VALUE:
+    value = whole_number(token.lstrip("-"), LARGEST_MAX_VALUE)
+    if value is None:
         message = f"the number {quoted(token)} is too large; at most {LARGEST_MAX_VALUE} is supported"
         raise source.error(message, position(token))
-    return -int(digits) if token.startswith("-") else int(digits)
+    return -value if token.startswith("-") else value
 
 
 def is_number(word: str) -> bool:

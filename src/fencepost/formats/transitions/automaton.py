@@ -1,7 +1,7 @@
 """Threads as automata: what the readers of automata and of Persist programs make of a text.
 
-A transition holds an ordinary instruction, without jumps, or the beginning or end of an atomic section. What
-`sections.py` and `code.py` make of automata is the code of a `Program`.
+A transition holds an ordinary instruction, without jumps, or the beginning or end of an atomic section. Its
+sections are replaced by `sections.py`; `flat_code.py` makes the code of a thread of it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from fencepost.program import (
     Expression,
     Instruction,
     Position,
-    Register,
     Skip,
     evaluate,
     expressions_of,
+    registers_in,
     registers_of,
-    subexpressions,
 )
-
-# What each comparison says if it does not hold.
-NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+from fencepost.static.flow import reachable
 
 # A name from the text, or a number for a state that the text does not have.
 State = str | int
@@ -71,13 +68,7 @@ class Automaton(NamedTuple):
     def reached(self) -> set[State]:
         """The states to which some way leads from the initial one."""
         leaving = self.leaving()
-        reached, todo = {self.initial}, [self.initial]
-        while todo:
-            for transition in leaving.get(todo.pop(), ()):
-                if transition.target not in reached:
-                    reached.add(transition.target)
-                    todo.append(transition.target)
-        return reached
+        return reachable([self.initial], lambda state: [t.target for t in leaving.get(state, ())])
 
 
 def tree(
@@ -114,9 +105,7 @@ def registers_read(step: Step) -> Iterator[str]:
     """The registers in the expressions of `step`."""
     if not isinstance(step, Lock | Unlock):
         for expression in expressions_of(step):
-            for part in subexpressions(expression):
-                if isinstance(part, Register):
-                    yield part.name
+            yield from registers_in(expression)
 
 
 def registers_assigned(step: Step) -> Iterator[str]:

@@ -15,17 +15,35 @@ edits in place rely on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from fencepost.formats.transitions.form import Automaton, Lock, State, Transition, Unlock
-from fencepost.formats.transitions.guards import Outcome, outcomes
-from fencepost.program import Assume, Branch, Choose, Expression, Goto, Instruction, Position, Skip
+from fencepost.formats.transitions.automaton import Automaton, Lock, State, Transition, Unlock
+from fencepost.program import (
+    NEGATED,
+    Assume,
+    Binary,
+    Constant,
+    Expression,
+    Instruction,
+    Position,
+    Register,
+    Skip,
+    Unary,
+    evaluate,
+    subexpressions,
+)
+from fencepost.program.assembler import Assembler, Label
 
 # More cases than these are told apart by trying: choose a transition, then check.
 _MOST_OUTCOMES = 16
+_MOST_GUARDS = 32
+_MOST_TRIALS = 5_000
+
+# Of several checks, whether each of them holds.
+Outcome = tuple[bool, ...]
 
 
 class Code(NamedTuple):
@@ -42,7 +60,7 @@ def flat_code(automaton: Automaton) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class _Guarded:
-    """Transitions by `check`s of which it is not known yet whether they hold, and those that can be taken.
+    """Transitions whose `check`s may hold or not, and those that can be taken in any case.
 
     `cases` are the possible outcomes of the checks, in order.
     """
@@ -73,7 +91,7 @@ class _Guarded:
         return _Guarded(self.undecided, self.open, cases, _at(self.undecided[number])).resolved()
 
     def entry(self) -> _Entry:
-        """Itself, or the only thing that is left to do."""
+        """Itself, or the one entry that is left."""
         return self.open[0] if len(self.open) == 1 and not self.undecided else self
 
 
@@ -81,29 +99,20 @@ class _Guarded:
 _Entry = State | Transition | _Guarded
 
 
-class _Jump(NamedTuple):
-    entries: tuple[_Entry, ...]
-    instruction: Callable[[tuple[int, ...]], Instruction]
-
-
 class _Layout:
     def __init__(self, automaton: Automaton) -> None:
         self._initial: State = automaton.initial
         self._leaving = automaton.leaving()
-        self._items: list[Instruction | _Jump] = []
-        self._places: dict[_Entry, int] = {}
+        self._code = Assembler()
+        self._labels: dict[_Entry, Label] = {}
+        self._laid_out: dict[_Entry, None] = {}
         self._ends: dict[_Entry, None] = {}
         self._todo: list[_Entry] = []
 
     def code(self) -> Code:
-        places = {**self._places, **dict.fromkeys(self._ends, len(self._items))}
-        instructions = tuple(
-            item.instruction(tuple(places[entry] for entry in item.entries))
-            if isinstance(item, _Jump)
-            else item
-            for item in self._items
-        )
-        return Code(instructions, {state: place for state, place in places.items() if isinstance(state, str)})
+        self._code.here(*map(self._label, self._ends))
+        states = [entry for entry in (*self._laid_out, *self._ends) if isinstance(entry, str)]
+        return Code(self._code.code(), {state: self._code.place(self._label(state)) for state in states})
 
     def run(self) -> None:
         self._todo.append(self._initial)
@@ -111,25 +120,26 @@ class _Layout:
             self._lay_out(self._todo.pop())
 
     def _lay_out(self, entry: _Entry | None) -> None:
-        """Put the code of `entry` here, and of what follows it as far as that has no place yet."""
+        """Put the code of `entry` here, then that of what follows it, up to what has a place already."""
         at: Position | None = None  # of what leads here from the instruction before
         while entry is not None and not self._has_place(entry):
-            self._places[entry] = len(self._items)
+            self._laid_out[entry] = None
+            self._code.here(self._label(entry))
             match entry:
                 case _Guarded():
                     at, entry = entry.at, self._decide(entry)
                 case Transition():
-                    self._items.append(_instruction(entry))
+                    self._code.add(_instruction(entry))
                     at, entry = _at(entry), entry.target
                 case _:
                     entry = _next(self._leaving[entry])
         if entry is not None and at is not None and not self._is_next(entry):
-            self._goto(entry, at)
+            self._code.goto(self._label(entry), at)
 
     def _has_place(self, entry: _Entry) -> bool:
         if _is_end(entry) or (isinstance(entry, State) and entry not in self._leaving):
             self._ends[entry] = None
-        return entry in self._places or entry in self._ends
+        return entry in self._laid_out or entry in self._ends
 
     def _is_next(self, entry: _Entry) -> bool:
         """Whether `entry`, which has a place, is where the next instruction would be."""
@@ -138,9 +148,10 @@ class _Layout:
         return entry in self._ends and not self._todo
 
     def _decide(self, guarded: _Guarded) -> _Entry | None:
-        """Add the instruction that brings the decision further; what comes after it, if anything."""
+        """Add the next instruction of the decision; gives what comes after it, if anything."""
         if not guarded.undecided:
-            self._choose(guarded.open, guarded.at)
+            self._code.choose(tuple(map(self._label, guarded.open)), guarded.at)
+            self._todo += reversed(guarded.open)
             return None
         ways = [(t, guarded.after(n, holds=True).entry()) for n, t in enumerate(guarded.undecided)]
         # A jump to what has its place already, or to the end, saves one after the other code.
@@ -149,22 +160,17 @@ class _Layout:
         otherwise = guarded.after(number, holds=False).entry()
         tried, entry = ways[number]
         if _is_end(otherwise):
-            self._items.append(_instruction(tried))
+            self._code.add(_instruction(tried))
             return entry
         if entry != otherwise:
-            self._branch(_condition(tried), entry, _at(tried))
+            self._code.branch(_condition(tried), self._label(entry), _at(tried))
+            self._todo.append(entry)
         return otherwise
 
-    def _goto(self, entry: _Entry, at: Position) -> None:
-        self._items.append(_Jump((entry,), lambda targets: Goto(targets[0], at=at)))
-
-    def _branch(self, condition: Expression, entry: _Entry, at: Position) -> None:
-        self._items.append(_Jump((entry,), lambda targets: Branch(condition, targets[0], at=at)))
-        self._todo.append(entry)
-
-    def _choose(self, entries: tuple[_Entry, ...], at: Position) -> None:
-        self._items.append(_Jump(entries, lambda targets: Choose(targets, at=at)))
-        self._todo += reversed(entries)
+    def _label(self, entry: _Entry) -> Label:
+        if entry not in self._labels:
+            self._labels[entry] = self._code.label()
+        return self._labels[entry]
 
 
 def _next(leaving: Sequence[Transition]) -> _Entry:
@@ -183,7 +189,7 @@ def _next(leaving: Sequence[Transition]) -> _Entry:
 
 def _cases(checks: Sequence[Transition]) -> frozenset[Outcome] | None:
     """The possible outcomes of the checks, None if they are too many."""
-    cases = outcomes([_condition(check) for check in checks])
+    cases = _outcomes([_condition(check) for check in checks])
     if cases is None and 2 ** len(checks) <= _MOST_OUTCOMES:
         cases = frozenset(product((False, True), repeat=len(checks)))
     return None if cases is None or len(cases) > _MOST_OUTCOMES else cases
@@ -206,3 +212,45 @@ def _condition(check: Transition) -> Expression:
 
 def _at(transition: Transition) -> Position:
     return transition.step.at
+
+
+# --- which checks can hold together
+#
+# Conditions mostly compare registers with numbers and with each other. What they then say depends only on the
+# order of the registers among each other and with those numbers, so trying enough values around each number
+# finds every case. Other arithmetic counts as a register of its own, with any value; that can only add cases.
+
+
+def _outcomes(guards: Sequence[Expression]) -> frozenset[Outcome] | None:
+    """The possible truth values of all the guards, None if there is too much to try."""
+    if len(guards) > _MOST_GUARDS:
+        return None
+    terms: dict[Expression, Register] = {}
+    formulas = [_over_terms(guard, terms) for guard in guards]
+    numbers = {0}
+    for formula in formulas:
+        numbers |= {part.value for part in subexpressions(formula) if isinstance(part, Constant)}
+    # As many values between two numbers as there are terms, so that those can be there in any order.
+    reach = range(-len(terms), len(terms) + 1)
+    values = {number + distance for number in numbers for distance in reach}
+    if len(values) ** len(terms) > _MOST_TRIALS:
+        return None
+    choices = [[(name.name, v) for v in values if v >= 0 or term != name] for term, name in terms.items()]
+    return frozenset(
+        tuple(evaluate(formula, dict(trial)) != 0 for formula in formulas) for trial in product(*choices)
+    )
+
+
+def _over_terms(expression: Expression, terms: dict[Expression, Register]) -> Expression:
+    """The expression with each part that is not about order replaced by the register in `terms` for it."""
+    match expression:
+        case Constant():
+            return expression
+        case Unary("!", operand):
+            return Unary("!", _over_terms(operand, terms))
+        case Binary(operator, left, right) if operator in (*NEGATED, "&&", "||"):
+            return Binary(operator, _over_terms(left, terms), _over_terms(right, terms))
+        case Register():
+            return terms.setdefault(expression, expression)
+        case _:
+            return terms.setdefault(expression, Register(f"#{len(terms)}"))

@@ -1,8 +1,8 @@
-"""What the names, numbers and expressions inside a TPL function mean.
+"""What the names, numbers and expressions inside a function mean, in TPL and languages with its expressions.
 
 A `Scope` knows the declared locations and the locals of one function. It turns the flat token lists of the
 grammar into expressions by C's precedence, and rejects every name and number that cannot stand where it
-stands, at its own place. Statements are `lowering.py`'s.
+stands, at its own place. Statements are left to each language.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fencepost.formats.text.source import Source, quoted, suggestion
-from fencepost.formats.tpl.parser import as_token, as_tree, position
+from fencepost.formats.text.source import Source, quoted, suggestion, whole_number
+from fencepost.formats.text.tree import as_token, as_tree, position
 from fencepost.program import (
+    BINDS,
     DEFAULT_MAX_VALUE,
     LARGEST_MAX_VALUE,
-    PRECEDENCE,
     Binary,
     Cell,
     Constant,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 # Analyses recurse over expressions; this keeps them away from Python's recursion limit.
 MOST_NESTED_OPERATORS = 100
 
-_BINDS = {operator: level for level, operators in enumerate(PRECEDENCE) for operator in operators}
-
 
 class Scope(msgspec.Struct, frozen=True):
     """The names that one function can use; outside functions, with no locals, only its numbers."""
@@ -54,7 +52,7 @@ class Scope(msgspec.Struct, frozen=True):
         return self.source.error(message, position(at))
 
     def extension(self, what: str, at: Token | Tree) -> None:
-        """Reject what only we read, if the text is to be TPL as others read it."""
+        """Reject what only fencepost reads, if the text is to be TPL as others read it."""
         if self.strict:
             raise self.error(f"{what} a fencepost extension; not allowed with --strict-tpl", at)
 
@@ -68,16 +66,15 @@ class Scope(msgspec.Struct, frozen=True):
 
     def natural(self, token: Token) -> int:
         """A number up to 2**64 - 1."""
-        digits, base = token.lstrip("0"), 10
+        digits, base = str(token), 10
         if token[:2] in ("0x", "0X"):
             self.extension("hexadecimal numbers are", token)
-            digits, base = token[2:].lstrip("0"), 16
+            digits, base = token[2:], 16
         allowed = "0123456789abcdefABCDEF" if base == 16 else "0123456789"
         if not all(digit in allowed for digit in digits) or token in ("0x", "0X"):
             raise self.error(f"{quoted(token)} is not a number", token)
-        # The length first: Python refuses to convert very long digit strings.
-        value = int(digits or "0", base) if len(digits) <= 20 else LARGEST_MAX_VALUE + 1
-        if value > LARGEST_MAX_VALUE:
+        value = whole_number(digits, LARGEST_MAX_VALUE, base)
+        if value is None:
             raise self.error(f"the number {quoted(token)} is larger than {LARGEST_MAX_VALUE}", token)
         return value
 
@@ -194,4 +191,4 @@ def _binds_first(before: str, after: str) -> bool:
     """Whether the operator `before` is to be applied before the binary operator `after` to its right."""
     if before == "(":
         return False
-    return before.startswith("unary ") or _BINDS[before] >= _BINDS[after]
+    return before.startswith("unary ") or BINDS[before] >= BINDS[after]

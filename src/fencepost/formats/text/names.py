@@ -1,24 +1,56 @@
-"""Which names of a program can a C file have, and what to call the others?
+"""Names for what is written: which ones a language can have, and what to call the others.
 
-A name that C has taken (a keyword, a macro, anything that the headers of the file declare) gets an underscore
-at its end, and another start if that is not enough.
+Every writer says which names its language can spell, and `spellings` finds one for each name of a program.
+The names that C has taken (keywords, macros, and whatever headers declare) stand here too, for all writers
+whose text ends up in a C compiler.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 
-_KEYWORDS = """
+
+def spellings(
+    names: Iterable[str], is_name: Callable[[str], bool], taken: Iterable[str] = ()
+) -> dict[str, str]:
+    """A name that the language has, and that is not taken, for each of `names`: itself where possible."""
+    names = list(dict.fromkeys(names))
+    used = set(taken)
+    kept = {name for name in names if is_name(name) and name not in used}
+    used |= kept
+    result = {}
+    for name in names:
+        result[name] = name if name in kept else _fresh(name, is_name, used)
+        used.add(result[name])
+    return result
+
+
+def _fresh(name: str, is_name: Callable[[str], bool], used: set[str]) -> str:
+    fresh = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    if not is_name(fresh) and not is_name(f"{fresh}_"):
+        fresh = f"v_{fresh}"
+    while not is_name(fresh) or fresh in used:
+        fresh += "_"
+    return fresh
+
+
+def is_c_name(name: str) -> bool:
+    """Whether a C file can use the name, and should."""
+    is_identifier = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
+    return is_identifier and name not in _TAKEN_IN_C and not _C_FAMILIES.fullmatch(name)
+
+
+_C_KEYWORDS = """
     alignas alignof asm auto bool break case char const constexpr continue default do double else enum
     extern false float for goto if inline int long nullptr register restrict return short signed sizeof
     static static_assert struct switch thread_local true typedef typeof typeof_unqual union unsigned void
     volatile while
 """
 
-# What the file itself declares, and what <pthread.h>, <stdatomic.h>, <stdint.h>, <stdio.h> and <stdlib.h>
-# declare with every extension of the GNU C library, as far as `_FAMILIES` does not cover it.
-_DECLARED = """
+# What our own C files declare, and what <pthread.h>, <stdatomic.h>, <stdint.h>, <stdio.h> and <stdlib.h>
+# declare with every extension of the GNU C library, as far as `_C_FAMILIES` does not cover it.
+_C_DECLARED = """
     argument failed linux main memory_order tid uint unix BIG_ENDIAN BUFSIZ BYTE_ORDER CLOCKS_PER_SEC
     CSIGNAL EOF EXIT_FAILURE EXIT_SUCCESS FILE LITTLE_ENDIAN MB_CUR_MAX NFDBITS NULL PDP_ENDIAN TIME_UTC
     a64l abort abs aligned_alloc alloca arc4random arc4random_buf arc4random_uniform asctime asprintf
@@ -38,7 +70,7 @@ _DECLARED = """
     write
 """
 
-_FAMILIES = re.compile(
+_C_FAMILIES = re.compile(
     r"_\w*"
     r"|(fp|FP|FENCEPOST|va|pthread|PTHREAD|atomic|ATOMIC|memory_order|thread|sched|SCHED|clock|CLOCK|timer|TIMER"
     r"|CLONE|CPU|ADJ|MOD|STA|FD|FOPEN|L|P|RAND|RENAME|SEEK|TMP|FILENAME|cookie)_\w+"
@@ -48,29 +80,4 @@ _FAMILIES = re.compile(
     r"|\w+(_t|_r|_l|_unlocked|64|48)"
 )
 
-_TAKEN = frozenset((_KEYWORDS + _DECLARED).split())
-
-
-def is_taken(name: str) -> bool:
-    """Whether a C file cannot use `name`, or should not."""
-    return name in _TAKEN or _FAMILIES.fullmatch(name) is not None
-
-
-def spellings(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """A name that C can spell, and that is not taken, for each of `names`: itself where possible."""
-    names = list(dict.fromkeys(names))
-    spelled = {name: name for name in names if _is_free(name) and name not in taken}
-    used = {*spelled, *taken}
-    for name in names:
-        if name not in spelled:
-            fresh = re.sub(r"[^A-Za-z0-9_]+", "_", name)
-            fresh = f"{fresh}_" if _is_free(f"{fresh}_") else f"v_{fresh}_"
-            while fresh in used:
-                fresh += "_"
-            spelled[name] = fresh
-            used.add(fresh)
-    return spelled
-
-
-def _is_free(name: str) -> bool:
-    return re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None and not is_taken(name)
+_TAKEN_IN_C = frozenset((_C_KEYWORDS + _C_DECLARED).split())
