@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome, Result, StoreKind
+from fencepost.engine.decode import decode_failure, decode_race
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import (
     REDUCED,
     Limits,
     Tactics,
     Watcher,
-    decode_failure,
-    decode_race,
     explore,
     stats,
     why_unknown,

@@ -7,22 +7,18 @@ what the engine finds becomes a run under TSO that shows it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
-from fencepost.analyses.witness import joined, shortest_path
 from fencepost.engine._native import Outcome, TsoResult, TsoViolation
+from fencepost.engine.decode import decode_failure, decode_race, decode_run
 from fencepost.engine.search import (
     Limits,
     Watcher,
-    decode_failure,
-    decode_race,
-    decode_run,
     explore_tso,
     stats,
     why_unknown,
@@ -42,6 +38,7 @@ from fencepost.verdicts import (
     TsoWitness,
     Unknown,
 )
+from fencepost.verdicts.graph import Orders, Sources, edges_between, joined, outgoing, shortest_path
 
 # With flattening, this many states are searched first, since most violations are near, and this many when not
 # all threads are safe alone, since that is often faster than a proof with parts of other threads.
@@ -197,7 +194,7 @@ def build_tso_witness(program: Program, criterion: str, violation: TsoViolation)
     first = len(events) - len(violation.others) - len(violation.alone)
     read = first + len(violation.alone) - 1
     buffered = [event.id for event in events[first:read] if event.kind == "W"]
-    edges = tuple(_edges(events, buffered))
+    edges = tuple(edges_between(events, *_memory_order(events, buffered)))
     other = len(events) - 1
     if criterion == "robust":
         cycle = _cycle(edges, first, read)
@@ -215,43 +212,28 @@ def build_tso_witness(program: Program, criterion: str, violation: TsoViolation)
     )
 
 
-def _edges(events: Sequence[Event], buffered: Sequence[int]) -> Iterator[Edge]:
-    """po, rf and mo between neighbours and fr to the next newer write, where the buffered writes reach memory
+def _memory_order(events: Sequence[Event], buffered: Sequence[int]) -> tuple[Sources, Orders]:
+    """Where reads take their values, and the writes of each cell as they reach memory, the buffered ones
     last."""
-    order: dict[str, list[int]] = {}  # the writes of each cell as they reach memory
+    sources: Sources = {}
+    orders: Orders = {}
     own: dict[str, int] = {}  # the newest buffered write of each cell
-    source: dict[int, int] = {}  # read -> write
-    last_of_thread: dict[int, int] = {}
     attacker = events[buffered[0]].thread
     for event in events:
-        if event.thread is not None:
-            if event.thread in last_of_thread:
-                yield Edge(last_of_thread[event.thread], event.id, "po")
-            last_of_thread[event.thread] = event.id
         if event.read is not None:
-            newest = order[event.cell][-1]
-            source[event.id] = own.get(event.cell, newest) if event.thread == attacker else newest
-            yield Edge(source[event.id], event.id, "rf")
+            newest = orders[event.cell][-1]
+            sources[event.id] = own.get(event.cell, newest) if event.thread == attacker else newest
         if event.id in buffered:
             own[event.cell] = event.id
         elif event.written is not None:
-            order.setdefault(event.cell, []).append(event.id)
+            orders.setdefault(event.cell, []).append(event.id)
     for write in buffered:
-        order[events[write].cell].append(write)
-    successor: dict[int, int] = {}
-    for writes in order.values():
-        for older, newer in pairwise(writes):
-            successor[older] = newer
-            yield Edge(older, newer, "mo")
-    for event_id, write in source.items():
-        newer_write = successor.get(write)
-        if newer_write is not None and newer_write != event_id:
-            yield Edge(event_id, newer_write, "fr")
+        orders[events[write].cell].append(write)
+    return sources, orders
 
 
 def _cycle(edges: Sequence[Edge], write: int, read: int) -> tuple[Edge, ...]:
     """The write comes before the read in its thread; from the read a shortest way leads back to the write."""
-    outgoing: dict[int, list[Edge]] = {}
-    for edge in edges:
-        outgoing.setdefault(edge.source, []).append(edge)
-    return tuple(joined([Edge(write, read, "po"), *shortest_path(outgoing, read, write)]))
+    back = shortest_path(outgoing(edges), read, write)
+    assert back is not None, "the engine reported a violation that the run does not have"
+    return joined([Edge(write, read, "po"), *back])

@@ -29,9 +29,9 @@ from itertools import pairwise
 from fencepost.models.threads import ProgramLts
 from fencepost.models.tso import TsoState, TsoTransition, accesses, tso_initial_states, updates
 from fencepost.models.tso_traces import Criterion, TsoRun, sc_traces, trace_of
-from fencepost.models.witnesses import FENCE_CELL_NAME
 from fencepost.program import Program
 from fencepost.verdicts import Edge, Event, TsoWitness
+from fencepost.verdicts.graph import FENCE_CELL
 
 CYCLES_OF: dict[Criterion, tuple[str, ...]] = {
     "persistent": ("po", "fr", "so"),
@@ -99,7 +99,7 @@ class _BufferedRun:
         _require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
         self.lts = ProgramLts(program)
-        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if program.has_sc_fence else ())
+        self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
         self.runs: dict[TsoState, TsoRun] = dict.fromkeys(tso_initial_states(self.lts), ())
         self.events: list[Event] = []
         self.buffers: list[list[Event]] = [[] for _ in names]

@@ -22,17 +22,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fencepost.memory_models import MODELS
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM
 from fencepost.models.graphs import NOTHING, Graph, initial_graph
 from fencepost.models.graphs import Event as GraphEvent
 from fencepost.models.relations import Relation, identity
-from fencepost.models.robustness import MODELS
 from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, Step, ThreadState
 from fencepost.program import Mode, Program
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
-
-FENCE_CELL_NAME = "fence"
+from fencepost.verdicts.graph import FENCE_CELL
 
 
 class ReplayError(Exception):
@@ -54,7 +54,7 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
         run.graph.fits(label, stale), f"event {witness.stale} cannot be the predecessor of the last event"
     )
     thread = run.thread_of(last)
-    graph = MODELS[model].memory.step(run.graph, thread, label, stale)
+    graph = definition(model).memory.step(run.graph, thread, label, stale)
     if graph is None or graph is BOTTOM:
         raise ReplayError(f"{model} does not allow the last event with predecessor {witness.stale}")
     events = [graph.event(number) for number in run.numbers]
@@ -62,7 +62,7 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
     _check_edges(witness.edges, graph, events)
     _check_cycle(witness.cycle, graph, events)
     _require(not graph.hbsc.is_irreflexive(), "hbsc is irreflexive")
-    _check_unordered(witness, MODELS[model].hb(graph), events)
+    _check_unordered(witness, definition(model).hb(graph), events)
 
 
 def replay_run(program: Program, run: Run, model: str = "ra") -> None:
@@ -77,15 +77,18 @@ def replay_race(program: Program, race: Race, model: str = "ra") -> None:
     first, second = events[race.first], events[race.second]
     _require(first.thread != second.thread, "the racing accesses are of one thread")
     _require("W" in (first.kind, second.kind), "none of the racing accesses writes")
-    _RACES[model](program, race)
+    if MODELS[model].synchronises:
+        _replay_next_accesses(program, race, model)
+    else:
+        _replay_unordered_accesses(program, race, model)
     for event in (first, second):
         _require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
 
 
-def _replay_next_accesses(program: Program, race: Race) -> None:
+def _replay_next_accesses(program: Program, race: Race, model: str) -> None:
     """Both accesses are enabled after all other events."""
     _require(race.first == race.second - 1, "these are not the last two events")
-    run = _followed(program, race.run, race.run.events[:-2], "ra")
+    run = _followed(program, race.run, race.run.events[:-2], model)
     first, second = race.run.events[-2:]
     for place, (event, other) in enumerate(((first, second), (second, first)), len(run.numbers)):
         _require(event.id == place, f"event {place} has the id {event.id}")
@@ -95,16 +98,13 @@ def _replay_next_accesses(program: Program, race: Race) -> None:
         _require(label.read in values, f"event {event.id} reads {label.read}")
 
 
-def _replay_unordered_accesses(program: Program, race: Race) -> None:
+def _replay_unordered_accesses(program: Program, race: Race, model: str) -> None:
     """All events are a run, and in its graph the first access does not happen before the second."""
-    run = _followed(program, race.run, race.run.events, "rc20")
+    run = _followed(program, race.run, race.run.events, model)
     first, second = (run.graph.event(run.numbers[event]) for event in (race.first, race.second))
     _require(not run.graph.cells.atomic[second.label.cell], f"{race.cell} is atomic")
-    hb = MODELS["rc20"].hb(run.graph)
+    hb = definition(model).hb(run.graph)
     _require((first, second) not in hb, "the first access happens before the second")
-
-
-_RACES = {"ra": _replay_next_accesses, "rc20": _replay_unordered_accesses}
 
 
 def replay_assertion(program: Program, assertion: Assertion, model: str = "ra") -> None:
@@ -130,8 +130,8 @@ class _RunUnderSc:
         _require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
         self.model = model
-        self.lts = MODELS[model].lts(program)
-        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if program.has_sc_fence else ())
+        self.lts = program_lts(program, model)
+        self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
         self.graph = initial_graph(self.lts)
         self.numbers: list[int] = []  # of each event, its number in the graph
         self.stands: list[set[ThreadState]] = [set(thread.start.states) for thread in self.lts.threads]
@@ -240,9 +240,9 @@ def _is_weak_fence(event: Event) -> bool:
 
 
 def _mode(label: Label, model: str) -> str:
-    """How the modes of an event are spelled; a fence has one. Under RA every atomic access has both."""
+    """How the modes of an event are spelled; a fence has one, and RA synchronises by every access."""
     modes = [mode.value for mode in (label.load_mode, label.store_mode) if mode is not None]
-    if model == "ra" and label.kind != "F" and not {Mode.SC.value, Mode.NA.value} & set(modes):
+    if MODELS[model].synchronises and label.kind != "F" and not {Mode.SC.value, Mode.NA.value} & set(modes):
         modes = [Mode.ACQ.value] * label.reads + [Mode.REL.value] * label.writes
     if label.load_mode is Mode.SC:
         return modes[0]
