@@ -18,6 +18,7 @@ from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
+from fencepost.verdicts.graph import outgoing, shortest_path
 
 Path = tuple[tuple[int, int, Label], ...]  # thread, pc, label
 Findings = set[tuple[int, Finding]]
@@ -32,7 +33,8 @@ def witness_shown(program: Program, found: NonRobustnessWitness, model: str = "r
     graph = found.graph.add(found.thread, found.label, found.w)
     numbers = _numbers(graph, events)
     ids = {number: place for place, number in enumerate(numbers)}
-    cycle = _cycle_through(len(events) - 1, [*_edges(graph, numbers, neighbours=False)])
+    last = len(events) - 1
+    cycle = tuple(shortest_path(outgoing(_edges(graph, numbers, neighbours=False)), last, last))
     return Witness(
         threads=tuple(thread.name for thread in program.threads),
         events=events,
@@ -214,17 +216,3 @@ def _unordered(graph: Graph, numbers: list[int], cycle: tuple[Edge, ...], model:
         ends = graph.event(numbers[edge.source]), graph.event(numbers[edge.target])
         if edge.relation != "po" and (edge.target == len(numbers) - 1 or ends not in hb):
             yield edge
-
-
-def _cycle_through(start: int, edges: list[Edge]) -> tuple[Edge, ...]:
-    """A shortest cycle through the event `start`."""
-    paths: list[tuple[Edge, ...]] = [(edge,) for edge in edges if edge.source == start]
-    seen: set[int] = set()
-    while paths:
-        path = paths.pop(0)
-        if path[-1].target == start:
-            return path
-        if path[-1].target not in seen:
-            seen.add(path[-1].target)
-            paths += [(*path, edge) for edge in edges if edge.source == path[-1].target]
-    raise AssertionError("no cycle")

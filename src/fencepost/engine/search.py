@@ -29,6 +29,10 @@ class Limits(msgspec.Struct, frozen=True):
     seconds: float | None = None
     memory_mb: float | None = None
 
+    def after(self, spent: float) -> Limits:
+        """What is left of them after so many seconds."""
+        return self if self.seconds is None else replace(self, seconds=max(self.seconds - spent, 0.0))
+
 
 class Variation(NamedTuple):
     """How searches of one program differ that forget states, or visit them at random.

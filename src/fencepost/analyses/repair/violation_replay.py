@@ -25,11 +25,11 @@ has executed stays where it was.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fencepost.analyses.repair.changes import Change, Changed, Kind, Origin
+from fencepost.analyses.repair.changes import Bits, Changed, Offered, Origin
 from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.engine._native import Event, EventKind, Violation
 from fencepost.memory_models import MODELS
@@ -50,19 +50,16 @@ MOST_CONFLICTS = 8  # to learn from one violation
 MOST_ATTEMPTS = 48  # to find another one
 _FENCE_CELL = -1
 
-# A set of changes is the sum of 1 << number.
-_Bits = int
-
 
 class _When(NamedTuple):
     """The changes made, by when their fences are executed; whatever is not an SC fence is `late`."""
 
-    as_run: _Bits
-    early: _Bits = 0
-    late: _Bits = 0
+    as_run: Bits
+    early: Bits = 0
+    late: Bits = 0
 
     @property
-    def all(self) -> _Bits:
+    def all(self) -> Bits:
         return self.as_run | self.early | self.late
 
 
@@ -77,9 +74,9 @@ class _Access:
     written: int
     acquire: bool
     release: bool
-    more_acquire: _Bits = 0
-    more_release: _Bits = 0
-    exchange: _Bits = 0
+    more_acquire: Bits = 0
+    more_release: Bits = 0
+    exchange: Bits = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,30 +90,13 @@ class _NewFence:
     """Where new fences may be executed, at one of the times of `_When`."""
 
     thread: int
-    sc: _Bits
-    acquire: _Bits = 0
-    release: _Bits = 0
+    sc: Bits
+    acquire: Bits = 0
+    release: Bits = 0
     time: int = 0  # index into _When
 
 
 _Step = _Access | _OldFence | _NewFence
-
-
-class Offered:
-    """The changes that are offered for a program: numbered, and found by place."""
-
-    def __init__(self, program: Program, model: str, changes: Sequence[Change]) -> None:
-        self.program = program
-        self.model = model
-        self.changes = changes
-        self._at: dict[tuple[int, Origin], dict[Kind, _Bits]] = {}
-        for number, change in enumerate(changes):
-            for thread in change.threads:
-                place = self._at.setdefault((thread, Origin(change.pc, change.side)), {})
-                place[change.kind] = 1 << number
-
-    def at(self, thread: int, origin: Origin) -> Mapping[Kind, _Bits]:
-        return self._at.get((thread, origin), {})
 
 
 class ReplayedViolation:
@@ -159,7 +139,7 @@ class ReplayedViolation:
                 break
         return [Conflict(add, drop) for add in found]
 
-    def _when(self, chosen: _Bits) -> _When | None:
+    def _when(self, chosen: Bits) -> _When | None:
         """When to execute the fences of `chosen` so that the stale part is there; None if it is not seen."""
         as_run = chosen & self._executed
         new = chosen & self._sc_fences & ~self._executed
@@ -169,7 +149,7 @@ class ReplayedViolation:
                 return when
         return None
 
-    def _needed(self, fences: _Bits) -> _Bits | None:
+    def _needed(self, fences: Bits) -> Bits | None:
         """A smallest set of SC fences that the hbsc part needs; None if it is not there with all of them."""
         if self._is_aware(0):
             return 0
@@ -206,7 +186,7 @@ class ReplayedViolation:
         early = when._replace(early=when.early | bit)
         return early if bit & self._sc_fences and self._is_stale(early) else None
 
-    def _relevant_changes(self) -> _Bits:
+    def _relevant_changes(self) -> Bits:
         """The changes that the run comes by."""
         relevant = 0
         for step in self._steps:
@@ -223,7 +203,7 @@ class ReplayedViolation:
             known.take(step, when)
         return self._access.can_be_stale(self._values, known.exchanged, known.of_thread(self._thread))
 
-    def _is_aware(self, fences: _Bits) -> bool:
+    def _is_aware(self, fences: Bits) -> bool:
         """Whether the last access comes after the newest write to its cell, with just these new fences."""
         after = _AfterNewest(self._cell)
         for step in self._steps:
@@ -258,7 +238,7 @@ class _Known:
                     thread, sc=bool(sc & made), acquire=bool(acquire & made), release=bool(release & made)
                 )
 
-    def _access(self, step: _Access, made: _Bits) -> None:
+    def _access(self, step: _Access, made: Bits) -> None:
         t, x, message = step.thread, step.cell, self._message[step.cell]
         is_rmw = step.writes and (step.reads or bool(step.exchange & made))
         if step.reads or is_rmw:
@@ -296,7 +276,7 @@ class _AfterNewest:
     def holds(self, t: int) -> bool:
         return self._views.current[t] == self._newest
 
-    def take(self, step: _Step, fences: _Bits) -> None:
+    def take(self, step: _Step, fences: Bits) -> None:
         match step:
             case _Access(thread, cell, _, True):
                 self._newest += cell == self._cell
@@ -427,11 +407,11 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
     )
 
 
-def _bits(numbers: Iterator[int] | frozenset[int]) -> _Bits:
+def _bits(numbers: Iterator[int] | frozenset[int]) -> Bits:
     return sum(1 << number for number in numbers)
 
 
-def _numbers(bits: _Bits) -> Iterator[int]:
+def _numbers(bits: Bits) -> Iterator[int]:
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
