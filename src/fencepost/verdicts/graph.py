@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from fencepost.verdicts.answers import Edge, Event
+from fencepost.verdicts import Edge, Event
 
 FENCE_CELL = "fence"  # the reserved cell of which SC fences are RMWs
 
@@ -86,10 +86,11 @@ def cycle_through(edges: Outgoing, event: int) -> tuple[Edge, ...]:
 
 def joined(path: Sequence[Edge], keep: int | None = None) -> tuple[Edge, ...]:
     """The path with neighbouring edges made one where that is possible, but not at the event `keep`."""
-    steps = [path[0]]
-    for edge in path[1:]:
-        if (steps[-1].relation, edge.relation) in _TRANSITIVE and edge.source != keep:
-            steps[-1] = Edge(steps[-1].source, edge.target, steps[-1].relation)
+    steps: list[Edge] = []
+    for edge in path:
+        before = steps[-1] if steps and edge.source != keep else None
+        if before is not None and (before.relation, edge.relation) in _TRANSITIVE:
+            steps[-1] = Edge(before.source, edge.target, before.relation)
         else:
             steps.append(edge)
     return tuple(steps)
