@@ -1,8 +1,8 @@
 """From a violation that the engine found to the `Witness` the user sees.
 
 The engine says after which run which access can leave sequential consistency. Here the stale write is
-chosen, the execution graph is drawn up, and the cycle in it is found. Everything takes time linear in the
-length of the run (but for the number of threads), since a depth-first search can give long ones.
+chosen, and the execution graph and the cycle in it are built (`verdicts.graph`). Runs of a depth-first search
+can be long, so everything takes time linear in the length of the run, times the number of threads.
 """
 
 from __future__ import annotations
@@ -133,5 +133,5 @@ def _unordered(events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowle
         writer = events[edge.source].thread
         return writer is not None and before[edge.target].get(writer, 0) >= place[edge.source]
 
-    # The last event reads old news: what it would have learnt from the newest write does not count.
+    # The last event uses the stale write: it has learnt nothing from the newest one.
     return tuple(e for e in cycle if e.relation != "po" and (e.target == events[-1].id or not covered(e)))

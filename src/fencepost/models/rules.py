@@ -16,8 +16,8 @@ knew at its last release fence); each write carries a message W to those that re
     hbsc, write or RMW            ScViews.write          SC = MSC = WSC = SC ⊔ MSC ⊔ new
 
 RA is RC20 with every access acquire and release (rocker-2019, section 4.2). What is known is up to the
-lattice: `own` is what an event adds, `newest` and `new` what is known of the write that is read or made. Who
-calls keeps the messages, for each write or only for the newest of each cell.
+lattice: `own` is what an event adds, `newest` and `new` what is known of the write that is read or made. The
+caller keeps the messages, of each write or only of the newest write to each cell.
 
     instance                              lattice
     models/rc20.py, `knowledge`           sets of events as masks

@@ -280,7 +280,7 @@ def _check_cycle(cycle: Sequence[Edge], graph: Graph, events: list[GraphEvent]) 
 
 
 def _check_unordered(witness: Witness, hb: Relation[GraphEvent], events: list[GraphEvent]) -> None:
-    """What the last event learns from its predecessor does not count: that is old news."""
+    """What the last event learns from its predecessor, the stale write, does not count."""
     last = len(events) - 1
     unordered = tuple(
         edge

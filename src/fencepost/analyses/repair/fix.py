@@ -89,7 +89,7 @@ class _Answers:
         self._checks = checks
 
     def without_search(self, first: Answer) -> FixAnswer:
-        """The answer if nothing is to be repaired, or if nobody knows whether anything is."""
+        """The answer if there is nothing to repair, or if the first check came to no answer."""
         common = self._common(first)
         if isinstance(first, Unknown):
             return RepairUnknown(

@@ -187,7 +187,7 @@ class ReplayedViolation:
         return early if bit & self._sc_fences and self._is_stale(early) else None
 
     def _relevant_changes(self) -> Bits:
-        """The changes that the run comes by."""
+        """The changes at places that the run passes."""
         relevant = 0
         for step in self._steps:
             if isinstance(step, _Access):

@@ -224,7 +224,7 @@ def _is_bad_end(run: _Run) -> bool:
 
 
 def _final(run: _Run) -> BadState:
-    """All threads have ended; told are the registers and cells that the condition names."""
+    """The bad state where all threads have ended: the registers and cells that the condition names."""
     program = run.program
     assert program.condition is not None
     named = list(atoms(program.condition.formula))
