@@ -1,7 +1,7 @@
 """Turns what the definitions find into the values shown to the user: witnesses, races, assertions.
 
 By search under SC, slow and without any cleverness, so that tests of `replay` do not need the engine. What
-each model means is taken from `robustness.MODELS`.
+each model means is taken from `definition`.
 """
 
 from __future__ import annotations
@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.models import rc20, sc
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import GraphState, transitions
 from fencepost.models.graphs import NOTHING, Graph, initial_graph
 from fencepost.models.relations import identity
-from fencepost.models.robustness import MODELS, NonRobustnessWitness
+from fencepost.models.robustness import NonRobustnessWitness
 from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
+from fencepost.verdicts.graph import outgoing, shortest_path
 
 Path = tuple[tuple[int, int, Label], ...]  # thread, pc, label
 Findings = set[tuple[int, Finding]]
 
 
 def witness_shown(program: Program, found: NonRobustnessWitness, model: str = "ra") -> Witness:
-    lts = MODELS[model].lts(program)
+    lts = program_lts(program, model)
     goal = GraphState(found.threads, found.graph)
     path = next(path for state, path, _ in _paths(lts) if state == goal)
     pc = found.threads[found.thread].pc
@@ -31,7 +33,8 @@ def witness_shown(program: Program, found: NonRobustnessWitness, model: str = "r
     graph = found.graph.add(found.thread, found.label, found.w)
     numbers = _numbers(graph, events)
     ids = {number: place for place, number in enumerate(numbers)}
-    cycle = _cycle_through(len(events) - 1, [*_edges(graph, numbers, neighbours=False)])
+    last = len(events) - 1
+    cycle = tuple(shortest_path(outgoing(_edges(graph, numbers, neighbours=False)), last, last))
     return Witness(
         threads=tuple(thread.name for thread in program.threads),
         events=events,
@@ -61,7 +64,7 @@ def _next_accesses_shown(program: Program) -> Race:
 
 
 def _unordered_accesses_shown(program: Program) -> Race:
-    lts = MODELS["rc20"].lts(program)
+    lts = program_lts(program, "rc20")
     for (threads, graph), path, _ in _paths(lts):
         for cell, first, second in rc20.racing(lts, threads, graph):
             run = _run(lts, (*path, (second.thread, threads[second.thread].pc, second.label)))
@@ -73,7 +76,7 @@ def _unordered_accesses_shown(program: Program) -> Race:
 
 def assertions_shown(program: Program, model: str = "ra") -> Iterator[Assertion]:
     """Everything that goes wrong in the program, each time with one run to it."""
-    lts = MODELS[model].lts(program)
+    lts = program_lts(program, model)
     seen: Findings = set()
     for _, path, findings in _paths(lts):
         for thread, finding in findings - seen:
@@ -91,7 +94,7 @@ def assertions_shown(program: Program, model: str = "ra") -> Iterator[Assertion]
 
 
 def runs_shown(program: Program, model: str = "ra") -> Iterator[Run]:
-    lts = MODELS[model].lts(program)
+    lts = program_lts(program, model)
     return (_run(lts, path) for _, path, _ in _paths(lts))
 
 
@@ -208,22 +211,8 @@ def _edges(graph: Graph, numbers: list[int], neighbours: bool) -> Iterator[Edge]
 
 
 def _unordered(graph: Graph, numbers: list[int], cycle: tuple[Edge, ...], model: str) -> Iterator[Edge]:
-    hb = MODELS[model].hb(graph)
+    hb = definition(model).hb(graph)
     for edge in cycle:
         ends = graph.event(numbers[edge.source]), graph.event(numbers[edge.target])
         if edge.relation != "po" and (edge.target == len(numbers) - 1 or ends not in hb):
             yield edge
-
-
-def _cycle_through(start: int, edges: list[Edge]) -> tuple[Edge, ...]:
-    """A shortest cycle through the event `start`."""
-    paths: list[tuple[Edge, ...]] = [(edge,) for edge in edges if edge.source == start]
-    seen: set[int] = set()
-    while paths:
-        path = paths.pop(0)
-        if path[-1].target == start:
-            return path
-        if path[-1].target not in seen:
-            seen.add(path[-1].target)
-            paths += [(*path, edge) for edge in edges if edge.source == path[-1].target]
-    raise AssertionError("no cycle")

@@ -7,11 +7,12 @@ import pytest
 from fencepost.analyses.repair.changes import Change, apply
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.tso import persist
-from fencepost.engine.search import FENCE_CELL, Limits
+from fencepost.engine.search import Limits
 from fencepost.formats import load
 from fencepost.formats.tpl import read
 from fencepost.program import Load, Store, Wait
 from fencepost.report.advice import advice, reason, repairs
+from fencepost.verdicts.graph import FENCE_CELL
 
 
 def advice_about(text, model):

@@ -7,8 +7,8 @@ import pytest
 
 import fencepost
 from fencepost.formats.tpl import read
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.graphs import NOTHING, initial_graph
-from fencepost.models.robustness import MODELS
 from fencepost.models.threads import NO_CELL, Label
 from fencepost.program import Mode
 from fencepost.report.playback import LONGEST, playback
@@ -191,7 +191,7 @@ def initial_values(program):
 
 def graphs(program, model, witness):
     """The execution graph at the start and after each event."""
-    graph = initial_graph(MODELS[model].lts(program))
+    graph = initial_graph(program_lts(program, model))
     yield graph
     names = (*program.cells, "fence")
     for event in witness.events:
@@ -226,7 +226,7 @@ def modes(event):
 
 def readable(program, model, graph, thread, cell):
     number = program.cells.index(cell)
-    memory = MODELS[model].memory
+    memory = definition(model).memory
 
     def reads(write):
         return Label("R", number, graph.written(write), None, Mode.RLX)

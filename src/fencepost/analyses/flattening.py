@@ -1,4 +1,4 @@
-"""A coarser program in which one thread meets all that it can meet in the given one (persist-2015, §10).
+"""A coarser program in which one thread can meet at least what it meets in the given one (persist-2015, §10).
 
 Flattening keeps one thread, the pivot, as it is, and of every other thread the first k accesses. After those,
 only writes and read-modify-writes of the cells that matter are left, in any order that the control flow
@@ -65,8 +65,8 @@ def flattened(program: Program, pivot: int, k: int) -> Program:
 
 
 def unlike_threads(program: Program) -> list[int]:
-    """One thread of each kind: threads with the same code that do not know which they are are alike, and what
-    holds with one of them as pivot holds with the others."""
+    """One thread of each kind. Threads are alike if they have the same code and it does not ask for the
+    thread's number; what holds with one of them as pivot holds with the others."""
     found: dict[object, int] = {}
     for number, thread in enumerate(program.threads):
         parts = (part for i in thread.code for e in expressions_of(i) for part in subexpressions(e))
@@ -100,8 +100,8 @@ class _Flattening:
         return replace(self._program, threads=threads)
 
     def _grows(self) -> bool:
-        """Find out what matters: the cells that threads which take part read in the accesses that are kept,
-        and the threads that write such cells. Whether there is more of it than before."""
+        """Add the cells that are read in kept accesses of threads which take part, and the threads that write
+        such cells. Returns whether there were any."""
         before = len(self._matter), len(self._take_part)
         for number, thread in enumerate(self._program.threads):
             if number in self._take_part:
@@ -122,7 +122,8 @@ class _Flattening:
         }
 
     def values_of_cells(self) -> tuple[list[set[int]], list[set[int]]]:
-        """Per cell, what threads other than the pivot write to it, and what the pivot or nobody does."""
+        """Per cell, what threads other than the pivot write to it, and its initial value with what the pivot
+        writes."""
         written: list[set[int]] = [set() for _ in self._program.cells]
         held: list[set[int]] = [{initial} for initial in self._program.initial_memory]
         for number, thread in enumerate(self._program.threads):

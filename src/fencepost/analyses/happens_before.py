@@ -1,10 +1,9 @@
 """What each thread knows in the course of a run: happens-before and coherence as clocks.
 
-The rules are those of design.md, section 7, along one run under sequential consistency. A clock maps keys to
+The rules are those of `models.rules`, along one run under sequential consistency. A clock maps keys to
 numbers, and joining two clocks takes the larger of each. Two kinds of keys are in the same clock: a thread,
 with how many of its events happen before, and a cell, with the place in modification order of the newest
-write that may not be overlooked. Per thread there is a clock C (now), A (after an acquire fence) and R (at
-the last release fence), per write the message it carries.
+write that may not be overlooked.
 
 How an access orders is in its event: under RA every atomic one acquires and releases, and there are no
 fences other than SC fences.
@@ -15,17 +14,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
+from fencepost.models.rules import Views
 from fencepost.verdicts import Event
 
 # ("thread", its number) or ("cell", its name)
 _Key = tuple[str, int | str]
-_Clock = dict[_Key, int]
+_Clock = Mapping[_Key, int]
 
 
-def _join(into: _Clock, other: Mapping[_Key, int]) -> None:
-    for key, number in other.items():
-        if into.get(key, 0) < number:
-            into[key] = number
+def _join(clock: _Clock, other: _Clock) -> _Clock:
+    newer = {key: number for key, number in other.items() if clock.get(key, 0) < number}
+    return {**clock, **newer} if newer else clock
 
 
 class Knowledge:
@@ -33,9 +32,7 @@ class Knowledge:
 
     def __init__(self, atomic: Collection[str]) -> None:
         self._atomic = atomic
-        self._current: dict[int, _Clock] = defaultdict(dict)
-        self._acquire: dict[int, _Clock] = defaultdict(dict)
-        self._release: dict[int, _Clock] = defaultdict(dict)
+        self._views: Views[_Clock] = Views({}, _join)
         self._message: dict[str, _Clock] = {}  # of the newest write to each cell
         self._writes: dict[str, int] = defaultdict(int)
 
@@ -45,7 +42,7 @@ class Knowledge:
 
     def newest_known_write(self, thread: int, cell: str) -> int:
         """The place in modification order, 0 for the initial write, of what the thread must not overlook."""
-        return self._current[thread].get(("cell", cell), 0)
+        return self._views.current[thread].get(("cell", cell), 0)
 
     def newest_message(self, cell: str) -> Mapping[_Key, int]:
         """What the newest write to the cell tells those that acquire it."""
@@ -56,61 +53,53 @@ class Knowledge:
         initial write, and its message."""
         assert event.thread is not None
         self._count(event.thread)
-        self._read(event.thread, event.cell, "acq" in event.mode.split(","), place, message)
+        self._views.read(event.thread, message, {("cell", event.cell): place}, acquire="acq" in _modes(event))
 
     def happened(self, thread: int) -> dict[int, int]:
         """How many events of each thread happen before the thread's next event."""
-        clock = self._current[thread]
+        clock = self._views.current[thread]
         return {int(number): count for (kind, number), count in clock.items() if kind == "thread"}
 
     def _take(self, event: Event) -> None:
         if event.thread is None:
             self._message[event.cell] = {}
             return
-        t = event.thread
-        self._count(t)
+        self._count(event.thread)
         if event.kind == "F":
-            self._fence(event)
+            self._fence(event.thread, event)
         elif event.cell in self._atomic:
-            modes = event.mode.split(",")
-            acquire, release = "acq" in modes, "rel" in modes
-            if event.read is not None:
-                self._read_newest(t, event.cell, acquire)
-            if event.written is not None:
-                self._write(t, event.cell, release, event.read is not None)
+            self._access(event.thread, event)
 
     def _count(self, t: int) -> None:
         own: _Key = ("thread", t)
-        count = self._current[t].get(own, 0) + 1
-        for clock in (self._current[t], self._acquire[t]):
-            clock[own] = count
+        self._views.happen(t, {own: self._views.current[t].get(own, 0) + 1})
 
-    def _fence(self, event: Event) -> None:
-        t, mode = event.thread, event.mode
-        assert t is not None
-        if mode in ("acq", "acq_rel", "seq_cst"):
-            _join(self._current[t], self._acquire[t])
-        if mode == "seq_cst":
-            self._read_newest(t, event.cell, acquire=True)
-            self._write(t, event.cell, release=True, rmw=True)
-        if mode in ("rel", "acq_rel", "seq_cst"):
-            self._release[t] = dict(self._current[t])
+    def _fence(self, t: int, event: Event) -> None:
+        if event.mode == "seq_cst":
+            message, newest = self._message[event.cell], self._place(event.cell)
+            self._message[event.cell] = self._views.sc_fence(t, message, newest, self._next_place(event.cell))
+        if event.mode in ("acq", "acq_rel"):
+            self._views.acquire_fence(t)
+        if event.mode in ("rel", "acq_rel"):
+            self._views.release_fence(t)
 
-    def _read_newest(self, t: int, cell: str, acquire: bool) -> None:
-        self._read(t, cell, acquire, self._writes[cell], self._message[cell])
+    def _access(self, t: int, event: Event) -> None:
+        x, modes = event.cell, _modes(event)
+        message = self._message[x]
+        if event.read is not None:
+            self._views.read(t, message, self._place(x), acquire="acq" in modes)
+        if event.written is not None:
+            replaced = None if event.read is None else message
+            new = self._next_place(x)
+            self._message[x] = self._views.write(t, new, release="rel" in modes, replaced=replaced)
 
-    def _read(self, t: int, cell: str, acquire: bool, place: int, message: Mapping[_Key, int]) -> None:
-        learns = [self._acquire[t], self._current[t]]
-        for clock in learns if acquire else learns[:1]:
-            _join(clock, message)
-        for clock in learns:
-            _join(clock, {("cell", cell): place})
+    def _place(self, cell: str) -> _Clock:
+        return {("cell", cell): self._writes[cell]}
 
-    def _write(self, t: int, cell: str, release: bool, rmw: bool) -> None:
-        message = dict(self._current[t] if release else self._release[t])
-        if rmw:
-            _join(message, self._message[cell])
+    def _next_place(self, cell: str) -> _Clock:
         self._writes[cell] += 1
-        for clock in (message, self._current[t], self._acquire[t]):
-            clock["cell", cell] = self._writes[cell]
-        self._message[cell] = message
+        return self._place(cell)
+
+
+def _modes(event: Event) -> list[str]:
+    return event.mode.split(",")

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome, Result, StoreKind
+from fencepost.engine.decode import decode_failure, decode_race
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import (
     REDUCED,
     Limits,
     Tactics,
     Watcher,
-    decode_failure,
-    decode_race,
     explore,
     stats,
     why_unknown,
@@ -29,9 +29,9 @@ from fencepost.program import Program
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
-# How far "auto" order looks at first: breadth first, and into the depth.
+# How many states "auto" order looks at: at first, breadth first and then largest first; by location; and
+# largest first once more, if the program is not decided by then.
 NEAR_STATES = 5_000
-# What is left of a program that is not decided after that many states is worth a deeper look.
 MANY_STATES = 1_000_000
 DEEP_STATES = 200_000
 
@@ -60,28 +60,40 @@ def robust(
 
         return robust_against_tso(program, criterion, limits, watcher)
     result = search(program, model, limits, order, watcher, tactics=tactics)
-    common = {
-        "file": program.file,
-        "question": "robust",
-        "model": model,
-        "stats": stats(result),
-        "race": decode_race(program, model, result),
-        "assertion": decode_failure(program, model, result),
-        "exhaustive": result.outcome == Outcome.COMPLETE,
-        "warnings": (*program.warnings, *_tracking_warnings(program)),
-    }
+    common = found_besides(program, "robust", model, "robust", result)
+    common["warnings"] = (*program.warnings, *_tracking_warnings(program))
     match result.outcome:
         case Outcome.COMPLETE:
-            return Robust(**common)  # type: ignore[arg-type]
+            return Robust(**common)
         case Outcome.VIOLATION:
             from fencepost.analyses.witness import build_witness
 
             assert result.violation is not None
-            return NotRobust(**common, witness=build_witness(program, model, result.violation))  # type: ignore[arg-type]
+            return NotRobust(**common, witness=build_witness(program, model, result.violation))
         case _:
-            why = why_unknown(program, result, limits)
-            interrupted = result.outcome == Outcome.INTERRUPTED
-            return Unknown(**common, why=why, interrupted=interrupted)  # type: ignore[arg-type]
+            return undecided(program, result, limits, common)
+
+
+def found_besides(
+    program: Program, question: str, model: str, criterion: str, result: Result
+) -> dict[str, Any]:
+    """What an answer has besides its verdict, whatever that is."""
+    return {
+        "file": program.file,
+        "question": question,
+        "model": model,
+        "criterion": criterion,
+        "stats": stats(result),
+        "race": decode_race(program, model, result),
+        "assertion": decode_failure(program, model, result),
+        "exhaustive": result.outcome == Outcome.COMPLETE,
+        "warnings": program.warnings,
+    }
+
+
+def undecided(program: Program, result: Result, limits: Limits, common: dict[str, Any]) -> Unknown:
+    why = why_unknown(program, result, limits)
+    return Unknown(**common, why=why, interrupted=result.outcome == Outcome.INTERRUPTED)
 
 
 def search(
@@ -103,11 +115,9 @@ def search(
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
-        bounded = limits
+        bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
-        if limits.seconds is not None:
-            bounded = replace(bounded, seconds=max(0.0, limits.seconds - (time.monotonic() - started)))
         result = explore(program, model, bounded, attempted, watcher, tactics=how, lowering=lowering)
         # Where one order meets a value that is not followed, another may meet a violation before.
         if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
@@ -118,11 +128,11 @@ def search(
 def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
     """What "auto" tries, one after the other: an order, how many states it may look at, and how.
 
-    To begin with most violations are near, and their runs then shortest. One location at a time decides
-    soonest, but it sees the whole program before it looks for violations; where that is large, there may be
-    one that going into the depth would have met.
+    Most violations are near the start, and breadth first finds a shortest run to them. By location is the
+    fastest way to decide, but it builds the states of the whole program before it looks for violations; in a
+    large program a search into the depth may meet one sooner.
     """
-    # Quick as it is; and equal threads keep the places in which a reader would put them.
+    # Without symmetry, which so few states do not need, threads keep the places they have in the text.
     plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
     yield "breadth-first", NEAR_STATES, plain
     match tactics.store:

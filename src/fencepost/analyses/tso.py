@@ -1,32 +1,23 @@
 """TSO: is a program persistent, robust, free of triangular races?
 
-Each of these is decided on the states of sequential consistency (`native/engine/tso/tso.hpp` has the rules);
-what the engine finds becomes a run under TSO that shows it.
+The engine decides all three on the states of sequential consistency (`native/engine/tso/tso.hpp` has the
+rules). What it finds becomes a run under TSO here.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
-from fencepost.analyses.witness import joined, shortest_path
-from fencepost.engine._native import Outcome, TsoResult, TsoViolation
-from fencepost.engine.search import (
-    Limits,
-    Watcher,
-    decode_failure,
-    decode_race,
-    decode_run,
-    explore_tso,
-    stats,
-    why_unknown,
-)
+from fencepost.analyses.robustness import found_besides, undecided
+from fencepost.engine._native import Outcome, TsoViolation
+from fencepost.engine.decode import decode_run
+from fencepost.engine.search import Limits, Watcher, explore_tso, stats
 from fencepost.program import Program
 from fencepost.verdicts import (
     Delay,
@@ -42,6 +33,10 @@ from fencepost.verdicts import (
     TsoWitness,
     Unknown,
 )
+from fencepost.verdicts.graph import Orders, Sources, edges_between, joined, outgoing, shortest_path
+
+H = TypeVar("H", Persistent, Robust)
+F = TypeVar("F", Fragile, NotRobust)
 
 # With flattening, this many states are searched first, since most violations are near, and this many when not
 # all threads are safe alone, since that is often faster than a proof with parts of other threads.
@@ -86,15 +81,9 @@ def persist(
 
 
 def _exact(program: Program, limits: Limits, watcher: Watcher | None) -> PersistenceAnswer:
-    result = explore_tso(program, "persistent", limits, watcher)
-    common = common_parts(program, "persist", "persistent", result)
-    match result.search.outcome:
-        case Outcome.COMPLETE:
-            return Persistent(**common)
-        case Outcome.VIOLATION:
-            return Fragile(**common, witness=build_tso_witness(program, "persistent", result.violations[0]))
-        case _:
-            return _unknown(program, result, limits, common)
+    return _answer(
+        program, "persistent", limits, watcher, question="persist", holds=Persistent, fails=Fragile
+    )
 
 
 def _fewer(states: int, limits: Limits) -> int:
@@ -114,7 +103,7 @@ class _FlatProof:
         self.k = 0  # the largest that was needed
 
     def alone(self) -> bool:
-        """Whether each thread is safe whatever the others do. Remembers which are not."""
+        """Whether each thread is safe whatever the others do. Those that are not stay suspects."""
         try:
             self._suspects = [p for p in unlike_threads(self._program) if not is_safe_alone(self._program, p)]
         except TooManyValuesError:
@@ -122,7 +111,7 @@ class _FlatProof:
         return not self._suspects
 
     def with_others(self, k: int) -> bool:
-        """Whether these have a proof with others of which no, k, or somewhat more first steps are kept."""
+        """Whether each suspect has a proof: keep none of the others' first steps, or k, or a few more."""
         finer = dict.fromkeys((0, k, 2 * k + 1))
         try:
             return all(any(self._proves(pivot, k) for k in finer) for pivot in self._suspects)
@@ -134,9 +123,7 @@ class _FlatProof:
         return msgspec.structs.replace(self._spent, seconds=round(self._seconds(), 6))
 
     def limits_left(self) -> Limits:
-        if self._limits.seconds is None:
-            return self._limits
-        return replace(self._limits, seconds=max(self._limits.seconds - self._seconds(), 0.0))
+        return self._limits.after(self._seconds())
 
     def _proves(self, pivot: int, k: int) -> bool:
         coarse = flattened(self._program, pivot, k)
@@ -160,35 +147,29 @@ def robust_against_tso(
 ) -> RobustnessAnswer:
     """Whether every trace of `program` under TSO (order of each thread, order of the writes of each cell,
     reads-from) is one of sequential consistency; for "trf" with the order of all writes."""
+    return _answer(program, criterion, limits, watcher, question="robust", holds=Robust, fails=NotRobust)
+
+
+def _answer(
+    program: Program,
+    criterion: str,
+    limits: Limits,
+    watcher: Watcher | None,
+    *,
+    question: str,
+    holds: type[H],
+    fails: type[F],
+) -> H | F | Unknown:
+    """The answer of an exact search, by what it finds."""
     result = explore_tso(program, criterion, limits, watcher)
-    common = common_parts(program, "robust", criterion, result)
+    common = found_besides(program, question, "tso", criterion, result.search)
     match result.search.outcome:
         case Outcome.COMPLETE:
-            return Robust(**common)
+            return holds(**common)
         case Outcome.VIOLATION:
-            return NotRobust(**common, witness=build_tso_witness(program, criterion, result.violations[0]))
+            return fails(**common, witness=build_tso_witness(program, criterion, result.violations[0]))
         case _:
-            return _unknown(program, result, limits, common)
-
-
-def common_parts(program: Program, question: str, criterion: str, result: TsoResult) -> dict[str, Any]:
-    """What all answers have."""
-    return {
-        "file": program.file,
-        "question": question,
-        "model": "tso",
-        "criterion": criterion,
-        "stats": stats(result.search),
-        "race": decode_race(program, "tso", result.search),
-        "assertion": decode_failure(program, "tso", result.search),
-        "exhaustive": result.search.outcome == Outcome.COMPLETE,
-        "warnings": program.warnings,
-    }
-
-
-def _unknown(program: Program, result: TsoResult, limits: Limits, common: dict[str, Any]) -> Unknown:
-    why = why_unknown(program, result.search, limits)
-    return Unknown(**common, why=why, interrupted=result.search.outcome == Outcome.INTERRUPTED)
+            return undecided(program, result.search, limits, common)
 
 
 def build_tso_witness(program: Program, criterion: str, violation: TsoViolation) -> TsoWitness:
@@ -197,7 +178,7 @@ def build_tso_witness(program: Program, criterion: str, violation: TsoViolation)
     first = len(events) - len(violation.others) - len(violation.alone)
     read = first + len(violation.alone) - 1
     buffered = [event.id for event in events[first:read] if event.kind == "W"]
-    edges = tuple(_edges(events, buffered))
+    edges = tuple(edges_between(events, *_memory_order(events, buffered)))
     other = len(events) - 1
     if criterion == "robust":
         cycle = _cycle(edges, first, read)
@@ -215,43 +196,28 @@ def build_tso_witness(program: Program, criterion: str, violation: TsoViolation)
     )
 
 
-def _edges(events: Sequence[Event], buffered: Sequence[int]) -> Iterator[Edge]:
-    """po, rf and mo between neighbours and fr to the next newer write, where the buffered writes reach memory
+def _memory_order(events: Sequence[Event], buffered: Sequence[int]) -> tuple[Sources, Orders]:
+    """Where reads take their values, and the writes of each cell as they reach memory, the buffered ones
     last."""
-    order: dict[str, list[int]] = {}  # the writes of each cell as they reach memory
+    sources: Sources = {}
+    orders: Orders = {}
     own: dict[str, int] = {}  # the newest buffered write of each cell
-    source: dict[int, int] = {}  # read -> write
-    last_of_thread: dict[int, int] = {}
     attacker = events[buffered[0]].thread
     for event in events:
-        if event.thread is not None:
-            if event.thread in last_of_thread:
-                yield Edge(last_of_thread[event.thread], event.id, "po")
-            last_of_thread[event.thread] = event.id
         if event.read is not None:
-            newest = order[event.cell][-1]
-            source[event.id] = own.get(event.cell, newest) if event.thread == attacker else newest
-            yield Edge(source[event.id], event.id, "rf")
+            newest = orders[event.cell][-1]
+            sources[event.id] = own.get(event.cell, newest) if event.thread == attacker else newest
         if event.id in buffered:
             own[event.cell] = event.id
         elif event.written is not None:
-            order.setdefault(event.cell, []).append(event.id)
+            orders.setdefault(event.cell, []).append(event.id)
     for write in buffered:
-        order[events[write].cell].append(write)
-    successor: dict[int, int] = {}
-    for writes in order.values():
-        for older, newer in pairwise(writes):
-            successor[older] = newer
-            yield Edge(older, newer, "mo")
-    for event_id, write in source.items():
-        newer_write = successor.get(write)
-        if newer_write is not None and newer_write != event_id:
-            yield Edge(event_id, newer_write, "fr")
+        orders[events[write].cell].append(write)
+    return sources, orders
 
 
 def _cycle(edges: Sequence[Edge], write: int, read: int) -> tuple[Edge, ...]:
     """The write comes before the read in its thread; from the read a shortest way leads back to the write."""
-    outgoing: dict[int, list[Edge]] = {}
-    for edge in edges:
-        outgoing.setdefault(edge.source, []).append(edge)
-    return tuple(joined([Edge(write, read, "po"), *shortest_path(outgoing, read, write)]))
+    back = shortest_path(outgoing(edges), read, write)
+    assert back is not None, "the engine reported a violation that the run does not have"
+    return joined([Edge(write, read, "po"), *back])

@@ -1,19 +1,18 @@
 """From a violation that the engine found to the `Witness` the user sees.
 
 The engine says after which run which access can leave sequential consistency. Here the stale write is
-chosen, the execution graph is drawn up, and the cycle in it is found. Everything takes time linear in the
-length of the run (but for the number of threads), since a depth-first search can give long ones.
+chosen, and the execution graph and the cycle in it are built (`verdicts.graph`). Runs of a depth-first search
+can be long, so everything takes time linear in the length of the run, times the number of threads.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.engine._native import Violation
-from fencepost.engine.search import FENCE_CELL, decode_run, make_event
+from fencepost.engine.decode import decode_run, make_event
 from fencepost.program import (
     BlockingCompareExchange,
     CompareExchange,
@@ -25,6 +24,7 @@ from fencepost.program import (
     Wait,
 )
 from fencepost.verdicts import Edge, Event, Witness
+from fencepost.verdicts.graph import FENCE_CELL, cycle_through, edges_between, outgoing, read_in_order
 
 
 def build_witness(program: Program, model: str, violation: Violation) -> Witness:
@@ -39,7 +39,11 @@ def build_witness(program: Program, model: str, violation: Violation) -> Witness
     stale, access = _stale_access(program, model, violation, run, writes[first:])
     events = (*run, access)
     edges = tuple(_edges(events, stale))
-    cycle = _cycle(events, edges, atomic | {FENCE_CELL})
+    counts = atomic | {FENCE_CELL}  # non-atomic cells take no part in hbsc but through po
+    cycle = cycle_through(
+        outgoing(edge for edge in edges if edge.relation == "po" or events[edge.source].cell in counts),
+        access.id,
+    )
     return Witness(
         threads=tuple(thread.name for thread in program.threads),
         events=events,
@@ -101,69 +105,15 @@ def _label(program: Program, violation: Violation, value: int) -> tuple[str, int
 
 
 def _edges(events: Sequence[Event], stale: int) -> Iterator[Edge]:
-    """The edges of the graph as `Witness` describes them."""
-    access = events[-1]
-    order: dict[str, list[int]] = {}  # modification order of each cell
-    source: dict[int, int] = {}  # read -> write
-    last_of_thread: dict[int, int] = {}
-    for event in events:
-        if event.thread is not None:
-            if event.thread in last_of_thread:
-                yield Edge(last_of_thread[event.thread], event.id, "po")
-            last_of_thread[event.thread] = event.id
-        writes = order.setdefault(event.cell, [])
-        if event.read is not None:
-            source[event.id] = stale if event is access else writes[-1]
-            yield Edge(source[event.id], event.id, "rf")
-        if event.written is not None:
-            writes.insert(writes.index(stale) + 1 if event is access else len(writes), event.id)
-    successor: dict[int, int] = {}
-    for writes in order.values():
-        for older, newer in pairwise(writes):
-            successor[older] = newer
-            yield Edge(older, newer, "mo")
-    for read, write in source.items():
-        newer_write = successor.get(write)
-        if newer_write is not None and newer_write != read:  # an RMW itself is what follows its write
-            yield Edge(read, newer_write, "fr")
-
-
-def _cycle(events: Sequence[Event], edges: Sequence[Edge], atomic: set[str]) -> tuple[Edge, ...]:
-    """A shortest cycle through the last event, with neighbouring edges of one relation joined."""
-    outgoing: dict[int, list[Edge]] = {}
-    for edge in edges:
-        if edge.relation == "po" or events[edge.source].cell in atomic:
-            outgoing.setdefault(edge.source, []).append(edge)
-    last = events[-1].id
-    return tuple(joined(shortest_path(outgoing, last, last)))
-
-
-def shortest_path(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> list[Edge]:
-    """As few edges as possible from `start` to `end`, at least one; there must be a way."""
-    reached_by: dict[int, Edge] = {}
-    queue = deque([start])
-    while end not in reached_by:
-        event = queue.popleft()
-        for edge in outgoing.get(event, ()):
-            if edge.target not in reached_by:
-                reached_by[edge.target] = edge
-                queue.append(edge.target)
-    path = [reached_by[end]]
-    while path[-1].source != start:
-        path.append(reached_by[path[-1].source])
-    return path[::-1]
-
-
-def joined(path: Sequence[Edge]) -> Iterator[Edge]:
-    """po;po is po, mo;mo is mo, fr;mo is fr."""
-    current = path[0]
-    for edge in path[1:]:
-        if (current.relation, edge.relation) in {("po", "po"), ("mo", "mo"), ("fr", "mo")}:
-            current = Edge(current.source, edge.target, current.relation)
-        else:
-            yield current
-            current = edge
-    yield current
+    """The edges of the graph; the last event reads, or is placed right after, the stale write."""
+    *run, access = events
+    sources, orders = read_in_order(run)
+    if access.read is not None:
+        sources[access.id] = stale
+    if access.written is not None:
+        writes = orders[access.cell]
+        writes.insert(writes.index(stale) + 1, access.id)
+    return edges_between(events, sources, orders)
 
 
 def _unordered(events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowledge) -> tuple[Edge, ...]:
@@ -183,5 +133,5 @@ def _unordered(events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowle
         writer = events[edge.source].thread
         return writer is not None and before[edge.target].get(writer, 0) >= place[edge.source]
 
-    # The last event reads old news: what it would have learnt from the newest write does not count.
+    # The last event uses the stale write: it has learnt nothing from the newest one.
     return tuple(e for e in cycle if e.relation != "po" and (e.target == events[-1].id or not covered(e)))

@@ -84,7 +84,7 @@ _Steps = list[tuple[ExpressionOp, int]]
 class Lowering:
     """The bytecode of a program, with and without what is known about its symmetry.
 
-    Without monitor no stale values need to be told apart. Registers that can matter no more are forgotten,
+    Without a monitor all stale values are alike. Registers that can no longer matter are forgotten,
     unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
     SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
     accesses that no other thread can see are local instructions.

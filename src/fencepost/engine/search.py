@@ -1,13 +1,13 @@
-"""Running the native engine on a program: limits, progress, and what came out.
+"""Running the native engine on a program: limits, tactics, progress, and why a search came to no end.
 
-The engine works on numbers; this module gives its runs back as `Event`s with names and source positions.
-What a result means for a question is decided in `analyses/`.
+The runs that it finds are given names in `decode`; what a result means for a question is decided in
+`analyses/`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypedDict
 
@@ -15,16 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from fencepost.engine import _native
-from fencepost.engine._native import EventKind, FailureKind, Outcome, StoreKind
+from fencepost.engine._native import Outcome, StoreKind
 from fencepost.engine.lower import Lowering
 from fencepost.errors import InputError
-from fencepost.memory_models import MODELS
-from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
-from fencepost.program.spelling import format_instruction
-from fencepost.static.liveness import registers_read
-from fencepost.verdicts import Assertion, Event, Race, Run, Stats
-
-FENCE_CELL = "fence"
+from fencepost.program import Program
+from fencepost.verdicts import Stats
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -34,12 +29,16 @@ class Limits(msgspec.Struct, frozen=True):
     seconds: float | None = None
     memory_mb: float | None = None
 
+    def after(self, spent: float) -> Limits:
+        """What is left of them after so many seconds."""
+        return self if self.seconds is None else replace(self, seconds=max(self.seconds - spent, 0.0))
+
 
 class Variation(NamedTuple):
-    """What tells searches of one program apart that forget states, or go at random.
+    """How searches of one program differ that forget states, or visit them at random.
 
-    `seed` is that of the hash and of random choices. Of each state `bits_per_state` bits are kept. At random,
-    no more than `deepest` steps from the start are followed.
+    `seed` is that of the hash and of random choices. Of each state `bits_per_state` bits are kept. A random
+    search goes no more than `deepest` steps from the start.
     """
 
     seed: int = 0
@@ -113,8 +112,8 @@ def explore(
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`.
 
-    Who searches it several times may give its bytecode, for the model and `tactics.local`. With partial-order
-    reduction or several threads, runs are not shortest even breadth first.
+    `lowering` is the program's bytecode for the model and `tactics.local`, if there is one already. With
+    partial-order reduction or several threads, runs are not shortest even breadth first.
     """
     if lowering is None:
         lowering = Lowering(program, monitored=model != "sc", local=tactics.local)
@@ -131,7 +130,7 @@ def explore(
             **bounds(limits, watcher),
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
-        # Perhaps only since some accesses were made local.
+        # Perhaps only because some accesses were made local.
         return explore(program, model, limits, order, watcher, tactics=replace(tactics, local=False))
     return result
 
@@ -147,8 +146,8 @@ def explore_tso(
 ) -> _native.TsoResult:
     """Search all states of `program` under sequential consistency for a violation of a criterion of TSO.
 
-    With `find_all`, for all that differ in where fences could stand between the write and the read that
-    overtakes it. With `pivot`, only writes and reads of that thread count; not for "robust".
+    With `find_all`, search for all violations that differ in where fences could stand between the write and
+    the read that overtakes it. With `pivot`, only writes and reads of that thread count; not for "robust".
     """
     code = Lowering(program, monitored=False, store_buffers=True).plain
     with _as_input_errors(program):
@@ -243,144 +242,6 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
                 f"thread `{thread.name}` {does} without a memory access (line {at.line}); "
                 f"the search stopped {covered}"
             )
-
-
-_KINDS: dict[EventKind, str] = {
-    EventKind.READ: "R",
-    EventKind.WRITE: "W",
-    EventKind.READ_MODIFY_WRITE: "RMW",
-    EventKind.FENCE: "F",
-}
-
-_FAILURES: dict[FailureKind, str] = {
-    FailureKind.ASSERTION: "assertion",
-    FailureKind.DIVISION_BY_ZERO: "division-by-zero",
-    FailureKind.INDEX_OUT_OF_RANGE: "index-out-of-range",
-}
-
-
-def initial_events(program: Program) -> list[Event]:
-    """The initial writes: one per cell, and one for the cell of SC fences where there are any."""
-    cells = list(zip(program.cells, program.initial_memory, strict=True))
-    if program.has_sc_fence:
-        cells.append((FENCE_CELL, 0))
-    return [
-        Event(id=number, thread=None, kind="W", cell=name, written=value)
-        for number, (name, value) in enumerate(cells)
-    ]
-
-
-def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> list[Event]:
-    """The initial writes and the events of the run."""
-    events = initial_events(program)
-    for event in run:
-        events.append(_decode_event(program, model, len(events), event))
-    return events
-
-
-def _decode_event(program: Program, model: str, number: int, event: _native.Event) -> Event:
-    kind = _KINDS[event.kind]
-    weak_fence = event.cell > len(program.cells)
-    return make_event(
-        program,
-        model,
-        number,
-        event.thread,
-        event.pc,
-        kind=kind,
-        cell=event.cell,
-        read=None if kind == "W" or weak_fence else event.read,
-        written=None if kind == "R" or weak_fence else event.written,
-    )
-
-
-def make_event(
-    program: Program,
-    model: str,
-    number: int,
-    thread: int,
-    pc: int,
-    *,
-    kind: str,
-    cell: int,
-    read: int | None,
-    written: int | None,
-) -> Event:
-    """An event of the instruction at `pc` of a thread."""
-    instruction = program.threads[thread].code[pc]
-    return Event(
-        id=number,
-        thread=thread,
-        kind=kind,  # type: ignore[arg-type]
-        cell=_cell_name(program, cell),
-        read=read,
-        written=written,
-        mode=_mode(instruction, model, kind),
-        line=instruction.at.line,
-        column=instruction.at.column,
-        text=format_instruction(instruction),
-    )
-
-
-def _cell_name(program: Program, cell: int) -> str:
-    """The cell after the last one is that of SC fences; other fences have none."""
-    return (*program.cells, FENCE_CELL)[cell] if cell <= len(program.cells) else ""
-
-
-def _mode(instruction: Instruction, model: str, kind: str) -> str:
-    """How the access orders under the model."""
-    if isinstance(instruction, Fence):
-        return instruction.mode.value
-    assert isinstance(instruction, CellAccess)
-    load_mode, store_mode = access_modes(instruction)
-    if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
-        load_mode, store_mode = Mode.ACQ, Mode.REL
-    modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
-    return ",".join(mode.value for mode in modes if mode is not None)
-
-
-def decode_race(program: Program, model: str, result: _native.Result) -> Race | None:
-    if result.race is None:
-        return None
-    events = decode_run(program, model, result.race.run)
-    second = events[-1]
-    first = len(events) - 2
-    earlier = result.race.earlier
-    if earlier is not None:
-        conflicting = (
-            event.id
-            for event in reversed(events[:-1])
-            if event.cell == second.cell
-            and (event.written is not None if earlier.write else event.thread == earlier.thread)
-        )
-        first = next(conflicting)
-    return Race(cell=second.cell, first=first, second=second.id, run=_run(program, events))
-
-
-def decode_failure(program: Program, model: str, result: _native.Result) -> Assertion | None:
-    """The assertion failure, division by zero, or bad index that the search met first."""
-    if result.failure is None:
-        return None
-    failure = result.failure.failure
-    thread = program.threads[failure.thread]
-    instruction = thread.code[failure.pc]
-    return Assertion(
-        kind=_FAILURES[failure.kind],  # type: ignore[arg-type]
-        thread=failure.thread,
-        line=instruction.at.line,
-        column=instruction.at.column,
-        text=format_instruction(instruction),
-        registers={
-            name: value
-            for name, value in zip(thread.registers, failure.registers, strict=True)
-            if name in registers_read(instruction)
-        },
-        run=_run(program, decode_run(program, model, result.failure.run)),
-    )
-
-
-def _run(program: Program, events: list[Event]) -> Run:
-    return Run(threads=tuple(thread.name for thread in program.threads), events=tuple(events))
 
 
 def reachable_states(program: Program, most_states: int) -> set[tuple[int, ...]]:

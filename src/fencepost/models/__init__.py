@@ -1,5 +1,6 @@
 """What each memory model means: small, slow, obviously right. The oracles of the tests."""
 
+from fencepost.models.definition import Definition, definition, program_lts
 from fencepost.models.enumerate import BOTTOM, GraphMemory, GraphState, reachable_graph_states
 from fencepost.models.explore import LimitReachedError
 from fencepost.models.graphs import Graph, initial_graph
@@ -8,8 +9,6 @@ from fencepost.models.ra_timestamps import timestamp_states
 from fencepost.models.rc20 import RC20, Rc20Race, is_rc20_consistent
 from fencepost.models.rc20 import races as rc20_races
 from fencepost.models.robustness import (
-    MODELS,
-    Model,
     NonRobustnessWitness,
     non_robustness_witness,
     not_robust_graph,
@@ -32,17 +31,16 @@ from fencepost.models.witnesses import ReplayError, replay, replay_assertion, re
 __all__ = [
     "BOTTOM",
     "DIVERGED",
-    "MODELS",
     "RAG",
     "RAG_NA",
     "RC20",
     "SCG",
+    "Definition",
     "Graph",
     "GraphMemory",
     "GraphState",
     "Label",
     "LimitReachedError",
-    "Model",
     "NonRobustnessWitness",
     "ProgramLts",
     "Rc20Race",
@@ -52,6 +50,7 @@ __all__ = [
     "ScState",
     "ThreadLts",
     "ThreadState",
+    "definition",
     "findings",
     "initial_graph",
     "is_ra_consistent",
@@ -59,6 +58,7 @@ __all__ = [
     "is_sc_consistent",
     "non_robustness_witness",
     "not_robust_graph",
+    "program_lts",
     "races",
     "rc20_races",
     "reachable_graph_states",

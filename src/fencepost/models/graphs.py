@@ -68,7 +68,7 @@ class Graph:
         self.rf_lists = rf_lists  # for each thread's events, the write it reads
         self.mo_lists = mo_lists  # for each cell, its writes, oldest first
         self._known = known  # for each thread's events, the mask of dom(hb? ; [{event}])
-        self._consistent = consistent  # whether hbsc is irreflexive, None as long as nobody asked
+        self._consistent = consistent  # whether hbsc is irreflexive, None until it is asked
         self._hash = hash((rf_lists, mo_lists))
 
     def __eq__(self, other: object) -> bool:

@@ -10,7 +10,7 @@ Thm. 4.5: it reaches the program states that SRA reaches. Def. 3.13 is asked of 
 of a run is a WRITE by a thread that has not observed the write that is last in mo. Before, all writes to the
 cell were ordered by hb, so having observed the last it has observed all; and an RMW reads the last one.
 
-`replay` holds a run against the figure, for whoever shows one to the user. `complete` turns a run of loSRA,
+`replay` holds a run against the figure before it is shown to the user. `complete` turns a run of loSRA,
 which says of a read only from which thread it reads, into one of opSRA (Lemma 5.15).
 
 On programs with loops the graphs grow without bound: give a limit.

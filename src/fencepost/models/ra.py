@@ -11,6 +11,7 @@ non-atomic access would race with the initial writes. As in the definition of VS
 
 from __future__ import annotations
 
+from fencepost.models.definition import Definition
 from fencepost.models.enumerate import BOTTOM, Bottom
 from fencepost.models.graphs import Graph
 from fencepost.models.relations import identity
@@ -53,6 +54,7 @@ class RaGraphsNonAtomic:
 
 RAG = RaGraphs()
 RAG_NA = RaGraphsNonAtomic()
+DEFINITION = Definition(RAG_NA, lambda graph: graph.hb)
 
 
 def is_ra_consistent(graph: Graph) -> bool:

@@ -26,11 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import or_
 from typing import NamedTuple
 
+from fencepost.models.definition import Definition
 from fencepost.models.enumerate import BOTTOM, Bottom, reachable_graph_states
 from fencepost.models.graphs import NOTHING, Event, Graph
 from fencepost.models.relations import Relation, identity
+from fencepost.models.rules import Views
 from fencepost.models.sc import SCG
 from fencepost.models.threads import Label, ProgramLts, Threads
 from fencepost.program import Mode, Program
@@ -120,6 +123,7 @@ class Rc20Graphs:
 
 
 RC20 = Rc20Graphs()
+DEFINITION = Definition(RC20, hb)
 
 
 def unordered_accesses(graph: Graph, thread: int, label: Label) -> Iterator[int]:
@@ -171,7 +175,7 @@ def racing(lts: ProgramLts, threads: Threads, graph: Graph) -> Iterator[Rc20Race
             yield Rc20Race(lts.program.cells[access.cell], graph.event(number), second)
 
 
-# hb by bit masks over event numbers; a test holds them against the relations.
+# hb by the rules of `rules`, over masks of event numbers; a test holds them against the relations.
 
 
 class Knowledge(NamedTuple):
@@ -182,7 +186,9 @@ class Knowledge(NamedTuple):
 @lru_cache(maxsize=16)  # the steps from one graph ask one after the other
 def knowledge(graph: Graph) -> Knowledge:
     initial = len(graph.cells.initial)
-    threads = [_ThreadKnowledge((1 << initial) - 1) for _ in graph.labels]
+    views = Views(0, or_)
+    for thread in range(len(graph.labels)):
+        views.happen(thread, (1 << initial) - 1)
     messages = dict.fromkeys(range(initial), 0)  # of each event met so far, what its readers can acquire
     readers: dict[int, int] = {}
     for thread, place in _in_causal_order(graph):
@@ -193,33 +199,27 @@ def knowledge(graph: Graph) -> Knowledge:
             readers[w] = readers.get(w, 0) | 1 << number
             if graph.cells.atomic[label.cell]:
                 message = messages[w]
-        messages[number] = threads[thread].take(1 << number, label, message)
-    return Knowledge(tuple(knows.current for knows in threads), readers)
+        views.happen(thread, 1 << number)
+        messages[number] = _take(views, thread, label, message)
+    return Knowledge(tuple(views.current[thread] for thread in range(len(graph.labels))), readers)
 
 
-class _ThreadKnowledge:
-    """What happens before a thread's next event, its next acquire fence, and its last release fence."""
-
-    __slots__ = ("acquire", "current", "release")
-
-    def __init__(self, initial: int) -> None:
-        self.current = self.acquire = initial
-        self.release = 0
-
-    def take(self, event: int, label: Label, message: int) -> int:
-        """Let the event happen, with the message of the write that it reads; gives its own message."""
-        kind, _, _, _, load_mode, store_mode = label
-        is_fence = kind == "F" or load_mode is Mode.SC
-        self.current |= event
-        self.acquire |= event | message
-        if load_mode in ACQUIRES:
-            self.current = self.acquire if is_fence else self.current | message
-        released = self.release
-        if store_mode in RELEASES:
-            released = self.current
-            if is_fence:
-                self.release = released
-        return released | message
+def _take(views: Views[int], thread: int, label: Label, message: int) -> int:
+    """Let the event happen, with the message of the write that it reads; gives its own message."""
+    acquire, release = label.load_mode in ACQUIRES, label.store_mode in RELEASES
+    if label.load_mode is Mode.SC:
+        return views.sc_fence(thread, message, 0, 0)
+    if label.kind == "F":
+        if acquire:
+            views.acquire_fence(thread)
+        if release:
+            views.release_fence(thread)
+        return 0
+    if label.reads:
+        views.read(thread, message, 0, acquire=acquire)
+    if not label.writes:
+        return 0
+    return views.write(thread, 0, release=release, replaced=message if label.reads else None)
 
 
 def _in_causal_order(graph: Graph) -> Iterator[tuple[int, int]]:

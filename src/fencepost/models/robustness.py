@@ -15,39 +15,20 @@ On programs with loops the graphs grow without bound: give a limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM, GraphMemory, GraphState, reachable_graph_states
-from fencepost.models.graphs import Event, Graph
-from fencepost.models.ra import RAG_NA
-from fencepost.models.rc20 import RC20
-from fencepost.models.rc20 import hb as rc20_hb
-from fencepost.models.relations import Relation
+from fencepost.models.graphs import Graph
 from fencepost.models.sc import SCG
 from fencepost.models.threads import Label, ProgramLts, Threads
 from fencepost.program import Program
 
 
-class Model(NamedTuple):
-    memory: GraphMemory
-    hb: Callable[[Graph], Relation[Event]]
-    silent_fences: bool  # fences other than SC fences are no events
-
-    def lts(self, program: Program) -> ProgramLts:
-        return ProgramLts(program, self.silent_fences)
-
-
-MODELS = {
-    "sc": Model(SCG, lambda graph: graph.hbsc, silent_fences=True),
-    "ra": Model(RAG_NA, lambda graph: graph.hb, silent_fences=True),
-    "rc20": Model(RC20, rc20_hb, silent_fences=False),
-}
-
-
 def not_robust_graph(program: Program, model: str = "ra", limit: int | None = None) -> Graph | None:
     """The first graph met, prefixes included, that SC does not allow."""
-    memory, lts = MODELS[model].memory, MODELS[model].lts(program)
+    memory, lts = definition(model).memory, program_lts(program, model)
     for _, graph in reachable_graph_states(lts, memory, limit):
         if graph is not BOTTOM and not graph.is_sc_consistent():
             return graph
@@ -56,7 +37,7 @@ def not_robust_graph(program: Program, model: str = "ra", limit: int | None = No
 
 def state_beyond_sc(program: Program, model: str = "ra", limit: int | None = None) -> GraphState | None:
     """Def. 4.9: the first state met that is reachable under the model, but not in P_SCG."""
-    memory, lts = MODELS[model].memory, MODELS[model].lts(program)
+    memory, lts = definition(model).memory, program_lts(program, model)
     under_sc = set(reachable_graph_states(lts, SCG, limit))
     under_model = reachable_graph_states(lts, memory, limit)
     return next((state for state in under_model if state not in under_sc), None)
@@ -76,7 +57,7 @@ def non_robustness_witness(
     program: Program, model: str = "ra", limit: int | None = None
 ) -> NonRobustnessWitness | None:
     """Theorem 5.1, and with non-atomic cells the first half of Theorem 6.2."""
-    memory, lts = MODELS[model].memory, MODELS[model].lts(program)
+    memory, lts = definition(model).memory, program_lts(program, model)
     for threads, graph in reachable_graph_states(lts, SCG, limit):
         assert graph is not BOTTOM
         for witness in _witnesses_at(lts, memory, threads, graph):

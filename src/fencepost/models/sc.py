@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
+from fencepost.models.definition import Definition
 from fencepost.models.explore import reachable
 from fencepost.models.graphs import Graph
 from fencepost.models.threads import (
@@ -109,6 +110,7 @@ class ScGraphs:
 
 
 SCG = ScGraphs()
+DEFINITION = Definition(SCG, lambda graph: graph.hbsc)
 
 
 def is_sc_consistent(graph: Graph) -> bool:

@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fencepost.models.definition import ConsistentGraphs
 from fencepost.models.enumerate import BOTTOM, GraphMemory, reachable_graph_states
 from fencepost.models.graphs import Event, Graph
-from fencepost.models.threads import Label, ProgramLts, Threads
+from fencepost.models.threads import ProgramLts, Threads
 from fencepost.program import Program
 
 
@@ -68,15 +69,7 @@ def is_sra_consistent(graph: Graph) -> bool:
 # The states of a program (Def. 2.7, Def. 3.2).
 
 
-class SraGraphs:
-    """Any event may come next, anywhere in mo, that leaves the graph consistent."""
-
-    def step(self, graph: Graph, thread: int, label: Label, w: int) -> Graph | None:
-        after = graph.add(thread, label, w)
-        return after if is_sra_consistent(after) else None
-
-
-SRAG = SraGraphs()
+SRAG = ConsistentGraphs(is_sra_consistent)
 
 
 def sra_states(program: Program, limit: int | None = None, memory: GraphMemory = SRAG) -> Iterator[SraState]:

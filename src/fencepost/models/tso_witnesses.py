@@ -29,9 +29,10 @@ from itertools import pairwise
 from fencepost.models.threads import ProgramLts
 from fencepost.models.tso import TsoState, TsoTransition, accesses, tso_initial_states, updates
 from fencepost.models.tso_traces import Criterion, TsoRun, sc_traces, trace_of
-from fencepost.models.witnesses import FENCE_CELL_NAME
+from fencepost.models.witnesses import ReplayError, require, require_closed, require_initial_writes
 from fencepost.program import Program
 from fencepost.verdicts import Edge, Event, TsoWitness
+from fencepost.verdicts.graph import FENCE_CELL
 
 CYCLES_OF: dict[Criterion, tuple[str, ...]] = {
     "persistent": ("po", "fr", "so"),
@@ -41,12 +42,12 @@ CYCLES_OF: dict[Criterion, tuple[str, ...]] = {
 
 
 def replay_tso(program: Program, witness: TsoWitness, criterion: Criterion) -> None:
-    """Check that `witness` shows a run under TSO that breaks the criterion; `AssertionError` says why not."""
+    """Check that `witness` shows a run under TSO that breaks the criterion; `ReplayError` says why not."""
     run = _followed(program, witness)
     _check_roles(witness, run)
     edges = set(witness.edges)
-    _require(len(edges) == len(witness.edges), "an edge is listed twice")
-    _require(edges == run.edges(), f"wrong or missing edges: {edges ^ run.edges()}")
+    require(len(edges) == len(witness.edges), "an edge is listed twice")
+    require(edges == run.edges(), f"wrong or missing edges: {edges ^ run.edges()}")
     _check_cycle(witness.cycle, run, criterion)
 
 
@@ -66,7 +67,7 @@ def _followed(program: Program, witness: TsoWitness) -> _BufferedRun:
         if event.kind == "W" and event.id not in delayed:
             run.update(event)
     for delay in witness.delayed:
-        _require(delay.until == last, f"event {delay.write} is not delayed until the last event")
+        require(delay.until == last, f"event {delay.write} is not delayed until the last event")
         run.update(run.event(delay.write))
     return run
 
@@ -74,21 +75,20 @@ def _followed(program: Program, witness: TsoWitness) -> _BufferedRun:
 def _check_roles(witness: TsoWitness, run: _BufferedRun) -> None:
     write, read, other = (run.event(id) for id in (witness.write, witness.read, witness.other))
     first = [delay.write for delay in witness.delayed[:1]]
-    _require(first == [write.id], f"event {write.id} is not the first delayed write")
-    _require(read.thread == write.thread, f"events {write.id} and {read.id} are of different threads")
-    _require(read.kind == "R" and read.id > write.id, f"event {read.id} is not a read after event {write.id}")
-    _require(read.id not in run.own_reads, f"event {read.id} reads its own buffer")
-    _require(other.thread not in (None, write.thread), f"event {other.id} is not of another thread")
+    require(first == [write.id], f"event {write.id} is not the first delayed write")
+    require(read.thread == write.thread, f"events {write.id} and {read.id} are of different threads")
+    require(read.kind == "R" and read.id > write.id, f"event {read.id} is not a read after event {write.id}")
+    require(read.id not in run.own_reads, f"event {read.id} reads its own buffer")
+    require(other.thread not in (None, write.thread), f"event {other.id} is not of another thread")
 
 
 def _check_cycle(cycle: Sequence[Edge], run: _BufferedRun, criterion: Criterion) -> None:
-    _require(bool(cycle), "the cycle is empty")
-    for edge, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
-        _require(edge.relation in CYCLES_OF[criterion], f"{edge.relation} does not count here: {edge}")
-        _require(run.has(edge), f"not in the run: {edge}")
+    for edge in cycle:
+        require(edge.relation in CYCLES_OF[criterion], f"{edge.relation} does not count here: {edge}")
+        require(run.has(edge), f"not in the run: {edge}")
         if criterion == "persistent" and edge.relation == "fr":
-            _require(run.stays_overwritten(edge), f"the value read comes back: {edge}")
-        _require(edge.target == following.source, f"the cycle is broken after {edge}")
+            require(run.stays_overwritten(edge), f"the value read comes back: {edge}")
+    require_closed(cycle)
 
 
 class _BufferedRun:
@@ -96,10 +96,10 @@ class _BufferedRun:
 
     def __init__(self, program: Program, threads: Sequence[str]) -> None:
         names = tuple(thread.name for thread in program.threads)
-        _require(threads == names, f"the threads are {names}, not {threads}")
+        require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
         self.lts = ProgramLts(program)
-        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if program.has_sc_fence else ())
+        self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
         self.runs: dict[TsoState, TsoRun] = dict.fromkeys(tso_initial_states(self.lts), ())
         self.events: list[Event] = []
         self.buffers: list[list[Event]] = [[] for _ in names]
@@ -112,24 +112,21 @@ class _BufferedRun:
         return next(iter(self.runs.values()))
 
     def event(self, id: int) -> Event:
-        _require(0 <= id < len(self.events), f"there is no event {id}")
+        require(0 <= id < len(self.events), f"there is no event {id}")
         return self.events[id]
 
     # The run.
 
     def begin(self, events: Sequence[Event]) -> Sequence[Event]:
         """Check the initial writes, and give the events after them."""
-        for cell, (name, value) in enumerate(zip(self.cell_names, self.lts.initial_memory, strict=True)):
-            shown = [(e.id, e.thread, e.kind, e.cell, e.read, e.written) for e in events[cell : cell + 1]]
-            expected = [(cell, None, "W", name, None, value)]
-            _require(shown == expected, f"event {cell} is {shown}, not the initial write {expected}")
+        require_initial_writes(events, self.cell_names, self.lts.initial_memory)
         self.stored += events[: len(self.cell_names)]
         self.events += self.stored
         return events[len(self.cell_names) :]
 
     def access(self, event: Event) -> None:
         """Let the access or fence happen; a write enters the buffer. Fences before it need not be shown."""
-        _require(event.id == len(self.events), f"event {len(self.events)} has the id {event.id}")
+        require(event.id == len(self.events), f"event {len(self.events)} has the id {event.id}")
         thread = self._thread_of(event)
         self._pass_fences(thread)
         self._go(event, lambda state: self._shown_accesses(state, thread, event))
@@ -153,7 +150,7 @@ class _BufferedRun:
     def update(self, write: Event) -> None:
         """Let the write reach memory."""
         thread = self._thread_of(write)
-        _require(self.buffers[thread][:1] == [write], f"event {write.id} is not the oldest in a buffer")
+        require(self.buffers[thread][:1] == [write], f"event {write.id} is not the oldest in a buffer")
         self._go(write, lambda state: updates(state, thread))
         self.stored.append(self.buffers[thread].pop(0))
 
@@ -161,11 +158,11 @@ class _BufferedRun:
         self.runs = {
             after: run + events for state, run in self.runs.items() for events, after in transitions(state)
         }
-        _require(bool(self.runs), f"the machine does not enable event {event.id}: {event}")
+        require(bool(self.runs), f"the machine does not enable event {event.id}: {event}")
 
     def _thread_of(self, event: Event) -> int:
         if event.thread is None or not 0 <= event.thread < len(self.buffers):
-            raise AssertionError(f"event {event.id} is of no thread")
+            raise ReplayError(f"event {event.id} is of no thread")
         return event.thread
 
     def _shown_accesses(self, state: TsoState, thread: int, event: Event) -> Iterator[TsoTransition]:
@@ -225,8 +222,3 @@ class _BufferedRun:
         if first not in self.stored or second not in self.stored or second.thread is None:
             return False
         return self.stored.index(first) < self.stored.index(second)
-
-
-def _require(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise AssertionError(otherwise)

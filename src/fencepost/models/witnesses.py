@@ -22,17 +22,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fencepost.memory_models import MODELS
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM
 from fencepost.models.graphs import NOTHING, Graph, initial_graph
 from fencepost.models.graphs import Event as GraphEvent
 from fencepost.models.relations import Relation, identity
-from fencepost.models.robustness import MODELS
 from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, Step, ThreadState
 from fencepost.program import Mode, Program
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
-
-FENCE_CELL_NAME = "fence"
+from fencepost.verdicts.graph import FENCE_CELL
 
 
 class ReplayError(Exception):
@@ -46,23 +46,23 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
     for event in before:
         run.follow(event)
     label = run.enabled_steps(last)[0].label
-    _require(run.graph.cells.atomic[label.cell], f"the last event is on the non-atomic cell {last.cell}")
+    require(run.graph.cells.atomic[label.cell], f"the last event is on the non-atomic cell {last.cell}")
     latest, stale = (run.number_of(event, "write") for event in (witness.latest, witness.stale))
-    _require(latest == run.graph.latest(label.cell), f"event {witness.latest} is not the latest write")
-    _require(stale != latest, "the stale write is the latest one")
-    _require(
+    require(latest == run.graph.latest(label.cell), f"event {witness.latest} is not the latest write")
+    require(stale != latest, "the stale write is the latest one")
+    require(
         run.graph.fits(label, stale), f"event {witness.stale} cannot be the predecessor of the last event"
     )
     thread = run.thread_of(last)
-    graph = MODELS[model].memory.step(run.graph, thread, label, stale)
+    graph = definition(model).memory.step(run.graph, thread, label, stale)
     if graph is None or graph is BOTTOM:
         raise ReplayError(f"{model} does not allow the last event with predecessor {witness.stale}")
     events = [graph.event(number) for number in run.numbers]
     events.append(graph.event(graph.number(thread, len(graph.labels[thread]))))
     _check_edges(witness.edges, graph, events)
     _check_cycle(witness.cycle, graph, events)
-    _require(not graph.hbsc.is_irreflexive(), "hbsc is irreflexive")
-    _check_unordered(witness, MODELS[model].hb(graph), events)
+    require(not graph.hbsc.is_irreflexive(), "hbsc is irreflexive")
+    _check_unordered(witness, definition(model).hb(graph), events)
 
 
 def replay_run(program: Program, run: Run, model: str = "ra") -> None:
@@ -73,44 +73,44 @@ def replay_run(program: Program, run: Run, model: str = "ra") -> None:
 def replay_race(program: Program, race: Race, model: str = "ra") -> None:
     """Check that `race` shows two conflicting accesses to a non-atomic cell that `model` does not order."""
     events = race.run.events
-    _require(0 <= race.first < race.second == len(events) - 1, "the second access is not the last event")
+    require(0 <= race.first < race.second == len(events) - 1, "the second access is not the last event")
     first, second = events[race.first], events[race.second]
-    _require(first.thread != second.thread, "the racing accesses are of one thread")
-    _require("W" in (first.kind, second.kind), "none of the racing accesses writes")
-    _RACES[model](program, race)
+    require(first.thread != second.thread, "the racing accesses are of one thread")
+    require("W" in (first.kind, second.kind), "none of the racing accesses writes")
+    if MODELS[model].synchronises:
+        _replay_next_accesses(program, race, model)
+    else:
+        _replay_unordered_accesses(program, race, model)
     for event in (first, second):
-        _require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
+        require(event.cell == race.cell, f"event {event.id} is not on {race.cell}")
 
 
-def _replay_next_accesses(program: Program, race: Race) -> None:
+def _replay_next_accesses(program: Program, race: Race, model: str) -> None:
     """Both accesses are enabled after all other events."""
-    _require(race.first == race.second - 1, "these are not the last two events")
-    run = _followed(program, race.run, race.run.events[:-2], "ra")
+    require(race.first == race.second - 1, "these are not the last two events")
+    run = _followed(program, race.run, race.run.events[:-2], model)
     first, second = race.run.events[-2:]
     for place, (event, other) in enumerate(((first, second), (second, first)), len(run.numbers)):
-        _require(event.id == place, f"event {place} has the id {event.id}")
+        require(event.id == place, f"event {place} has the id {event.id}")
         label = run.enabled_steps(event)[0].label
-        _require(not run.graph.cells.atomic[label.cell], f"{race.cell} is atomic")
+        require(not run.graph.cells.atomic[label.cell], f"{race.cell} is atomic")
         values = (None, run.graph.written(run.graph.latest(label.cell)), other.written)
-        _require(label.read in values, f"event {event.id} reads {label.read}")
+        require(label.read in values, f"event {event.id} reads {label.read}")
 
 
-def _replay_unordered_accesses(program: Program, race: Race) -> None:
+def _replay_unordered_accesses(program: Program, race: Race, model: str) -> None:
     """All events are a run, and in its graph the first access does not happen before the second."""
-    run = _followed(program, race.run, race.run.events, "rc20")
+    run = _followed(program, race.run, race.run.events, model)
     first, second = (run.graph.event(run.numbers[event]) for event in (race.first, race.second))
-    _require(not run.graph.cells.atomic[second.label.cell], f"{race.cell} is atomic")
-    hb = MODELS["rc20"].hb(run.graph)
-    _require((first, second) not in hb, "the first access happens before the second")
-
-
-_RACES = {"ra": _replay_next_accesses, "rc20": _replay_unordered_accesses}
+    require(not run.graph.cells.atomic[second.label.cell], f"{race.cell} is atomic")
+    hb = definition(model).hb(run.graph)
+    require((first, second) not in hb, "the first access happens before the second")
 
 
 def replay_assertion(program: Program, assertion: Assertion, model: str = "ra") -> None:
     """Check that the run leads the thread to the finding, in the local steps after its last access."""
     run = _followed(program, assertion.run, assertion.run.events, model)
-    _require(0 <= assertion.thread < len(program.threads), f"there is no thread {assertion.thread}")
+    require(0 <= assertion.thread < len(program.threads), f"there is no thread {assertion.thread}")
     thread = program.threads[assertion.thread]
     for finding in run.findings_met(assertion.thread):
         at = thread.code[finding.pc].at
@@ -127,11 +127,11 @@ class _RunUnderSc:
 
     def __init__(self, program: Program, threads: tuple[str, ...], model: str) -> None:
         names = tuple(thread.name for thread in program.threads)
-        _require(threads == names, f"the threads are {names}, not {threads}")
+        require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
         self.model = model
-        self.lts = MODELS[model].lts(program)
-        self.cell_names = program.cells + ((FENCE_CELL_NAME,) if program.has_sc_fence else ())
+        self.lts = program_lts(program, model)
+        self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
         self.graph = initial_graph(self.lts)
         self.numbers: list[int] = []  # of each event, its number in the graph
         self.stands: list[set[ThreadState]] = [set(thread.start.states) for thread in self.lts.threads]
@@ -139,18 +139,13 @@ class _RunUnderSc:
 
     def begin(self, events: Sequence[Event]) -> Sequence[Event]:
         """Check the initial writes, and give the events after them."""
-        for cell, (name, value) in enumerate(zip(self.cell_names, self.lts.initial_memory, strict=True)):
-            _require(cell < len(events), f"the initial write of {name} is missing")
-            event = events[cell]
-            shown = (event.id, event.thread, event.kind, event.cell, event.read, event.written)
-            expected = (cell, None, "W", name, None, value)
-            _require(shown == expected, f"event {cell} is {shown}, not the initial write {expected}")
-            self.numbers.append(cell)
+        require_initial_writes(events, self.cell_names, self.lts.initial_memory)
+        self.numbers += range(len(self.cell_names))
         return events[len(self.cell_names) :]
 
     def follow(self, event: Event) -> None:
         """Let `event` happen under SC."""
-        _require(event.id == len(self.numbers), f"event {len(self.numbers)} has the id {event.id}")
+        require(event.id == len(self.numbers), f"event {len(self.numbers)} has the id {event.id}")
         thread, steps = self.thread_of(event), self.enabled_steps(event)
         label = steps[0].label
         if label.kind == "F":
@@ -186,7 +181,7 @@ class _RunUnderSc:
         if not steps:
             raise ReplayError(f"the program does not enable event {event.id}: {event}")
         steps = [step for step in steps if _mode(step.label, self.model) == event.mode]
-        _require(bool(steps), f"event {event.id} has the mode {event.mode!r}")
+        require(bool(steps), f"event {event.id} has the mode {event.mode!r}")
         return steps
 
     def findings_met(self, thread: int) -> set[Finding]:
@@ -207,7 +202,7 @@ class _RunUnderSc:
         for thread, stands in enumerate(self.stands):
             ways = [way for state in stands for way in self.lts.threads[thread].past_fences(state)]
             past = {way.state for way in ways if not way.fences}
-            _require(bool(past), f"a fence of thread {thread} is missing before event {len(self.numbers)}")
+            require(bool(past), f"a fence of thread {thread} is missing before event {len(self.numbers)}")
             self.stands[thread] = past
 
     def _at_weak_fence(self, thread: int, state: ThreadState) -> bool:
@@ -220,9 +215,7 @@ class _RunUnderSc:
         return event.thread
 
     def number_of(self, event: int, what: str) -> int:
-        _require(
-            0 <= event < len(self.numbers), f"the {what} {event} is not among the events before the last"
-        )
+        require(0 <= event < len(self.numbers), f"the {what} {event} is not among the events before the last")
         return self.numbers[event]
 
     def _shown(self, label: Label) -> tuple[str, str, int | None, int | None]:
@@ -240,9 +233,9 @@ def _is_weak_fence(event: Event) -> bool:
 
 
 def _mode(label: Label, model: str) -> str:
-    """How the modes of an event are spelled; a fence has one. Under RA every atomic access has both."""
+    """How the modes of an event are spelled; a fence has one, and RA synchronises by every access."""
     modes = [mode.value for mode in (label.load_mode, label.store_mode) if mode is not None]
-    if model == "ra" and label.kind != "F" and not {Mode.SC.value, Mode.NA.value} & set(modes):
+    if MODELS[model].synchronises and label.kind != "F" and not {Mode.SC.value, Mode.NA.value} & set(modes):
         modes = [Mode.ACQ.value] * label.reads + [Mode.REL.value] * label.writes
     if label.load_mode is Mode.SC:
         return modes[0]
@@ -266,11 +259,11 @@ def _check_edges(shown: Sequence[Edge], graph: Graph, events: list[GraphEvent]) 
         "fr": (~graph.rf >> graph.mo.immediate()) - graph.id,
     }
     edges = [(_events_at(events, edge), edge.relation) for edge in shown]
-    _require(len(set(edges)) == len(edges), "an edge is listed twice")
+    require(len(set(edges)) == len(edges), "an edge is listed twice")
     possible = {(pair, name) for name, pairs in neighbours.items() for pair in pairs}
     needed = {(pair, name) for pair, name in possible if name == "po" or pair[0] in graph.atomics}
-    _require(set(edges) <= possible, f"not in the graph: {set(edges) - possible}")
-    _require(needed <= set(edges), f"edges are missing: {needed - set(edges)}")
+    require(set(edges) <= possible, f"not in the graph: {set(edges) - possible}")
+    require(needed <= set(edges), f"edges are missing: {needed - set(edges)}")
 
 
 def _check_cycle(cycle: Sequence[Edge], graph: Graph, events: list[GraphEvent]) -> None:
@@ -281,29 +274,41 @@ def _check_cycle(cycle: Sequence[Edge], graph: Graph, events: list[GraphEvent]) 
         "mo": atomic >> graph.mo,
         "fr": atomic >> graph.fr,
     }
-    _require(bool(cycle), "the cycle is empty")
-    for edge, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
-        _require(_events_at(events, edge) in relations[edge.relation], f"not in the graph: {edge}")
-        _require(edge.target == following.source, f"the cycle is broken after {edge}")
+    for edge in cycle:
+        require(_events_at(events, edge) in relations[edge.relation], f"not in the graph: {edge}")
+    require_closed(cycle)
 
 
 def _check_unordered(witness: Witness, hb: Relation[GraphEvent], events: list[GraphEvent]) -> None:
-    """What the last event learns from its predecessor does not count: that is old news."""
+    """What the last event learns from its predecessor, the stale write, does not count."""
     last = len(events) - 1
     unordered = tuple(
         edge
         for edge in witness.cycle
         if edge.relation != "po" and (edge.target == last or _events_at(events, edge) not in hb)
     )
-    _require(witness.unordered == unordered, f"the unordered edges are {unordered}")
+    require(witness.unordered == unordered, f"the unordered edges are {unordered}")
 
 
 def _events_at(events: list[GraphEvent], edge: Edge) -> tuple[GraphEvent, GraphEvent]:
     ends = (edge.source, edge.target)
-    _require(all(0 <= end < len(events) for end in ends), f"no such event: {edge}")
+    require(all(0 <= end < len(events) for end in ends), f"no such event: {edge}")
     return events[edge.source], events[edge.target]
 
 
-def _require(holds: bool, otherwise: str) -> None:
+def require_initial_writes(events: Sequence[Event], cells: Sequence[str], values: Sequence[int]) -> None:
+    for cell, (name, value) in enumerate(zip(cells, values, strict=True)):
+        shown = [(e.id, e.thread, e.kind, e.cell, e.read, e.written) for e in events[cell : cell + 1]]
+        expected = [(cell, None, "W", name, None, value)]
+        require(shown == expected, f"event {cell} is {shown}, not the initial write {expected}")
+
+
+def require_closed(cycle: Sequence[Edge]) -> None:
+    require(bool(cycle), "the cycle is empty")
+    for edge, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
+        require(edge.target == following.source, f"the cycle is broken after {edge}")
+
+
+def require(holds: bool, otherwise: str) -> None:
     if not holds:
         raise ReplayError(otherwise)

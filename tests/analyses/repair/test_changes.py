@@ -9,6 +9,7 @@ from fencepost.analyses.repair.changes import (
     DEFAULT_COSTS,
     Change,
     Kind,
+    Offered,
     Origin,
     apply,
     candidates,
@@ -16,7 +17,7 @@ from fencepost.analyses.repair.changes import (
     strengthened,
 )
 from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.analyses.repair.violation_replay import Offered, ReplayedViolation
+from fencepost.analyses.repair.violation_replay import ReplayedViolation
 from fencepost.engine.search import Limits, explore
 from fencepost.formats import tpl
 from fencepost.program import CellAccess, Instruction, Program, Store

@@ -23,7 +23,7 @@ A function that makes several threads is changed for all of them at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -77,6 +77,9 @@ _FENCE_MODES: dict[Kind, Mode] = {
 }
 
 
+Bits = int  # a set of changes: the sum of 1 << number
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change to the statement at `pc` of a function, or a fence on one `side` of it.
@@ -103,6 +106,23 @@ class Changed(NamedTuple):
 
     program: Program
     origins: tuple[tuple[Origin, ...], ...]
+
+
+class Offered:
+    """The changes that are offered for a program: numbered, and found by place."""
+
+    def __init__(self, program: Program, model: str, changes: Sequence[Change]) -> None:
+        self.program = program
+        self.model = model
+        self.changes = changes
+        self._at: dict[tuple[int, Origin], dict[Kind, Bits]] = {}
+        for number, change in enumerate(changes):
+            for thread in change.threads:
+                place = self._at.setdefault((thread, Origin(change.pc, change.side)), {})
+                place[change.kind] = 1 << number
+
+    def at(self, thread: int, origin: Origin) -> Mapping[Kind, Bits]:
+        return self._at.get((thread, origin), {})
 
 
 def kinds_for(model: str) -> tuple[Kind, ...]:

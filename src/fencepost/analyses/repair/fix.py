@@ -1,8 +1,7 @@
 """Repair: the cheapest changes that make a program robust against a memory model.
 
-What can be changed is in `changes`, the search in `repair`. Here are the check of a set of changes, which
-asks the engine and learns from its violations (`violation_replay`), and the answer: the changes as edits of
-the user's text, and the repaired program checked once more.
+What can be changed is in `changes`, whether a set of changes will do in `checks`, the search in `search`.
+Here is the answer: the changes as edits of the user's text, and the repaired program checked once more.
 """
 
 from __future__ import annotations
@@ -10,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from fencepost.analyses.repair.changes import Change, apply, candidates, kinds_for
-from fencepost.analyses.repair.checks import Checks, FixWatcher
+from fencepost.analyses.repair.changes import Change, Offered, apply, candidates, kinds_for
+from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
-from fencepost.analyses.repair.search import Fails, Found, Holds, Undecided, cheapest_repair
-from fencepost.analyses.repair.tso import TsoChecks
-from fencepost.analyses.repair.violation_replay import Offered, ReplayedViolation
-from fencepost.analyses.robustness import robust, search
-from fencepost.engine._native import Outcome
-from fencepost.engine.search import Limits, Watcher
+from fencepost.analyses.repair.search import Found, cheapest_repair
+from fencepost.engine.search import Limits
 from fencepost.memory_models import model_for
 from fencepost.program import Program
-from fencepost.verdicts import Answer, RobustnessAnswer, Unknown
+from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
     Edit,
     FixAnswer,
@@ -66,7 +61,7 @@ def fix(
     if model == "tso":
         checks = TsoChecks(offered, criterion, limits, prices, watcher)
     else:
-        checks = _RobustnessChecks(offered, limits, prices, watcher)
+        checks = RobustnessChecks(offered, limits, prices, watcher)
     answers = _Answers(offered, criterion, prices, checks)
     first = checks.answer(program)
     if first.holds is not False:
@@ -82,39 +77,6 @@ def fix(
     return answers.of_search(found, find_all=find_all)
 
 
-class _RobustnessChecks(Checks):
-    """Is the program robust with the changes? Learns from each violation (`violation_replay`)."""
-
-    def __init__(self, offered: Offered, limits: Limits, prices: Prices, watcher: FixWatcher | None) -> None:
-        super().__init__(limits, prices, watcher)
-        self._offered = offered
-        self._violations: list[ReplayedViolation] = []
-
-    def __call__(self, chosen: frozenset[int]) -> Holds | Fails | Undecided:
-        for violation in self._violations:
-            known = violation.conflicts(chosen)
-            if known:
-                return Fails(tuple(known))
-        if self._stopped:
-            return Undecided("the search was interrupted", interrupted=True)
-        changed = apply(self._offered.program, (self._offered.changes[number] for number in chosen))
-        limits = self._limits_left()
-        result = search(changed.program, self._offered.model, limits, watcher=self._watch)
-        self._count(result)
-        match result.outcome:
-            case Outcome.COMPLETE:
-                return Holds()
-            case Outcome.VIOLATION:
-                assert result.violation is not None
-                self._violations.append(ReplayedViolation(self._offered, chosen, changed, result.violation))
-                return Fails(tuple(self._violations[-1].conflicts(chosen)))
-            case _:
-                return self._undecided(changed.program, result, limits)
-
-    def ask(self, program: Program, limits: Limits, watcher: Watcher) -> RobustnessAnswer:
-        return robust(program, self._offered.model, limits=limits, watcher=watcher)
-
-
 class _Answers:
     """From what was found to what the user gets."""
 
@@ -127,7 +89,7 @@ class _Answers:
         self._checks = checks
 
     def without_search(self, first: Answer) -> FixAnswer:
-        """The answer if nothing is to be repaired, or if nobody knows whether anything is."""
+        """The answer if there is nothing to repair, or if the first check came to no answer."""
         common = self._common(first)
         if isinstance(first, Unknown):
             return RepairUnknown(

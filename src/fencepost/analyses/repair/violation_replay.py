@@ -3,13 +3,13 @@
 The engine found a run under sequential consistency and an access that can leave it there. The same run, with
 more or fewer changes made to the program, is still a run of the changed program: changes add fences and
 strengthen accesses, but no value depends on them. Whether the access can still leave sequential consistency
-is found by going through the run once, with the rules of design.md (sections 3 and 7) for the one cell x of
-that access:
+is found by going through the run once, with the rules of `models.rules` over the places in modification order
+of the one cell x of that access:
 
-    stale part   the newest write to x that thread or message may not overlook, as a place in modification
-                 order: C, A and R per thread, W per cell. More changes, more is known.
-    hbsc part    whether thread or message comes after the newest write to x in hbsc: VSC per thread, MSC and
-                 WSC per cell. Of all changes only SC fences add to it, being RMWs of one more cell.
+    stale part   the newest write to x that a thread or message may not overlook (`Views`). More changes, more
+                 is known.
+    hbsc part    the newest write to x that a thread or message comes after in hbsc (`ScViews`). Of all
+                 changes only SC fences add to it, being RMWs of one more cell.
 
 So if the violation is there with the SC fences `needed` for its hbsc part, and with the changes `harmless`
 for its stale part, then it is there for each choice of changes in between. Hence each repair contains a
@@ -25,13 +25,15 @@ has executed stays where it was.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fencepost.analyses.repair.changes import Change, Changed, Kind, Origin
+from fencepost.analyses.repair.changes import Bits, Changed, Offered, Origin
 from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.engine._native import Event, EventKind, Violation
+from fencepost.memory_models import MODELS
+from fencepost.models.rules import ScViews, Views
 from fencepost.program import (
     BlockingCompareExchange,
     CellAccess,
@@ -48,19 +50,16 @@ MOST_CONFLICTS = 8  # to learn from one violation
 MOST_ATTEMPTS = 48  # to find another one
 _FENCE_CELL = -1
 
-# A set of changes is the sum of 1 << number.
-_Bits = int
-
 
 class _When(NamedTuple):
     """The changes made, by when their fences are executed; whatever is not an SC fence is `late`."""
 
-    as_run: _Bits
-    early: _Bits = 0
-    late: _Bits = 0
+    as_run: Bits
+    early: Bits = 0
+    late: Bits = 0
 
     @property
-    def all(self) -> _Bits:
+    def all(self) -> Bits:
         return self.as_run | self.early | self.late
 
 
@@ -75,9 +74,9 @@ class _Access:
     written: int
     acquire: bool
     release: bool
-    more_acquire: _Bits = 0
-    more_release: _Bits = 0
-    exchange: _Bits = 0
+    more_acquire: Bits = 0
+    more_release: Bits = 0
+    exchange: Bits = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +90,13 @@ class _NewFence:
     """Where new fences may be executed, at one of the times of `_When`."""
 
     thread: int
-    sc: _Bits
-    acquire: _Bits = 0
-    release: _Bits = 0
+    sc: Bits
+    acquire: Bits = 0
+    release: Bits = 0
     time: int = 0  # index into _When
 
 
 _Step = _Access | _OldFence | _NewFence
-
-
-class Offered:
-    """The changes that are offered for a program: numbered, and found by place."""
-
-    def __init__(self, program: Program, model: str, changes: Sequence[Change]) -> None:
-        self.program = program
-        self.model = model
-        self.changes = changes
-        self._at: dict[tuple[int, Origin], dict[Kind, _Bits]] = {}
-        for number, change in enumerate(changes):
-            for thread in change.threads:
-                place = self._at.setdefault((thread, Origin(change.pc, change.side)), {})
-                place[change.kind] = 1 << number
-
-    def at(self, thread: int, origin: Origin) -> Mapping[Kind, _Bits]:
-        return self._at.get((thread, origin), {})
 
 
 class ReplayedViolation:
@@ -157,7 +139,7 @@ class ReplayedViolation:
                 break
         return [Conflict(add, drop) for add in found]
 
-    def _when(self, chosen: _Bits) -> _When | None:
+    def _when(self, chosen: Bits) -> _When | None:
         """When to execute the fences of `chosen` so that the stale part is there; None if it is not seen."""
         as_run = chosen & self._executed
         new = chosen & self._sc_fences & ~self._executed
@@ -167,7 +149,7 @@ class ReplayedViolation:
                 return when
         return None
 
-    def _needed(self, fences: _Bits) -> _Bits | None:
+    def _needed(self, fences: Bits) -> Bits | None:
         """A smallest set of SC fences that the hbsc part needs; None if it is not there with all of them."""
         if self._is_aware(0):
             return 0
@@ -204,8 +186,8 @@ class ReplayedViolation:
         early = when._replace(early=when.early | bit)
         return early if bit & self._sc_fences and self._is_stale(early) else None
 
-    def _relevant_changes(self) -> _Bits:
-        """The changes that the run comes by."""
+    def _relevant_changes(self) -> Bits:
+        """The changes at places that the run passes."""
         relevant = 0
         for step in self._steps:
             if isinstance(step, _Access):
@@ -216,30 +198,31 @@ class ReplayedViolation:
 
     def _is_stale(self, when: _When) -> bool:
         """Whether the last access can still read, or come right after, an older write to its cell."""
-        known = _Known(self._cell, self._offered.model == "ra")
+        known = _Known(self._cell, MODELS[self._offered.model].synchronises)
         for step in self._steps:
             known.take(step, when)
-        return self._access.can_be_stale(self._values, known.exchanged, known.current[self._thread])
+        return self._access.can_be_stale(self._values, known.exchanged, known.of_thread(self._thread))
 
-    def _is_aware(self, fences: _Bits) -> bool:
+    def _is_aware(self, fences: Bits) -> bool:
         """Whether the last access comes after the newest write to its cell, with just these new fences."""
         after = _AfterNewest(self._cell)
         for step in self._steps:
             after.take(step, fences)
-        return after.threads[self._thread]
+        return after.holds(self._thread)
 
 
 class _Known:
-    """The newest write to one cell that may not be overlooked, by whom; 0 is the initial write."""
+    """The newest write to one cell that may not be overlooked, as a place in modification order."""
 
-    def __init__(self, cell: int, all_synchronise: bool) -> None:
+    def __init__(self, cell: int, synchronises: bool) -> None:
         self._cell = cell
-        self._all_synchronise = all_synchronise
-        self.current: dict[int, int] = defaultdict(int)
-        self._acquire: dict[int, int] = defaultdict(int)
-        self._release: dict[int, int] = defaultdict(int)
-        self._message: dict[int, int] = defaultdict(int)
+        self._synchronises = synchronises
+        self._views = Views(0, max)
+        self._message: dict[int, int] = defaultdict(int)  # of the newest write to each cell
         self.exchanged = [False]  # of each write to the cell, whether it is an RMW
+
+    def of_thread(self, t: int) -> int:
+        return self._views.current[t]
 
     def take(self, step: _Step, when: _When) -> None:
         match step:
@@ -255,72 +238,55 @@ class _Known:
                     thread, sc=bool(sc & made), acquire=bool(acquire & made), release=bool(release & made)
                 )
 
-    def _access(self, step: _Access, made: _Bits) -> None:
-        t, x = step.thread, step.cell
+    def _access(self, step: _Access, made: Bits) -> None:
+        t, x, message = step.thread, step.cell, self._message[step.cell]
         is_rmw = step.writes and (step.reads or bool(step.exchange & made))
         if step.reads or is_rmw:
-            acquire = step.acquire or step.more_acquire & made or self._all_synchronise
-            self._read(t, x, bool(acquire))
+            acquire = step.acquire or step.more_acquire & made or self._synchronises
+            self._views.read(t, message, self._newest(x), acquire=bool(acquire))
         if step.writes:
-            release = step.release or step.more_release & made or self._all_synchronise
-            self._write(t, x, bool(release), is_rmw)
+            release = step.release or step.more_release & made or self._synchronises
+            if x == self._cell:
+                self.exchanged.append(is_rmw)
+            self._message[x] = self._views.write(
+                t, self._newest(x), release=bool(release), replaced=message if is_rmw else None
+            )
 
     def _fence(self, t: int, *, sc: bool, acquire: bool, release: bool) -> None:
-        if sc or acquire:
-            self.current[t] = max(self.current[t], self._acquire[t])
         if sc:
-            self._read(t, _FENCE_CELL, acquire=True)
-            self._write(t, _FENCE_CELL, release=True, is_rmw=True)
-        if sc or release:
-            self._release[t] = self.current[t]
-
-    def _read(self, t: int, x: int, acquire: bool) -> None:
-        self._acquire[t] = max(self._acquire[t], self._message[x])
+            self._message[_FENCE_CELL] = self._views.sc_fence(t, self._message[_FENCE_CELL], 0, 0)
+            return
         if acquire:
-            self.current[t] = max(self.current[t], self._message[x])
-        if x == self._cell:
-            self.current[t] = self._acquire[t] = len(self.exchanged) - 1
+            self._views.acquire_fence(t)
+        if release:
+            self._views.release_fence(t)
 
-    def _write(self, t: int, x: int, release: bool, is_rmw: bool) -> None:
-        message = self.current[t] if release else self._release[t]
-        if is_rmw:
-            message = max(message, self._message[x])
-        if x == self._cell:
-            self.exchanged.append(is_rmw)
-            message = self.current[t] = self._acquire[t] = len(self.exchanged) - 1
-        self._message[x] = message
+    def _newest(self, x: int) -> int:
+        return len(self.exchanged) - 1 if x == self._cell else 0
 
 
 class _AfterNewest:
-    """Who comes after the newest write to one cell in hbsc."""
+    """The newest write to one cell that threads come after in hbsc, as a place in modification order."""
 
     def __init__(self, cell: int) -> None:
         self._cell = cell
-        self.threads: dict[int, bool] = defaultdict(lambda: True)
-        self._accesses: dict[int, bool] = defaultdict(bool, {cell: True})  # MSC
-        self._write: dict[int, bool] = defaultdict(bool, {cell: True})  # WSC
+        self._views = ScViews(0, max)
+        self._newest = 0
 
-    def take(self, step: _Step, fences: _Bits) -> None:
+    def holds(self, t: int) -> bool:
+        return self._views.current[t] == self._newest
+
+    def take(self, step: _Step, fences: Bits) -> None:
         match step:
             case _Access(thread, cell, _, True):
-                self._written(thread, cell)
+                self._newest += cell == self._cell
+                self._views.write(thread, cell, self._newest if cell == self._cell else 0)
             case _Access(thread, cell):
-                before = self.threads[thread]
-                self.threads[thread] = before or self._write[cell]
-                self._accesses[cell] = self._accesses[cell] or before
+                self._views.read(thread, cell)
             case _OldFence(thread, Mode.SC):
-                self._written(thread, _FENCE_CELL)
+                self._views.write(thread, _FENCE_CELL, 0)
             case _NewFence(thread, sc, time=0) if sc & fences:
-                self._written(thread, _FENCE_CELL)
-
-    def _written(self, t: int, x: int) -> None:
-        after = self.threads[t] or self._accesses[x]
-        if x == self._cell:
-            after = True
-            self.threads = defaultdict(bool)
-            self._accesses = defaultdict(bool)
-            self._write = defaultdict(bool)
-        self.threads[t] = self._accesses[x] = self._write[x] = after
+                self._views.write(thread, _FENCE_CELL, 0)
 
 
 class _StaleLabel:
@@ -441,11 +407,11 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
     )
 
 
-def _bits(numbers: Iterator[int] | frozenset[int]) -> _Bits:
+def _bits(numbers: Iterator[int] | frozenset[int]) -> Bits:
     return sum(1 << number for number in numbers)
 
 
-def _numbers(bits: _Bits) -> Iterator[int]:
+def _numbers(bits: Bits) -> Iterator[int]:
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

@@ -8,16 +8,14 @@ is no witness. Marks at labels are left out of what the user sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from fencepost.analyses.safety.bad_states import FAILED
-from fencepost.analyses.witness import joined, shortest_path
 from fencepost.engine import _native
 from fencepost.engine._native import LabelKind
-from fencepost.engine.search import initial_events, make_event
+from fencepost.engine.decode import initial_events, make_event
 from fencepost.models import op_sra
 from fencepost.models.graphs import Graph
 from fencepost.models.sra import SraLts
@@ -28,6 +26,7 @@ from fencepost.program.properties import MARK_LOCATION, MARK_REGISTER, Marked, P
 from fencepost.program.spelling import format_instruction
 from fencepost.static.liveness import live_registers, registers_read
 from fencepost.verdicts import BadState, Edge, Event, Place, SafetyWitness
+from fencepost.verdicts.graph import edges_between, joined, outgoing, read_in_order, shortest_path
 
 _KINDS: dict[LabelKind, Literal["R", "W", "RMW"]] = {
     LabelKind.SILENT: "R",
@@ -225,7 +224,7 @@ def _is_bad_end(run: _Run) -> bool:
 
 
 def _final(run: _Run) -> BadState:
-    """All threads have ended; told are the registers and cells that the condition names."""
+    """The bad state where all threads have ended: the registers and cells that the condition names."""
     program = run.program
     assert program.condition is not None
     named = list(atoms(program.condition.formula))
@@ -291,7 +290,8 @@ def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> 
         events.append(
             make_event(program, model, new, step.thread, pc, kind=kind, cell=cell, read=read, written=written)
         )
-    edges = tuple(_edges(events, source))
+    _, orders = read_in_order(events)
+    edges = tuple(edges_between(events, source, orders))
     return SafetyWitness(
         threads=tuple(thread.name for thread in program.threads),
         events=tuple(events),
@@ -301,53 +301,13 @@ def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> 
     )
 
 
-def _edges(events: Sequence[Event], source: dict[int, int]) -> Iterator[Edge]:
-    """As `Witness` describes them; each write is the last of its cell when it happens."""
-    last_of_thread: dict[int, int] = {}
-    order: dict[str, list[int]] = {}
-    for event in events:
-        if event.thread is not None:
-            if event.thread in last_of_thread:
-                yield Edge(last_of_thread[event.thread], event.id, "po")
-            last_of_thread[event.thread] = event.id
-        if event.id in source:
-            yield Edge(source[event.id], event.id, "rf")
-        if event.written is not None:
-            order.setdefault(event.cell, []).append(event.id)
-    successor = {older: newer for writes in order.values() for older, newer in pairwise(writes)}
-    yield from (Edge(older, newer, "mo") for older, newer in successor.items())
-    for read, write in source.items():
-        if write in successor and successor[write] != read:
-            yield Edge(read, successor[write], "fr")
-
-
 def _cycle(edges: Sequence[Edge]) -> tuple[Edge, ...]:
     """A shortest cycle, none if there is none."""
-    outgoing: dict[int, list[Edge]] = {}
-    for edge in edges:
-        outgoing.setdefault(edge.source, []).append(edge)
+    leaving = outgoing(edges)
     best: list[Edge] | None = None
     for edge in edges:
-        # A cycle has an edge that goes back in the run, and only fr edges do.
-        if (
-            edge.relation == "fr"
-            and edge.target < edge.source
-            and _reaches(outgoing, edge.target, edge.source)
-        ):
-            path = shortest_path(outgoing, edge.target, edge.source)
-            if best is None or len(path) + 1 < len(best):
+        if edge.relation == "fr" and edge.target < edge.source:  # only such edges go back in the run
+            path = shortest_path(leaving, edge.target, edge.source)
+            if path is not None and (best is None or len(path) + 1 < len(best)):
                 best = [edge, *path]
-    return () if best is None else tuple(joined(best))
-
-
-def _reaches(outgoing: dict[int, list[Edge]], start: int, end: int) -> bool:
-    seen, open_ = {start}, [start]
-    while open_:
-        event = open_.pop()
-        if event == end:
-            return True
-        for edge in outgoing.get(event, ()):
-            if edge.target not in seen:
-                seen.add(edge.target)
-                open_.append(edge.target)
-    return False
+    return () if best is None else joined(best)

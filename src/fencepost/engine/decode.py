@@ -1,0 +1,155 @@
+"""From the runs of the native engine to `Event`s with names and source positions.
+
+The engine works on numbers: of threads, cells and instructions. Races and failing assertions are decoded here
+too; a witness of more than a run is built in `analyses/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fencepost.engine import _native
+from fencepost.engine._native import EventKind, FailureKind
+from fencepost.memory_models import MODELS
+from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
+from fencepost.program.spelling import format_instruction
+from fencepost.static.liveness import registers_read
+from fencepost.verdicts import Assertion, Event, Race, Run
+from fencepost.verdicts.graph import FENCE_CELL
+
+_KINDS: dict[EventKind, str] = {
+    EventKind.READ: "R",
+    EventKind.WRITE: "W",
+    EventKind.READ_MODIFY_WRITE: "RMW",
+    EventKind.FENCE: "F",
+}
+
+_FAILURES: dict[FailureKind, str] = {
+    FailureKind.ASSERTION: "assertion",
+    FailureKind.DIVISION_BY_ZERO: "division-by-zero",
+    FailureKind.INDEX_OUT_OF_RANGE: "index-out-of-range",
+}
+
+
+def initial_events(program: Program) -> list[Event]:
+    """The initial writes: one per cell, and one for the cell of SC fences where there are any."""
+    cells = list(zip(program.cells, program.initial_memory, strict=True))
+    if program.has_sc_fence:
+        cells.append((FENCE_CELL, 0))
+    return [
+        Event(id=number, thread=None, kind="W", cell=name, written=value)
+        for number, (name, value) in enumerate(cells)
+    ]
+
+
+def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> list[Event]:
+    """The initial writes and the events of the run."""
+    events = initial_events(program)
+    for event in run:
+        events.append(_decode_event(program, model, len(events), event))
+    return events
+
+
+def _decode_event(program: Program, model: str, number: int, event: _native.Event) -> Event:
+    kind = _KINDS[event.kind]
+    weak_fence = event.cell > len(program.cells)
+    return make_event(
+        program,
+        model,
+        number,
+        event.thread,
+        event.pc,
+        kind=kind,
+        cell=event.cell,
+        read=None if kind == "W" or weak_fence else event.read,
+        written=None if kind == "R" or weak_fence else event.written,
+    )
+
+
+def make_event(
+    program: Program,
+    model: str,
+    number: int,
+    thread: int,
+    pc: int,
+    *,
+    kind: str,
+    cell: int,
+    read: int | None,
+    written: int | None,
+) -> Event:
+    """An event of the instruction at `pc` of a thread."""
+    instruction = program.threads[thread].code[pc]
+    return Event(
+        id=number,
+        thread=thread,
+        kind=kind,  # type: ignore[arg-type]
+        cell=_cell_name(program, cell),
+        read=read,
+        written=written,
+        mode=_mode(instruction, model, kind),
+        line=instruction.at.line,
+        column=instruction.at.column,
+        text=format_instruction(instruction),
+    )
+
+
+def _cell_name(program: Program, cell: int) -> str:
+    """The cell after the last one is that of SC fences; other fences have none."""
+    return (*program.cells, FENCE_CELL)[cell] if cell <= len(program.cells) else ""
+
+
+def _mode(instruction: Instruction, model: str, kind: str) -> str:
+    """How the access orders under the model."""
+    if isinstance(instruction, Fence):
+        return instruction.mode.value
+    assert isinstance(instruction, CellAccess)
+    load_mode, store_mode = access_modes(instruction)
+    if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
+        load_mode, store_mode = Mode.ACQ, Mode.REL
+    modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
+    return ",".join(mode.value for mode in modes if mode is not None)
+
+
+def decode_race(program: Program, model: str, result: _native.Result) -> Race | None:
+    if result.race is None:
+        return None
+    events = decode_run(program, model, result.race.run)
+    second = events[-1]
+    first = len(events) - 2
+    earlier = result.race.earlier
+    if earlier is not None:
+        conflicting = (
+            event.id
+            for event in reversed(events[:-1])
+            if event.cell == second.cell
+            and (event.written is not None if earlier.write else event.thread == earlier.thread)
+        )
+        first = next(conflicting)
+    return Race(cell=second.cell, first=first, second=second.id, run=_run(program, events))
+
+
+def decode_failure(program: Program, model: str, result: _native.Result) -> Assertion | None:
+    """The assertion failure, division by zero, or bad index that the search met first."""
+    if result.failure is None:
+        return None
+    failure = result.failure.failure
+    thread = program.threads[failure.thread]
+    instruction = thread.code[failure.pc]
+    return Assertion(
+        kind=_FAILURES[failure.kind],  # type: ignore[arg-type]
+        thread=failure.thread,
+        line=instruction.at.line,
+        column=instruction.at.column,
+        text=format_instruction(instruction),
+        registers={
+            name: value
+            for name, value in zip(thread.registers, failure.registers, strict=True)
+            if name in registers_read(instruction)
+        },
+        run=_run(program, decode_run(program, model, result.failure.run)),
+    )
+
+
+def _run(program: Program, events: list[Event]) -> Run:
+    return Run(threads=tuple(thread.name for thread in program.threads), events=tuple(events))
