@@ -10,8 +10,11 @@ Names are imported when first used, so that `import fencepost` costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from fencepost import notebook
 
 if TYPE_CHECKING:
     from fencepost.analyses.repair.fix import fix
@@ -124,3 +127,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _from_reports(name: str) -> Callable[[object], str]:
+    """A function of `report.html.notebook`, which is imported when it is called."""
+
+    def rendered(value: object) -> str:
+        html: str = getattr(import_module("fencepost.report.html.notebook"), name)(value)
+        return html
+
+    return rendered
+
+
+notebook.answer_html = _from_reports("answer_html")
+notebook.program_html = _from_reports("program_html")
+notebook.witness_svg = _from_reports("witness_svg")

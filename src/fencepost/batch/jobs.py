@@ -16,28 +16,18 @@ from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
 from fencepost.memory_models import Engine
 from fencepost.program import Program
-from fencepost.verdicts import (
-    PersistenceAnswer,
-    RobustnessAnswer,
-    SafetyAnswer,
-    Stats,
-    Unknown,
-    WriteRaceAnswer,
-)
+from fencepost.verdicts import Question as QuestionName
+from fencepost.verdicts import StaticAnswer, Stats, Unknown
 
 if TYPE_CHECKING:
     from fencepost.batch.executors import Executor
     from fencepost.program.properties import Property
 
 
-AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
-
-
 class Question(NamedTuple):
-    """What is asked: "robust", "persist", "verify" or "races", against which model, by which criterion
-    (`Answer.criterion`)."""
+    """What is asked, against which model, by which criterion (`Answer.criterion`)."""
 
-    name: str = "robust"
+    name: QuestionName = "robust"
     model: str = "ra"
     criterion: str = "robust"
 
@@ -82,11 +72,11 @@ class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str
-    answer: AnyAnswer | None = None
+    answer: StaticAnswer | None = None
     error: InputError | None = None
 
     @property
-    def required_answer(self) -> AnyAnswer:
+    def required_answer(self) -> StaticAnswer:
         assert self.answer is not None
         return self.answer
 
@@ -176,7 +166,7 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
         return Outcome(job.file, error=error)
 
 
-def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     match job.question.name:
         case "persist":
             from fencepost.analyses.tso import persist
@@ -192,7 +182,7 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
             return _robustness_answer(job, program, watcher)
 
 
-def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     from fencepost.analyses.robustness import robust
 
     return robust(
@@ -206,7 +196,7 @@ def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> A
     )
 
 
-def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     from fencepost.analyses.safety.portfolio import verify
     from fencepost.formats.properties import both, given_property, stated_property
 
@@ -225,7 +215,7 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAn
     )
 
 
-def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
+def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> StaticAnswer:
     """The answer of the backward search; if it is safe, its certificate is written."""
     from fencepost.analyses.safety.portfolio import certify
     from fencepost.certificates import encode

@@ -17,8 +17,7 @@ import msgspec
 from fencepost.report.cycle import unrolled
 from fencepost.report.labels import source
 from fencepost.report.naming import in_turn, quoted, statement, thread
-from fencepost.report.roles import AnyWitness
-from fencepost.verdicts import Edge, Event, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import AnyWitness, Edge, Event, SafetyWitness, TsoWitness, Witness
 
 FENCES = {
     True: "a fence (`fence;` in TPL, `mfence` on x86)",

@@ -7,8 +7,8 @@ from the write that goes unseen, and ends with the access that does not see it.
 
 from __future__ import annotations
 
-from fencepost.report.roles import AnyWitness, closing, roles
-from fencepost.verdicts import Edge, SafetyWitness
+from fencepost.report.roles import closing, roles
+from fencepost.verdicts import AnyWitness, Edge, SafetyWitness
 
 
 def told(witness: AnyWitness) -> tuple[Edge, ...]:

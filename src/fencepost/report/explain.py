@@ -14,8 +14,8 @@ from fencepost.report.advice import reason
 from fencepost.report.labels import is_wait, source
 from fencepost.report.naming import at, named, quoted, statement, thread
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness
 from fencepost.verdicts import (
+    AnyWitness,
     Assertion,
     Edge,
     Event,

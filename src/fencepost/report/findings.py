@@ -16,8 +16,18 @@ from fencepost.report import cycle, explain
 from fencepost.report.advice import Repair, repairs
 from fencepost.report.labels import source, thread_name
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, buffered, roles
-from fencepost.verdicts import Answer, Assertion, Event, Race, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.report.roles import buffered, roles
+from fencepost.verdicts import (
+    Answer,
+    AnyWitness,
+    Assertion,
+    Event,
+    Race,
+    Run,
+    SafetyWitness,
+    TsoWitness,
+    Witness,
+)
 
 # What the parts that events play are called.
 _PARTS = {

@@ -19,8 +19,8 @@ from fencepost.program import Program
 from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
-from fencepost.report.roles import AnyWitness, buffered
-from fencepost.verdicts import Event, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.report.roles import buffered
+from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
 
 LONGEST = 2000  # accesses; what is longer is not played
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fencepost.verdicts import SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import AnyWitness, SafetyWitness, TsoWitness
 
-AnyWitness = Witness | TsoWitness | SafetyWitness
 Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
 
 

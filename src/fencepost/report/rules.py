@@ -10,8 +10,7 @@ from __future__ import annotations
 from fencepost.report import explain
 from fencepost.report.naming import named, thread
 from fencepost.report.picture.layout import Arrow, Gap
-from fencepost.report.roles import AnyWitness
-from fencepost.verdicts import Edge, SafetyWitness, TsoWitness
+from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
 
 RELATIONS = {
     "po": "program order",

@@ -1,10 +1,9 @@
-"""The answers to `run`: frozen values with one JSON form, as in `fencepost.verdicts`.
+"""The answers to `run`.
 
-The verdict is about the runs that were made: `not-robust` if an access was found in them that can leave
-sequential consistency, `not-seen` if all of them came to their end without one, which proves nothing about
-other runs, and `unknown` if none was found and some did not come to their end. Data races and deadlocks are
-findings too, whatever the verdict. `docs/run.md` documents the
-JSON form.
+The verdict is about the runs that were made. It is `not-robust` if an access in them can leave sequential
+consistency, `not-seen` if all of them ended without such an access (which proves nothing about other runs),
+and `unknown` if there was none but some run did not end. Data races and deadlocks are findings too, whatever
+the verdict.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts import Answer
+from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
 
@@ -123,7 +122,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
 
 
-class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
+class RunAnswer(Answer, frozen=True, kw_only=True):
     """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
 
     In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
@@ -131,6 +130,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
     counts findings that a suppression hides.
     """
 
+    question: Literal["run"]
     command: tuple[str, ...]
     runs: int
     schedule: Schedule
@@ -152,24 +152,17 @@ class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):
-    @property
-    def holds(self) -> bool:
-        return False
+    holds = False
 
 
 class NotSeen(RunAnswer, frozen=True, kw_only=True, tag="not-seen"):
-    @property
-    def holds(self) -> bool:
-        return True
+    holds = True
 
 
 class RunsUnknown(RunAnswer, frozen=True, kw_only=True, tag="unknown"):
+    holds = None
     why: str
     interrupted: bool = False
-
-    @property
-    def holds(self) -> None:
-        return None
 
 
 AnyRunAnswer = SeenNotRobust | NotSeen | RunsUnknown

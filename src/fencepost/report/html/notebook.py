@@ -17,10 +17,10 @@ from fencepost.report.html.page import prose
 from fencepost.report.labels import arrival, outcome, source, thread_name, verdict
 from fencepost.report.picture import svg
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, buffered
+from fencepost.report.roles import buffered
 from fencepost.report.text import answer as text
 from fencepost.report.text.repair import edit_words
-from fencepost.verdicts import Answer, Event, Run, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
 _BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}

@@ -27,10 +27,10 @@ from fencepost.report.labels import arrival, outcome, source, thread_name, verdi
 from fencepost.report.picture import svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, roles
+from fencepost.report.roles import roles
 from fencepost.report.text import repair as repair_text
 from fencepost.report.text.answer import stats_line
-from fencepost.verdicts import Answer, Event, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
 from fencepost.verdicts.repair import FixAnswer
 
 GRAPH = "fp-graph"  # the prefix of the picture

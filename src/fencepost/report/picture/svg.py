@@ -19,8 +19,8 @@ from fencepost.report.picture import layout
 from fencepost.report.picture.layout import Arrow, Box, Gap, Lane, Layout
 from fencepost.report.picture.routes import HEAD, Route, Router
 from fencepost.report.printable import clip, paragraph, printable
-from fencepost.report.roles import AnyWitness, buffered, roles
-from fencepost.verdicts import Event
+from fencepost.report.roles import buffered, roles
+from fencepost.verdicts import AnyWitness, Event
 
 _TEXT_CHAR = 6.7  # a generous mean width of a character of the sentences
 _SMALL_CHAR = 6.0

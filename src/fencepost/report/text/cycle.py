@@ -12,10 +12,9 @@ from fencepost.report.advice import FENCES, Repair
 from fencepost.report.labels import source, thread_name
 from fencepost.report.naming import in_turn, quoted
 from fencepost.report.printable import clip, columns, pad
-from fencepost.report.roles import AnyWitness
 from fencepost.report.text import run as run_text
 from fencepost.report.text.page import INDENT, Page
-from fencepost.verdicts import Edge, Event, TsoWitness
+from fencepost.verdicts import AnyWitness, Edge, Event, TsoWitness
 
 _STEP_WORDS = {
     "po": "comes before",
