@@ -43,7 +43,9 @@ def test_text_with_colours():
 
 
 def test_verbose_text():
-    assert_matches("text/iriw-verbose.txt", text.render(ANSWERS["iriw"], color=False, width=100, verbose=True))
+    assert_matches(
+        "text/iriw-verbose.txt", text.render(ANSWERS["iriw"], color=False, width=100, verbose=True)
+    )
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -16,7 +16,7 @@ from fencepost.cli.console import (
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     EXIT_WRONG_INPUT,
-    guarded,
+    exit_on_input_error,
     print_error,
     progress_line,
     say,
@@ -52,7 +52,7 @@ def answer_files(
     """Do the job for each file, print what comes of it, and exit."""
     from fencepost.batch.jobs import files_in, run_jobs
 
-    paths = guarded(lambda: files_in(files))
+    paths = exit_on_input_error(lambda: files_in(files))
     for option, file in (("--svg", printing.svg), ("--html", printing.html)):
         if file is not None and len(paths) != 1:
             from click import UsageError
@@ -60,7 +60,7 @@ def answer_files(
             raise UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
     jobs = [job(path) for path in paths]
-    whole = guarded(lambda: run_jobs(jobs, where, progress_line(len(paths))))
+    whole = exit_on_input_error(lambda: run_jobs(jobs, where, progress_line(len(paths))))
     print_answers(whole, known, jobs[0].reading, printing)
 
 
@@ -148,7 +148,7 @@ def write_html(answer: Answer, reading: Reading, path: Path) -> None:
     from fencepost.formats import load_as
     from fencepost.report.html.page import page
 
-    _write(path, page(answer, guarded(lambda: load_as(answer.file, reading))), "page")
+    _write(path, page(answer, exit_on_input_error(lambda: load_as(answer.file, reading))), "page")
 
 
 def _write(path: Path, text: str, what: str) -> None:

@@ -20,7 +20,7 @@ assertion was found), 2 wrong input or usage, 3 undecided within the limits.
 """
 
 
-def guarded(action: Callable[[], Any]) -> Any:
+def exit_on_input_error(action: Callable[[], Any]) -> Any:
     """Do what can meet wrong input, or miss something; say what is wrong and exit with 2."""
     from fencepost.errors import InputError, UnavailableError
 

@@ -13,7 +13,7 @@ from fencepost.cli.console import (
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     EXIT_WRONG_INPUT,
-    guarded,
+    exit_on_input_error,
     say,
 )
 
@@ -30,7 +30,7 @@ def known_findings(baseline: Path | None) -> frozenset[str]:
         return frozenset()
     from fencepost.report.export.baseline import read
 
-    known: frozenset[str] = guarded(lambda: read(baseline))
+    known: frozenset[str] = exit_on_input_error(lambda: read(baseline))
     return known
 
 

@@ -23,7 +23,7 @@ _FLAGS = {
 
 def main() -> None:
     gc.set_threshold(100_000)  # a small question is answered before there is anything to collect
-    code = answered(sys.argv[1:])
+    code = try_fast_path(sys.argv[1:])
     if code is not None:
         os._exit(code)  # all is written; to take the interpreter apart is work for nobody
     from fencepost.cli.main import main as commands
@@ -31,7 +31,7 @@ def main() -> None:
     commands()
 
 
-def answered(words: Sequence[str]) -> int | None:
+def try_fast_path(words: Sequence[str]) -> int | None:
     """The exit code if the words are a plain question, which is answered; else None, and nothing is done."""
     if words[:1] != ["robust"]:
         return None

@@ -1,8 +1,8 @@
-"""Which events of a witness matter, and in which order its cycle is told.
+"""Which events of a witness matter, and in which order its cycle is shown.
 
-The cycle of a witness goes from neighbour to neighbour. A reader follows it more easily without the stops
-where nothing changes: po and mo are transitive, so a path along one of them is told as one step. It is told
-from the write that goes unseen, and ends with the access that does not see it.
+The cycle of a witness goes from neighbour to neighbour. It is easier to follow condensed: po and mo are
+transitive, so a path along one of them becomes one step. It starts with the write that is not seen and ends
+with the access that does not see it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from fencepost.report.roles import closing, roles
 from fencepost.verdicts import AnyWitness, Edge, SafetyWitness
 
 
-def told(witness: AnyWitness) -> tuple[Edge, ...]:
-    """The cycle from its first write on, without the stops along po and along mo."""
+def condensed(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The cycle with each path along po or along mo as one step."""
     steps: list[Edge] = []
     for edge in unrolled(witness):
         goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
@@ -32,8 +32,8 @@ def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:
 
 
 def key_events(witness: AnyWitness) -> set[int]:
-    """What the story is about: the ends of its steps, and the events with a role."""
-    ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
+    """The ends of the condensed cycle's steps, and the events that play a part."""
+    ends = {end for edge in condensed(witness) for end in (edge.source, edge.target)}
     if isinstance(witness, SafetyWitness):  # and where each thread stands at the end
         last = {event.thread: event.id for event in witness.events if event.thread is not None}
         ends |= set(last.values())

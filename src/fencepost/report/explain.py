@@ -51,7 +51,7 @@ def claim(witness: AnyWitness) -> str:
 
 def explain_cycle(witness: AnyWitness) -> str:
     """The cycle, one sentence for each step, from the write that goes unseen back to it."""
-    steps = cycle.told(witness)
+    steps = cycle.condensed(witness)
     if not steps:
         return ""
     first = witness.events[steps[0].source]

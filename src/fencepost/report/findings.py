@@ -120,7 +120,7 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
         column=witness.events[at].column,
         message=explain.claim(witness),
         run=Run(threads=witness.threads, events=witness.events),
-        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.told(witness)))),
+        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.condensed(witness)))),
         parts={event: _PARTS[role] for event, role in part_of.items()},
         delayed=buffered(witness),
         graph=witness,

@@ -65,7 +65,9 @@ EVERY = ANSWERS | {
     "seen": SeenNotRobust(**RUN, findings=(FINDING,)),
     "not-seen": NotSeen(**RUN),
     "runs-unknown": RunsUnknown(
-        **RUN, why="2 runs of 3 did not end", troubles=(Trouble(why="did not end", runs=2, schedule=SCHEDULE),)
+        **RUN,
+        why="2 runs of 3 did not end",
+        troubles=(Trouble(why="did not end", runs=2, schedule=SCHEDULE),),
     ),
 }
 

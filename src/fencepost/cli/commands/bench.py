@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import guarded, progress_line
+from fencepost.cli.console import exit_on_input_error, progress_line
 from fencepost.cli.options import search_limits
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def bench(
     from fencepost.batch import corpus
     from fencepost.batch.jobs import files_in
 
-    files = guarded(lambda: files_in(paths))
-    rows = guarded(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
+    files = exit_on_input_error(lambda: files_in(paths))
+    rows = exit_on_input_error(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
     corpus.print_table(rows, check_expected=check_expected)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)

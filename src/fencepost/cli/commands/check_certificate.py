@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import EXIT_CODES, EXIT_HOLDS, EXIT_VIOLATED, guarded
+from fencepost.cli.console import EXIT_CODES, EXIT_HOLDS, EXIT_VIOLATED, exit_on_input_error
 from fencepost.cli.options import input_options, property_options
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def check_certificate(*, file: str, certificate: str, given: GivenProperty, read
     of its own that shares nothing with the search but reading FILE: it looks whether the states in the
     certificate include everything bad, nothing initial, and everything that leads to one of them.
     """
-    result = guarded(lambda: _checked(file, certificate, given, reading))
+    result = exit_on_input_error(lambda: _checked(file, certificate, given, reading))
     from fencepost.certificates import Checked
 
     if isinstance(result, Checked):

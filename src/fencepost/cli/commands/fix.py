@@ -13,7 +13,7 @@ from fencepost.cli.answers import write_html
 from fencepost.cli.console import (
     EXIT_UNDECIDED,
     EXIT_WRONG_INPUT,
-    guarded,
+    exit_on_input_error,
     terminal_width,
     wants_color,
 )
@@ -200,7 +200,7 @@ def _answer(
         return fix(program, model, limits=limits, watcher=watcher, **options)
 
     try:
-        answer: FixAnswer = guarded(ask)
+        answer: FixAnswer = exit_on_input_error(ask)
         return answer
     finally:
         if display is not None:

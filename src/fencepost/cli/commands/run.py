@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.console import guarded, terminal_width, wants_color
+from fencepost.cli.console import exit_on_input_error, terminal_width, wants_color
 from fencepost.cli.reports import write_report
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def run(
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or _option("suppressions")
-    answer = guarded(lambda: _answer(job, schedules, again, unwanted))
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
@@ -106,7 +106,7 @@ def run(
 def _replay(path: str) -> Replay:
     from fencepost.sanitizer.run.replay import read_report
 
-    replay: Replay = guarded(lambda: read_report(path))
+    replay: Replay = exit_on_input_error(lambda: read_report(path))
     return replay
 
 

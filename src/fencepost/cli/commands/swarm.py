@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, print_answers
-from fencepost.cli.console import guarded, progress_line
+from fencepost.cli.console import exit_on_input_error, progress_line
 from fencepost.cli.options import bitstate_memory, input_options, printing_options, search_limits
 from fencepost.cli.reports import known_findings
 from fencepost.memory_models import SWARM_ORDER
@@ -75,7 +75,7 @@ def swarm(
     from fencepost.formats import text_of
 
     known = known_findings(printing.baseline)
-    text = guarded(lambda: text_of(file))
+    text = exit_on_input_error(lambda: text_of(file))
     each = Limits(limits.states or analysis.DEFAULT_STATES, limits.seconds, limits.memory_mb)
     jobs = [
         Job(
@@ -89,7 +89,9 @@ def swarm(
         )
         for run in range(first_run, first_run + runs)
     ]
-    outcomes = guarded(lambda: run_jobs(jobs, where, progress_line(runs, "runs"), enough=_settles_it))
+    outcomes = exit_on_input_error(
+        lambda: run_jobs(jobs, where, progress_line(runs, "runs"), enough=_settles_it)
+    )
     print_answers([_together(outcomes, seed, first_run)], known, reading, printing)
 
 

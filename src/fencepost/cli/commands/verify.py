@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import EXIT_CODES, guarded
+from fencepost.cli.console import EXIT_CODES, exit_on_input_error
 from fencepost.cli.options import (
     Command,
     GivenProperty,
@@ -85,7 +85,7 @@ def verify(
     if certificate is not None:
         if model != "sra" or engine == "forward":
             raise click.UsageError("--certificate takes --model sra and the backward search")
-        if len(guarded(lambda: files_in(files))) != 1:
+        if len(exit_on_input_error(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")

@@ -139,7 +139,7 @@ def _circle(witness: AnyWitness) -> str:
     steps = "".join(
         f'<li data-source="{edge.source}" data-target="{edge.target}">'
         f"{prose(explain.explain_edge(witness, edge))}</li>"
-        for edge in cycle.told(witness)
+        for edge in cycle.condensed(witness)
     )
     end = "So the first of them would have to come before itself."
     why = "<summary>Why no interleaving of the threads does this</summary>"

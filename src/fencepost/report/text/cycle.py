@@ -55,7 +55,7 @@ def _cycle(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
         f"No interleaving of the threads does this: {at_once}each line comes before the next, and the last "
         "is the first again."
     )
-    edges = cycle.unrolled(witness) if page.verbose else cycle.told(witness)
+    edges = cycle.unrolled(witness) if page.verbose else cycle.condensed(witness)
     events = [witness.events[edge.source] for edge in edges]
     words = [_step_words(witness, edge) for edge in edges]
     room = page.width - len(INDENT) - max(map(columns, words)) - len("  po  ")
