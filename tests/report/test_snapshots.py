@@ -7,8 +7,8 @@ import pytest
 from fencepost.errors import InputError
 from fencepost.report.export import as_json
 from fencepost.report.html import notebook
-from fencepost.report.labels import verdict
 from fencepost.report.picture import svg
+from fencepost.report.story import verdict
 from fencepost.report.text import answer as text
 from fencepost.report.text import table
 from tests.report.snapshot import assert_matches

@@ -25,7 +25,7 @@ from fencepost.lsp.hover import meaning
 from fencepost.lsp.problems import Place, Problem, found, mistakes
 from fencepost.lsp.symbols import Symbols, Word
 from fencepost.memory_models import ROBUSTNESS_MODELS
-from fencepost.report.labels import verdict
+from fencepost.report.story import undecided, verdict
 
 CHECK = "fencepost.checkRobustness"
 
@@ -102,7 +102,7 @@ class Server(LanguageServer):
         if stop.is_set():
             return "the text has changed"
         self.publish(uri, lines, [*mistakes(lines), *found(lines, answer)])
-        why = f": {getattr(answer, 'why', '')}" if answer.holds is None else ""
+        why = f". {undecided(answer)}" if answer.holds is None else ""
         kind = lsp.MessageType.Info if answer.exit_code == 0 else lsp.MessageType.Warning
         return self.say(f"{program.file}: {verdict(answer)} under {model}{why}", kind)
 

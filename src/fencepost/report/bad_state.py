@@ -3,10 +3,18 @@ with it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fencepost.report.naming import in_turn, named, quoted, thread
 from fencepost.report.printable import printable
 from fencepost.report.roles import stale_reads
-from fencepost.verdicts import Event, Place, SafetyWitness
+from fencepost.verdicts import Assertion, Event, Place, SafetyWitness
+
+_FAILURES = {
+    "assertion": "fails",
+    "division-by-zero": "divides by zero",
+    "index-out-of-range": "uses an index outside its array",
+}
 
 
 def claim(witness: SafetyWitness) -> str:
@@ -26,7 +34,16 @@ def claim(witness: SafetyWitness) -> str:
         case "write-race":
             return _race(witness)
         case _:
-            return _failure(witness)
+            return failure(bad.kind, bad.places[0], witness.threads)
+
+
+def failure(kind: str, place: Place | Assertion, threads: Sequence[str]) -> str:
+    """What a statement that fails does, where, and with which values of the registers."""
+    what = quoted(printable(place.text).strip()) if place.text else "a statement"
+    line = f" (line {place.line})" if place.line else ""
+    thread = f"thread `{printable(threads[place.thread])}`"
+    held = ", ".join(_held(place))
+    return f"{_capital(what)}{line} {_FAILURES[kind]} in {thread}{', with ' + held if held else ''}."
 
 
 def why_weak(witness: SafetyWitness) -> str:
@@ -70,21 +87,6 @@ def _race(witness: SafetyWitness) -> str:
     )
 
 
-def _failure(witness: SafetyWitness) -> str:
-    place = witness.bad.places[0]
-    what = quoted(printable(place.text).strip()) if place.text else "a statement"
-    line = f" (line {place.line})" if place.line else ""
-    held = ", ".join(_held(place))
-    does = {
-        "assertion": "fails",
-        "division-by-zero": "divides by zero",
-        "index-out-of-range": "uses an index outside its array",
-    }[witness.bad.kind]
-    return (
-        f"{_capital(what)}{line} {does} in thread {_who(witness, place)}{', with ' + held if held else ''}."
-    )
-
-
 def _who(witness: SafetyWitness, place: Place) -> str:
     return f"`{printable(witness.threads[place.thread])}`"
 
@@ -113,7 +115,7 @@ def _final_state(witness: SafetyWitness) -> str:
     return in_turn([*registers, *memory] or ["all threads at their end"])
 
 
-def _held(place: Place) -> list[str]:
+def _held(place: Place | Assertion) -> list[str]:
     return [f"{printable(register)} = {value}" for register, value in place.registers.items()]
 
 

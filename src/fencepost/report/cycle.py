@@ -8,7 +8,21 @@ with the access that does not see it.
 from __future__ import annotations
 
 from fencepost.report.roles import closing, roles
-from fencepost.verdicts import AnyWitness, Edge, SafetyWitness
+from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
+
+CLAIM = "No interleaving of the threads does this."
+STEP_WORDS = {
+    "po": "comes before",
+    "rf": "is read by",
+    "mo": "is overwritten by",
+    "fr": "does not see",
+    "so": "reaches memory before",
+}
+
+
+def premise(witness: AnyWitness) -> str:
+    """What an interleaving does otherwise than the run, before its cycle is shown."""
+    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
 
 
 def condensed(witness: AnyWitness) -> tuple[Edge, ...]:

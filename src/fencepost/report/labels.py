@@ -1,4 +1,4 @@
-"""How a verdict and an access are written: as source text, as a label of an execution graph, with values.
+"""How an access is written: as source text, as a label of an execution graph, with values.
 
 Everything returned is printable. Sentences about accesses are in `explain`.
 """
@@ -9,15 +9,9 @@ import re
 from collections.abc import Sequence
 
 from fencepost.report.printable import printable
-from fencepost.verdicts import Answer, Event
+from fencepost.verdicts import Event
 
 _WAIT = re.compile(r"\bwait\s*\(")
-_TRIANGULAR = {True: "no triangular race", False: "triangular race", None: "unknown"}
-
-
-def verdict(answer: Answer) -> str:
-    """The verdict in words."""
-    return _TRIANGULAR[answer.holds] if answer.criterion == "trf" else answer.verdict.replace("-", " ")
 
 
 def source(event: Event) -> str:

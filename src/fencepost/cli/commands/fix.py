@@ -14,6 +14,7 @@ from fencepost.cli.console import (
     EXIT_UNDECIDED,
     EXIT_WRONG_INPUT,
     exit_on_input_error,
+    progress_line,
     terminal_width,
     wants_color,
 )
@@ -190,10 +191,9 @@ def _answer(
 ) -> FixAnswer:
     from fencepost.analyses.repair.fix import fix
     from fencepost.formats import load_as
-    from fencepost.report.text.repair import FixProgressLine
 
-    display = FixProgressLine(sys.stderr, 1) if sys.stderr.isatty() else None
-    watcher = None if display is None else display.fixing
+    display = progress_line(1)
+    watcher = None if display is None else display.repairing
 
     def ask() -> FixAnswer:
         program = load_as(file, reading)

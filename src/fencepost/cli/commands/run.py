@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.console import exit_on_input_error, terminal_width, wants_color
+from fencepost.cli.console import exit_on_input_error, progress_line, terminal_width, wants_color
 from fencepost.cli.reports import write_report
 
 if TYPE_CHECKING:
@@ -129,23 +129,27 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
-    from fencepost.sanitizer.run.progress import progress_of
     from fencepost.sanitizer.run.runs import InterruptedRunsError, Outcome, run_all
 
     suppressions = read_suppressions(unwanted) if unwanted else []
     tally = Tally()
     interrupted = False
     started = time.monotonic()
-    with progress_of(len(schedules)) as show:
+    # The terminal of a single run is the program's own.
+    display = progress_line(len(schedules), "runs") if len(schedules) > 1 else None
 
-        def watch(outcome: Outcome) -> None:
-            tally.add(outcome)
-            show(tally.runs, len(tally.findings) + len(tally.deadlocks))
+    def watch(outcome: Outcome) -> None:
+        tally.add(outcome)
+        if display is not None:
+            display.finished(tally.runs, f"{len(tally.findings) + len(tally.deadlocks)} seen")
 
-        try:
-            run_all(job, schedules, watch)
-        except InterruptedRunsError:
-            interrupted = True
+    try:
+        run_all(job, schedules, watch)
+    except InterruptedRunsError:
+        interrupted = True
+    finally:
+        if display is not None:
+            display.close()
     asked = Asked(
         command=job.command,
         schedule=schedules[0],

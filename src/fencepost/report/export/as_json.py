@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from fencepost.verdicts import Answer
-from fencepost.verdicts.union import CLASSES
 
 _FIRST = ("file", "question", "model", "criterion", "verdict", "why", "stats")
 
@@ -34,6 +33,8 @@ def encode(answer: Answer) -> bytes:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of all answers; `question` and `verdict` together say which one applies."""
+    from fencepost.verdicts.union import CLASSES  # only here: printing an answer needs none but its own class
+
     of_answers, components = msgspec.json.schema_components(CLASSES, ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement
 from fencepost.errors import InputError
 from fencepost.report.findings import finding_id, findings
 from fencepost.report.printable import printable
+from fencepost.report.story import undecided
 from fencepost.report.text import answer as text
 from fencepost.verdicts import Answer
 
@@ -58,7 +59,7 @@ def _case(file: str, answer: Answer | InputError) -> Element:
         report = text.render(answer, color=False, width=_WIDTH)
         _add(case, "failure", found[0].rule, " ".join(one.message for one in found), report)
     elif answer.holds is None:
-        _add(case, "error", "unknown", f"Not decided: {getattr(answer, 'why', '')}", "")
+        _add(case, "error", "unknown", undecided(answer), "")
     return case
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from zlib import crc32
 
 from fencepost.report import explain
+from fencepost.report.cycle import STEP_WORDS
 from fencepost.report.labels import outcome, source, thread_name
 from fencepost.report.picture import layout
 from fencepost.report.picture.layout import Arrow, Box, Gap, Lane, Layout
@@ -27,13 +28,7 @@ _SMALL_CHAR = 6.0
 _LINE = 19.0
 _LABEL_HEIGHT = 15.0
 
-_LEGEND = {
-    "po": "earlier in thread",
-    "rf": "is read by",
-    "mo": "is overwritten by",
-    "fr": "does not see",
-    "so": "reaches memory before",
-}
+_LEGEND = STEP_WORDS | {"po": "earlier in thread"}
 _PARTS = {
     "access": "the access that leaves SC",
     "stale": "the old write it uses",
@@ -46,7 +41,7 @@ _PARTS = {
     "racing": "the two writes",
 }
 _DRAWN_AS = {"misled": "access", "racing": "latest"}  # others as themselves
-_CAPTION = "The bold arrows form a circle: no single order of the accesses fits them."
+_CAPTION = "The bold arrows form a cycle: no single order of the accesses fits them."
 _NAME = "A run that sequential consistency forbids"
 _LATE = "Dashed writes reach memory after all other accesses."
 

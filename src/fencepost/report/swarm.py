@@ -1,4 +1,4 @@
-"""What a swarm did, in words: how many runs, how much they have forgotten, and which found something."""
+"""What a swarm did, in words: how many runs took part, how much they forgot, and which found something."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fencepost.verdicts import Answer, Swarm, SwarmRun
 
 
 def summary(swarm: Swarm, answer: Answer) -> str:
-    """The sum of a swarm, as one paragraph."""
+    """All runs of a swarm in one paragraph."""
     seed = f"the swarm with seed {swarm.seed}"
     part = f"{len(swarm.runs):,} of {swarm.wanted:,} runs took part"
     found = next((run for run in swarm.runs if run.why is None), None)
