@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from fencepost import __version__
 from fencepost.batch.jobs import Job, Outcome, interrupted, run_job, undecided
 from fencepost.engine.search import memory_to_use_mb
-from fencepost.errors import InputError, UnavailableError
+from fencepost.errors import InputError, UnavailableError, missing_extra
 from fencepost.formats import text_of
 
 try:
@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     if error.name is None or not error.name.startswith(("dask", "distributed")):
         raise
-    raise UnavailableError("a cluster needs Dask: pip install 'fencepost[cluster]'") from None
+    raise missing_extra("cluster", "a cluster needs Dask") from None
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Worker

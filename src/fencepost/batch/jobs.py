@@ -14,7 +14,7 @@ import msgspec
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import Engine
+from fencepost.memory_models import MODELS, Engine
 from fencepost.program import Program
 from fencepost.verdicts import Question as QuestionName
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
@@ -31,13 +31,10 @@ class Question(NamedTuple):
     model: str = "ra"
     criterion: str = "robust"
 
-
-PERSIST = Question("persist", "tso", "persistent")
-RACES = Question("races", "sra", "race-free")
-
-
-def safety(model: str) -> Question:
-    return Question("verify", model, "safe")
+    @classmethod
+    def of(cls, name: QuestionName, model: str) -> Question:
+        """With the criterion that the question has by default."""
+        return cls(name, model, MODELS[model].criteria[name][0])
 
 
 class Safety(NamedTuple):

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from fencepost.cli.console import (
-    EXIT_HOLDS,
-    EXIT_UNDECIDED,
-    EXIT_VIOLATED,
-    EXIT_WRONG_INPUT,
     exit_on_input_error,
     print_error,
     progress_line,
     say,
     terminal_width,
     wants_color,
+    write_file,
 )
 from fencepost.cli.reports import exit_code_of, known_findings, print_known, without_known, write_reports
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED, EXIT_WRONG_INPUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +138,7 @@ def _write_svg(outcome: Outcome, path: Path) -> None:
     if outcome.answer.witness is None:
         say(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
         return
-    _write(path, render(outcome.answer.witness, outcome.file), "picture")
+    write_file(path, render(outcome.answer.witness, outcome.file), "picture")
 
 
 def write_html(answer: Answer, reading: Reading, path: Path) -> None:
@@ -148,15 +146,7 @@ def write_html(answer: Answer, reading: Reading, path: Path) -> None:
     from fencepost.formats import load_as
     from fencepost.report.html.page import page
 
-    _write(path, page(answer, exit_on_input_error(lambda: load_as(answer.file, reading))), "page")
-
-
-def _write(path: Path, text: str, what: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        say(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+    write_file(path, page(answer, exit_on_input_error(lambda: load_as(answer.file, reading))), "page")
 
 
 def _exit_code(outcomes: list[Outcome]) -> int:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from fencepost.cli.answers import Printing
+from fencepost.memory_models import (
+    EXIT_HOLDS,
+    EXIT_MEANINGS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    MODELS,
+    models_for,
+)
 
 Command = Callable[..., Any]
 
@@ -26,6 +34,27 @@ def collected(command: Command, name: str, make: Callable[..., Any], **options: 
     for option in reversed(options.values()):
         with_options = option(with_options)
     return with_options
+
+
+def exit_codes(
+    holds: str = EXIT_MEANINGS[EXIT_HOLDS],
+    violated: str = EXIT_MEANINGS[EXIT_VIOLATED],
+    undecided: str = EXIT_MEANINGS[EXIT_UNDECIDED],
+) -> str:
+    """The end of a command's help: what its exit codes mean; one without a meaning does not occur."""
+    own = {EXIT_HOLDS: holds, EXIT_VIOLATED: violated, EXIT_UNDECIDED: undecided}
+    meanings = sorted((EXIT_MEANINGS | own).items())
+    return f"Exit code: {', '.join(f'{code} {words}' for code, words in meanings if words)}."
+
+
+def model_option(question: str, models: Sequence[str] | None = None) -> Command:
+    """The memory models that can be asked about, the first by default."""
+    choices = models or models_for(question)
+    names = ", ".join(f"{name}: {MODELS[name].called}" for name in choices)
+    option: Command = click.option(
+        "--model", type=click.Choice(choices), default=choices[0], show_default=True, help=f"{names}."
+    )
+    return option
 
 
 def input_options(command: Command) -> Command:

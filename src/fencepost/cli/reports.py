@@ -1,21 +1,14 @@
-"""For build servers and code hosts: reports in files, and earlier answers to compare with."""
+"""Reports in files for build servers and code hosts, and baselines: earlier answers to compare with."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from fencepost.cli.console import (
-    EXIT_HOLDS,
-    EXIT_UNDECIDED,
-    EXIT_VIOLATED,
-    EXIT_WRONG_INPUT,
-    exit_on_input_error,
-    say,
-)
+from fencepost.cli.console import exit_on_input_error, say, write_file
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def known_findings(baseline: Path | None) -> frozenset[str]:
-    """The ids of the findings in the baseline, if there is one."""
+    """The ids of the findings in the baseline; none without one."""
     if baseline is None:
         return frozenset()
     from fencepost.report.export.baseline import read
@@ -59,7 +52,7 @@ def print_known(count: int) -> None:
 
 
 def exit_code_of(answer: Answer) -> int:
-    """That of the answer, but for a violation that was taken out as known."""
+    """That of the answer, unless all that violates the property is known from the baseline."""
     found = (answer.witness, answer.race, answer.assertion)
     if answer.exit_code == EXIT_VIOLATED and all(part is None for part in found):
         return EXIT_UNDECIDED if answer.holds is None else EXIT_HOLDS
@@ -72,19 +65,10 @@ def write_reports(outcomes: Sequence[Outcome], sarif: Path | None, junit: Path |
     if sarif is not None:
         from fencepost.report.export import sarif as sarif_form
 
-        write_report(sarif, sarif_form.encode(answers))
+        write_file(sarif, sarif_form.encode(answers), "findings")
     if junit is not None:
         from fencepost.report.export import junit as junit_form
 
         given = [outcome.answer for outcome in outcomes if outcome.answer is not None]
         suite = f"fencepost {given[0].question} {given[0].model}" if given else "fencepost"
-        write_report(junit, junit_form.encode(suite, answers))
-
-
-def write_report(path: Path, content: bytes) -> None:
-    """Writes the file; if that cannot be done, says so and exits."""
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        say(f"{path}: cannot write the findings: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        write_file(junit, junit_form.encode(suite, answers), "findings")

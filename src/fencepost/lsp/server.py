@@ -24,7 +24,7 @@ from fencepost.formats.tpl import read
 from fencepost.lsp.hover import meaning
 from fencepost.lsp.problems import Place, Problem, found, mistakes
 from fencepost.lsp.symbols import Symbols, Word
-from fencepost.memory_models import ROBUSTNESS_MODELS
+from fencepost.memory_models import EXIT_HOLDS, ROBUSTNESS_MODELS
 from fencepost.report.story import undecided, verdict
 
 CHECK = "fencepost.checkRobustness"
@@ -103,7 +103,7 @@ class Server(LanguageServer):
             return "the text has changed"
         self.publish(uri, lines, [*mistakes(lines), *found(lines, answer)])
         why = f". {undecided(answer)}" if answer.holds is None else ""
-        kind = lsp.MessageType.Info if answer.exit_code == 0 else lsp.MessageType.Warning
+        kind = lsp.MessageType.Info if answer.exit_code == EXIT_HOLDS else lsp.MessageType.Warning
         return self.say(f"{program.file}: {verdict(answer)} under {model}{why}", kind)
 
     def say(self, message: str, kind: lsp.MessageType) -> str:

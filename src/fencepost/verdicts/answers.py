@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from fencepost import notebook
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.witnesses import AnyWitness, Assertion, Race
 
 SCHEMA = 1
@@ -89,10 +90,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
 
     @property
     def exit_code(self) -> int:
-        """0 the property holds, 1 something is wrong with the program, 3 undecided."""
         if self.holds is False or self.race is not None or self.assertion is not None:
-            return 1
-        return 0 if self.holds else 3
+            return EXIT_VIOLATED
+        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
 
 
 class Robust(Answer, frozen=True, kw_only=True, tag="robust"):

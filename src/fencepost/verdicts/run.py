@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
@@ -145,10 +146,9 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 nothing was seen, 1 something was, 3 nothing was and some run did not come to its end."""
         if self.findings or self.deadlocks:
-            return 1
-        return 0 if self.holds else 3
+            return EXIT_VIOLATED
+        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):

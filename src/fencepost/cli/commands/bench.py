@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.console import exit_on_input_error, progress_line
-from fencepost.cli.options import search_limits
+from fencepost.cli.options import exit_codes, search_limits
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="""\b
-Exit code: 0 all decided (and as expected), 1 a verdict differs from its
-header (with --check-expected), 2 wrong input or usage, 3 something undecided.
-"""
+    epilog=exit_codes(
+        "all decided (and as expected)",
+        "a verdict differs from its header (with --check-expected)",
+        "something undecided",
+    )
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import EXIT_CODES, EXIT_HOLDS, EXIT_VIOLATED, exit_on_input_error
-from fencepost.cli.options import input_options, property_options
+from fencepost.cli.console import exit_on_input_error
+from fencepost.cli.options import exit_codes, input_options, property_options
+from fencepost.memory_models import EXIT_HOLDS, EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from fencepost.certificates import Checked, Refuted
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-@click.command(name="check-certificate", epilog=EXIT_CODES)
+@click.command(name="check-certificate", epilog=exit_codes())
 @click.argument("file", metavar="FILE")
 @click.argument("certificate", metavar="CERTIFICATE")
 @property_options

@@ -11,23 +11,21 @@ import click
 
 from fencepost.cli.answers import write_html
 from fencepost.cli.console import (
-    EXIT_UNDECIDED,
-    EXIT_WRONG_INPUT,
     exit_on_input_error,
     progress_line,
     terminal_width,
     wants_color,
+    write_file,
 )
-from fencepost.cli.options import html_option, input_options
-from fencepost.cli.reports import write_report
-from fencepost.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
+from fencepost.cli.options import exit_codes, html_option, input_options, model_option
+from fencepost.memory_models import EXIT_UNDECIDED, MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
     from fencepost.engine.search import Limits
     from fencepost.formats import Reading
     from fencepost.verdicts.repair import FixAnswer
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Changes and what they cost unless you say otherwise:
   sc-fence       10   insert an SC fence
   exchange        8   turn a store into an exchange
@@ -38,11 +36,13 @@ Changes and what they cost unless you say otherwise:
   acquire-rmw     1   make the read part of an RMW acquire (rc20)
   release-rmw     1   make the write part of an RMW release (rc20)
 
-\b
-Exit code: 0 a cheapest repair was found, 1 there is none (or the repaired
-program has a race or a failing assertion), 2 wrong input or usage, 3 no
-repair was proven to be a cheapest one within the limits.
-"""
+{
+    exit_codes(
+        "a cheapest repair was found",
+        "there is none (or the repaired program has a race or a failing assertion)",
+        "no repair was proven to be a cheapest one within the limits",
+    )
+}"""
 
 
 def _costs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -81,9 +81,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 
 @click.command(epilog=_EPILOG)
 @click.argument("file")
-@click.option(
-    "--model", type=click.Choice(ROBUSTNESS_MODELS), default="ra", show_default=True, help="The memory model."
-)
+@model_option("fix")
 @click.option(
     "--criterion",
     type=click.Choice(TSO_CRITERIA),
@@ -148,7 +146,7 @@ def fix(
             f"--output would overwrite {file} itself; add --force if that is what you want"
         )
     limits = Limits(max_states, timeout, max_memory)
-    if criterion not in (None, "robust") and model != "tso":
+    if criterion is not None and criterion not in MODELS[model].criteria["fix"]:
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     options = {
         "criterion": criterion,
@@ -168,7 +166,7 @@ def fix(
     if sarif is not None:
         from fencepost.report.export.sarif import encode
 
-        write_report(sarif, encode([(answer.file, answer)]))
+        write_file(sarif, encode([(answer.file, answer)]), "findings")
     if html is not None:
         write_html(answer, reading, html)
     sys.exit(answer.exit_code)
@@ -226,8 +224,4 @@ def _write(answer: FixAnswer, path: Path) -> None:
     if answer.repaired is None:
         click.echo(f"{answer.file}: no repair is known, {path} was not written", err=True)
         return
-    try:
-        path.write_text(answer.repaired, encoding="utf-8")
-    except OSError as error:
-        click.echo(f"{path}: cannot write the program: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+    write_file(path, answer.repaired, "program")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import Any
 
 import click
 
-from fencepost.cli.console import EXIT_WRONG_INPUT
+from fencepost.cli.console import fail
 
 
 @click.command()
@@ -54,5 +53,4 @@ def _family(compiler: str | None) -> Any:
     try:
         return compiler or chosen_compiler("c", os.environ).family
     except CannotBuildError as error:
-        click.echo(f"fencepost flags: {error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        fail(f"fencepost flags: {error}")

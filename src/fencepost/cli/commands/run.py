@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.console import exit_on_input_error, progress_line, terminal_width, wants_color
-from fencepost.cli.reports import write_report
+from fencepost.cli.console import exit_on_input_error, progress_line, terminal_width, wants_color, write_file
+from fencepost.cli.options import exit_codes
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 _RUNS_OF_A_SCHEDULE = 100
 
-_EPILOG = """\b
-Exit code: 0 nothing was seen, 1 something was found (or a deadlock), 2 wrong
-input or usage, 3 nothing was found and some run did not come to its end.
-"""
+_EPILOG = exit_codes(
+    "nothing was seen",
+    "something was found (or a deadlock)",
+    "nothing was found and some run did not come to its end",
+)
 
 
 @click.command(epilog=_EPILOG, context_settings={"allow_interspersed_args": False})
@@ -99,7 +100,7 @@ def run(
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
 
-        write_report(sarif, encode(answer))
+        write_file(sarif, encode(answer), "findings")
     sys.exit(answer.exit_code)
 
 

@@ -8,9 +8,16 @@ import click
 
 from fencepost.cli.answers import Printing, print_answers
 from fencepost.cli.console import exit_on_input_error, progress_line
-from fencepost.cli.options import bitstate_memory, input_options, printing_options, search_limits
+from fencepost.cli.options import (
+    bitstate_memory,
+    exit_codes,
+    input_options,
+    model_option,
+    printing_options,
+    search_limits,
+)
 from fencepost.cli.reports import known_findings
-from fencepost.memory_models import SWARM_ORDER
+from fencepost.memory_models import GRAPH_MODELS, SWARM_ORDER
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Outcome, Where
@@ -19,19 +26,11 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="""\b
-Limits are for each run. Exit code: 1 not robust (or a race or a failing
-assertion was found), 2 wrong input or usage, 3 nothing was found.
-"""
+    epilog="Limits are for each run. "
+    + exit_codes("", "not robust (or a race or a failing assertion was found)", "nothing was found")
 )
 @click.argument("file")
-@click.option(
-    "--model",
-    type=click.Choice(["ra", "rc20"]),
-    default="ra",
-    show_default=True,
-    help="Release/acquire, or C++20 atomics.",
-)
+@model_option("robust", GRAPH_MODELS)
 @click.option(
     "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="How many searches."
 )

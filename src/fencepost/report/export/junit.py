@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from fencepost.errors import InputError
+from fencepost.memory_models import EXIT_VIOLATED
 from fencepost.report.findings import finding_id, findings
 from fencepost.report.printable import printable
 from fencepost.report.story import undecided
@@ -52,7 +53,7 @@ def _case(file: str, answer: Answer | InputError) -> Element:
         _add(case, "error", "input", answer.message, str(answer))
         return case
     found = findings(answer)
-    if found and answer.exit_code == 1:
+    if found and answer.exit_code == EXIT_VIOLATED:
         properties = SubElement(case, "properties")
         for one in found:
             SubElement(properties, "property", name="finding", value=finding_id(answer, one))

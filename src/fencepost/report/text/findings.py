@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.memory_models import MODELS
 from fencepost.report.findings import Finding, finding_id, findings, worth_showing
 from fencepost.report.printable import printable
 from fencepost.report.text import cycle as cycle_text
@@ -47,6 +48,6 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
 
 def _fix_command(answer: Answer) -> str:
     """The command that repairs what the answer is about."""
-    by_default = answer.model != "tso" or answer.criterion == "persistent"
-    criterion = "" if by_default else f" --criterion {answer.criterion}"
+    by_default = MODELS[answer.model].criteria["fix"][0]
+    criterion = "" if answer.criterion == by_default else f" --criterion {answer.criterion}"
     return f"fencepost fix --model {answer.model}{criterion} {printable(answer.file)}"

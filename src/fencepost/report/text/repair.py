@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fencepost.memory_models import CRITERIA
 from fencepost.report import story
 from fencepost.report.printable import columns, counted, pad, printable
 from fencepost.report.text.answer import findings_and_footer, verdict_line
 from fencepost.report.text.page import INDENT, Page, page_of
 from fencepost.verdicts.repair import Edit, FixAnswer, RepairAnswer, RepairUnknown
-
-_GOALS = {"robust": "robust", "persistent": "persistent", "trf": "free of triangular races"}
 
 
 def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False) -> str:
@@ -101,7 +100,7 @@ def edit_words(edit: Edit) -> str:
 
 def goal(answer: RepairAnswer) -> str:
     """What the program is to become."""
-    return _GOALS[answer.criterion]
+    return CRITERIA[answer.criterion]
 
 
 def _diff(page: Page, diff: str) -> Iterator[str]:
