@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 
 from fencepost.errors import InputError
 from fencepost.report.export import sarif_log
-from fencepost.report.export.sarif_log import Json, Rule, Step
+from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.report.findings import Finding, finding_id, findings, identity_of, rule_of, worth_showing
 from fencepost.report.labels import outcome, source, thread_name
 from fencepost.report.naming import in_turn
 from fencepost.report.printable import printable
+from fencepost.report.repair import edit_words, goal
 from fencepost.report.story import undecided
-from fencepost.report.text.repair import edit_words, goal
 from fencepost.verdicts import Answer
 from fencepost.verdicts.repair import RepairAnswer
 
@@ -41,11 +41,7 @@ RULES = {
         "Triangular race",
         "A read that can overtake a buffered write of its own thread races with a write of another thread.",
     ),
-    "race": Rule(
-        "DataRace",
-        "Data race",
-        "Two accesses to a location that is not atomic, unordered, one a write.",
-    ),
+    "race": DATA_RACE,
     "assertion": Rule("Assertion", "An assertion can fail", "Some run of the program fails the assertion."),
     "division-by-zero": Rule(
         "DivisionByZero", "Division by zero", "Some run of the program divides by zero."

@@ -17,7 +17,7 @@ from fencepost.report.html.page import prose
 from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import svg
 from fencepost.report.printable import printable
-from fencepost.report.text.repair import edit_words
+from fencepost.report.repair import edit_words
 from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 

@@ -20,13 +20,12 @@ import msgspec
 
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
-from fencepost.report import cycle, explain, rules, story
+from fencepost.report import cycle, explain, repair, story
 from fencepost.report.findings import Finding, findings
 from fencepost.report.labels import arrival, outcome, source, thread_name
-from fencepost.report.picture import svg
+from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import counted, printable
-from fencepost.report.text import repair as repair_text
 from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
 from fencepost.verdicts.repair import FixAnswer
 
@@ -192,7 +191,7 @@ def _repair(answer: FixAnswer) -> Iterator[str]:
     elif answer.edits:
         places = counted(len(answer.edits), "place")
         yield _paragraph(f"This repair changes {places} and costs {answer.cost:g}.")
-    yield from map(_paragraph, repair_text.said(answer))
+    yield from map(_paragraph, repair.said(answer))
     if answer.diff:
         lines = "".join(_diff_line(line) for line in answer.diff.splitlines())
         yield f'<pre class="fp-diff">{lines}</pre>'

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fencepost.memory_models import CRITERIA
 from fencepost.report import story
 from fencepost.report.printable import columns, counted, pad, printable
+from fencepost.report.repair import edit_words, said
 from fencepost.report.text.answer import findings_and_footer, verdict_line
 from fencepost.report.text.page import INDENT, Page, page_of
-from fencepost.verdicts.repair import Edit, FixAnswer, RepairAnswer, RepairUnknown
+from fencepost.verdicts.repair import Edit, FixAnswer
 
 
 def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False) -> str:
@@ -39,32 +39,6 @@ def _summary(answer: FixAnswer) -> str:
     return f" after changing {counted(len(answer.edits), 'place')} (cost {answer.cost:g})"
 
 
-def said(answer: FixAnswer) -> Iterator[str]:
-    """What there is to say before the changes."""
-    aim = goal(answer)
-    if isinstance(answer, RepairUnknown):
-        yield story.undecided(answer)
-        if answer.edits is None:
-            yield f"No repair is known yet. None costs less than {answer.lower_bound:g}."
-        elif answer.cost == answer.lower_bound:
-            yield f"The repair below costs {answer.cost:g}, and none costs less."
-        else:
-            yield (
-                f"The best repair known costs {answer.cost:g}. It is not proven to be a minimum: no repair "
-                f"costs less than {answer.lower_bound:g}, but there may be one in between."
-            )
-        if answer.minima:
-            yield f"Minimum repairs found so far: {len(answer.minima):,}. There may be more."
-    elif not answer.holds:
-        yield f"No set of the allowed changes makes the program {aim}. With all of them made, this is left:"
-    elif len(answer.minima) > 1:
-        yield f"{len(answer.minima):,} repairs cost {answer.cost:g}, and none costs less."
-    elif answer.minima:
-        yield "No other repair costs as little."
-    elif answer.edits:
-        yield f"No cheaper set of changes makes the program {aim}; {answer.checks:,} sets were tried."
-
-
 def _repairs(answer: FixAnswer) -> Sequence[tuple[Edit, ...]]:
     if answer.minima:
         return answer.minima
@@ -84,23 +58,6 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
     for edit, *cells in zip(edits, *parts, strict=True):
         row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
         yield f"{INDENT}{row}  cost {edit.cost:g}"
-
-
-def edit_words(edit: Edit) -> str:
-    """What is done at one place."""
-    old, new = printable(edit.statement), printable(edit.text)
-    match edit.action:
-        case "insert-before":
-            return f"insert `{new};` before `{old}`"
-        case "insert-after":
-            return f"insert `{new};` after `{old}`"
-        case "replace":
-            return f"turn `{old}` into `{new}`"
-
-
-def goal(answer: RepairAnswer) -> str:
-    """What the program is to become."""
-    return CRITERIA[answer.criterion]
 
 
 def _diff(page: Page, diff: str) -> Iterator[str]:
