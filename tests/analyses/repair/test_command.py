@@ -88,7 +88,7 @@ def test_a_robust_program_needs_no_change(tmp_path: Path) -> None:
 def test_what_cannot_be_repaired_is_shown(sb: Path, tmp_path: Path) -> None:
     result = run(sb, "--without", "sc-fence", "--output", tmp_path / "out.tpl")
     assert result.exit_code == 1
-    assert "No set of the changes allowed makes the program robust." in result.output
+    assert "No set of the allowed changes makes the program robust." in result.output
     assert "can read the initial value" in result.output
     assert not (tmp_path / "out.tpl").exists()
 
