@@ -47,3 +47,12 @@ def missing_extra(extra: str, message: str) -> UnavailableError:
     of_extra = re.compile(rf"(.*?)\s*;.*\bextra == [\"']{extra}[\"']")
     packages = [found[1] for found in map(of_extra.match, requires("fencepost") or ()) if found]
     return UnavailableError(f"{message}: pip install {shlex.join(packages)}")
+
+
+def read_bytes(path: str, what: str) -> bytes:
+    """The content of an input file; `what` says which it is if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"cannot read {what}: {error.strerror or error}", path) from None

@@ -217,7 +217,7 @@ def test_a_race_names_both_accesses():
 )
 def test_a_failure_names_its_place_and_registers(kind, words):
     said = explain_assertion(msgspec.structs.replace(BOTH_INSIDE, kind=kind))
-    assert said == f"{words} It takes no weak memory: some interleaving of the threads does it."
+    assert said == f"{words} This needs no weak memory: some interleaving of the threads does it."
 
 
 def test_sentences_are_printable():

@@ -72,7 +72,7 @@ def wants_color() -> bool:
 
 
 def terminal_width() -> int:
-    """As `shutil.get_terminal_size` tells it, whose import takes longer than many an answer."""
+    """As `shutil.get_terminal_size` says; to import that takes longer than many an answer."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
         return int(given)

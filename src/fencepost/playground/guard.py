@@ -1,4 +1,4 @@
-"""Who may talk to the playground, and what browsers may do with what it says.
+"""Which requests the playground answers, and what browsers may do with its responses.
 
 A request must name a host that the playground is known by, or a page elsewhere could reach it under a name
 that its owner has made to point here. Requests that another site's page makes are refused, but for following

@@ -47,13 +47,13 @@ def failure(kind: str, place: Place | Assertion, threads: Sequence[str]) -> str:
 
 
 def why_weak(witness: SafetyWitness) -> str:
-    """Whether it takes weak memory; a race without it is no surprise."""
+    """What weak memory has to do with it; nothing is said of a race that needs none, which is no surprise."""
     if not witness.cycle:
         if witness.bad.kind == "write-race":
             return ""
         if all(event.thread is None for event in witness.events):
-            return "It takes no access to memory at all."
-        return "It takes no weak memory: the threads, interleaved as shown, do it."
+            return "This needs no access to memory at all."
+        return "This needs no weak memory: the threads, interleaved as shown, do it."
     return " ".join(_stale(witness, read) for read in stale_reads(witness))
 
 

@@ -87,7 +87,7 @@ def explain_race(race: Race) -> str:
 def explain_assertion(assertion: Assertion) -> str:
     """What goes wrong, where, and with which values of the registers."""
     failure = bad_state.failure(assertion.kind, assertion, assertion.run.threads)
-    return f"{failure} It takes no weak memory: some interleaving of the threads does it."
+    return f"{failure} This needs no weak memory: some interleaving of the threads does it."
 
 
 def _claim_of_write(witness: Witness) -> str:

@@ -1,8 +1,8 @@
 """The registers of each thread in the course of a run, and the line it comes to next.
 
-A run tells accesses only. What a thread computes between them follows from its code: this module lets each
+A run shows accesses only. What a thread computes between them follows from its code: this module lets each
 thread do the accesses of the run (`models.threads`). Where the program has a choice, all outcomes are
-followed, and one that fits the whole run is told.
+followed, and one that fits the whole run is shown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What part the events of a witness play, whichever kind of witness it is.
+"""What part each event plays in a witness, whatever its kind.
 
-With the graph and the cycle, this is all that is needed to choose, place and mark events. What the parts mean
-is said in `explain`.
+Printers need only this, the graph and the cycle to choose, place and mark events. `explain` says what the
+parts mean.
 """
 
 from __future__ import annotations

@@ -75,6 +75,6 @@ def _searched(answer: Answer) -> str:
     if isinstance(answer, Persistent) and answer.flattened is not None:
         return (
             f"Proven by flattening with k = {answer.flattened}. Data races and failing assertions were not "
-            "searched for to the end."
+            "searched for exhaustively."
         )
     return "The search stopped here, so it may have missed data races and failing assertions."

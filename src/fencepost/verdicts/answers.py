@@ -60,7 +60,8 @@ class Swarm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
-    """What every answer has. `exhaustive`: were `race` and `assertion` searched for to the end?
+    """What every answer has. `exhaustive` says whether all interleavings were searched for a `race` and an
+    `assertion`.
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
     RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO; "safe" for

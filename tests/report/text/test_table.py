@@ -32,7 +32,7 @@ def test_what_was_not_searched_for_is_not_said_to_be_absent():
     table = summary([("a.tpl", ANSWERS["robust"]), ("b.tpl", ANSWERS["unknown"])]).splitlines()
     rows = {line.split()[0]: line.split()[1:4] for line in table if ".tpl" in line}
     assert rows == {"a.tpl": ["robust", "–", "–"], "b.tpl": ["unknown", "?", "?"]}
-    assert "?: not searched for to the end" in table
+    assert "?: not searched exhaustively" in table
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -46,17 +45,14 @@ def check_certificate(*, file: str, certificate: str, given: GivenProperty, read
 def _checked(file: str, certificate: str, given: GivenProperty, reading: Reading) -> Checked | Refuted:
     from fencepost.certificates import check, decode
     from fencepost.certificates.question import bad_states, registers_asked_for
-    from fencepost.errors import InputError
+    from fencepost.errors import read_bytes
     from fencepost.formats import load_as
     from fencepost.formats.properties import both, given_property, stated_property
     from fencepost.program.properties import marked
 
     program = load_as(file, reading)
     wanted = both(stated_property(program), given_property(program, *given))
-    try:
-        data = Path(certificate).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read it: {error.strerror or error}", certificate) from None
+    data = read_bytes(certificate, "the certificate")
     asked = marked(program, wanted).program
     return check(
         asked, decode(data, certificate), bad_states(asked, wanted), registers_asked_for(asked, wanted)

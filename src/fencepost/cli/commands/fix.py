@@ -92,7 +92,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     type=click.IntRange(min=1, max=100),
     default=1,
     show_default=True,
-    help="What a change costs more for each loop around it.",
+    help="How many times more a change costs for each loop around it.",
 )
 @click.option(
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
@@ -109,7 +109,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for all of it.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for the whole repair."
+)
 @click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
 @input_options
 def fix(

@@ -12,10 +12,12 @@ from fencepost.cli.console import fail
 
 
 @click.command()
-@click.option("--compile", "compiling", is_flag=True, help="Where C or C++ is compiled.")
-@click.option("--link", "linking", is_flag=True, help="Where a program is linked.")
-@click.option("--link-shared", is_flag=True, help="Where a shared object is linked.")
-@click.option("--include", is_flag=True, help="For <fencepost.h> in a build without the sanitizer.")
+@click.option("--compile", "compiling", is_flag=True, help="Options for compiling C or C++.")
+@click.option("--link", "linking", is_flag=True, help="Options for linking a program.")
+@click.option("--link-shared", is_flag=True, help="Options for linking a shared object.")
+@click.option(
+    "--include", is_flag=True, help="Options to find <fencepost.h> in a build without the sanitizer."
+)
 @click.option(
     "--mode",
     type=click.Choice(["atomics", "races"]),

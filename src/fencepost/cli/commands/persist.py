@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "flatten"]),
     default="none",
     show_default=True,
-    help="Try a coarser program for each thread first; for programs with many threads.",
+    help="First try a coarser program for each thread; useful with many threads.",
 )
 @click.option(
     "--k",
     type=click.IntRange(min=0, max=64),
     default=2,
     show_default=True,
-    help="How many steps of the other threads flattening keeps at first.",
+    help="Steps of the other threads that flattening keeps at first.",
 )
 @printing_options
 @search_limits

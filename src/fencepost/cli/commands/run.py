@@ -23,7 +23,7 @@ _RUNS_OF_A_SCHEDULE = 100
 _EPILOG = exit_codes(
     "nothing was seen",
     "something was found (or a deadlock)",
-    "nothing was found and some run did not come to its end",
+    "nothing was found, but some run did not end",
 )
 
 
@@ -38,10 +38,16 @@ _EPILOG = exit_codes(
     "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="How often. [default: 1 for os, else 100]"
+    "--runs", type=click.IntRange(min=1), metavar="N", help="Number of runs. [default: 1 for os, else 100]"
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of the first run; each has the next. [default: 1]")
-@click.option("--replay", metavar="REPORT", help="Make the runs of the findings in a report (--json) again.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of the first run; each later run takes the next. [default: 1]",
+)
+@click.option(
+    "--replay", metavar="REPORT", help="Repeat the runs that showed the findings of a report (--json)."
+)
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
@@ -71,8 +77,8 @@ def run(
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
 
-    Reports every access that can leave sequential consistency in these runs, with both source lines. That
-    nothing was seen is no proof: other runs may show more.
+    Reports every access that can leave sequential consistency in these runs, with both source lines. Seeing
+    nothing is no proof: other runs may show more.
     """
     from fencepost.sanitizer.run.runs import Job
 

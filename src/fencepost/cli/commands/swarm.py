@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 @click.argument("file")
 @model_option("robust", GRAPH_MODELS)
 @click.option(
-    "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="How many searches."
+    "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="Number of searches."
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seeds, other runs."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random orders."
 )
 @click.option(
     "--first-run",
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="The number of the first of them.",
+    help="Number of the first search, to repeat one of an earlier swarm.",
 )
 @bitstate_memory(16)
 @printing_options
@@ -64,9 +64,9 @@ def swarm(
 ) -> NoReturn:
     """Hunt for weak memory in a program too large to decide.
 
-    Many small searches, each in a random order of its own, that forget the states they have met. The first
-    that finds a violation of robustness ends the others. A swarm never answers robust: where nothing is
-    found, the answer is unknown, with a word on how much was seen.
+    Runs many small searches, each in a random order of its own, that forget the states they have met. The
+    first one that finds a violation of robustness ends the others. A swarm never answers robust: if nothing
+    is found, the answer is unknown, and says how much was seen.
     """
     from fencepost.analyses import swarm as analysis
     from fencepost.batch.jobs import Job, Question, run_jobs

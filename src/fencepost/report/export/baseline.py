@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from fencepost.errors import InputError
+from fencepost.errors import InputError, read_bytes
 from fencepost.report.findings import finding_id, findings
 from fencepost.verdicts import Answer
 from fencepost.verdicts.union import decode
@@ -24,9 +24,7 @@ def read(path: Path) -> frozenset[str]:
     """The ids of all findings in the file; raises `InputError`."""
     file = str(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read the baseline: {error.strerror or error}", file) from None
+        lines = read_bytes(file, "the baseline").decode().splitlines()
     except UnicodeDecodeError:
         raise InputError("the baseline is not text; expected answers as `--json` prints them", file) from None
     known: set[str] = set()

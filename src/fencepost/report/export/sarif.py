@@ -32,7 +32,7 @@ RULES = {
     ),
     "fragile": Rule(
         "Fragile",
-        "A store buffer shows",
+        "A store buffer becomes visible",
         "A write can wait in the store buffer of its thread while a later read of the same thread goes "
         "ahead, and another thread's write shows it.",
     ),
@@ -51,12 +51,18 @@ RULES = {
         "Index out of range",
         "Some run of the program uses an index outside its array.",
     ),
-    "error-label": Rule("ErrorLabel", "An error can be reached", "Some run leads to a label that none may."),
-    "mutex": Rule(
-        "Mutex", "Two threads in one critical section", "Some run leads there both threads at once."
+    "error-label": Rule(
+        "ErrorLabel", "An error can be reached", "Some run reaches a label that no run may reach."
     ),
-    "bad": Rule("BadState", "A forbidden state can be reached", "Some run leads to a state that none may."),
-    "final": Rule("FinalState", "A forbidden final state", "Some run ends in a state in which none may."),
+    "mutex": Rule(
+        "Mutex", "Two threads in one critical section", "Some run brings two threads there at the same time."
+    ),
+    "bad": Rule(
+        "BadState", "A forbidden state can be reached", "Some run reaches a state that no run may reach."
+    ),
+    "final": Rule(
+        "FinalState", "A forbidden final state", "Some run ends in a state that no run may end in."
+    ),
     "write-race": Rule(
         "WriteRace",
         "Two writes race",

@@ -33,7 +33,9 @@ class Rule(NamedTuple):
 
 
 DATA_RACE = Rule(
-    "DataRace", "Data race", "Two accesses to a location that is not atomic, unordered, one a write."
+    "DataRace",
+    "Data race",
+    "Two accesses to a non-atomic location, at least one a write, that nothing orders.",
 )
 
 

@@ -135,7 +135,7 @@ def _cycle(witness: AnyWitness) -> str:
         f"{prose(explain.explain_edge(witness, edge))}</li>"
         for edge in cycle.condensed(witness)
     )
-    end = "So the first of them would have to come before itself."
+    end = "So the first access would have to come before itself."
     why = "<summary>Why no interleaving of the threads does this</summary>"
     return f'<details class="fp-cycle">{why}<ol>{steps}</ol><p>{end}</p></details>'
 

@@ -46,7 +46,7 @@ def summary(
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     found = _found_columns([answer for _, answer in answers])
     if any(_NOT_SEARCHED in _row(answer, found) for _, answer in answers):
-        lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
+        lines += ["", f"{_NOT_SEARCHED}: not searched exhaustively"]
     return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
 
 
