@@ -37,7 +37,7 @@ _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 class Row:
     """One program and question: what was found, and what its header says of it.
 
-    Both are by criterion, "race" and "assertion"; None is undecided.
+    Both have an entry for the criterion, for "race" and for "assertion"; None means undecided.
     """
 
     file: str

@@ -52,7 +52,7 @@ _PLAIN = Safety()
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One question about one file, and how to answer it. With `text`, the file is not read any more."""
+    """One question about one file, and how to answer it. If there is a `text`, the file is not read."""
 
     file: str
     question: Question
@@ -79,7 +79,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Where(NamedTuple):
-    """Who does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
+    """What does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
     this address."""
 
     processes: int | None = None
@@ -87,7 +87,7 @@ class Where(NamedTuple):
 
 
 class Display(Protocol):
-    """Someone who shows how far the work is."""
+    """Shows how far the work is."""
 
     def searching(self, progress: Progress) -> None: ...
     def finished(self, done: int) -> None: ...
@@ -115,8 +115,8 @@ def run_jobs(
     display: Display | None,
     enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> list[Outcome]:
-    """The outcome of every job, in order. Those not finished are undecided after Ctrl-C, and after an outcome
-    that is enough."""
+    """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, the jobs that have not
+    finished are undecided."""
     executor = _executor(len(jobs), where, display)
     done: dict[int, Outcome] = {}
 

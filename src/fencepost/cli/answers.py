@@ -1,6 +1,6 @@
 """One question about many files: asking it, and printing one answer in full, several as a table, or JSON.
 
-It does without click, like all that `start.py` needs to answer a plain question.
+Like everything that `start.py` needs to answer a plain question, it does not import click.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Printing(msgspec.Struct, frozen=True):
 def answer_files(
     files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
 ) -> NoReturn:
-    """Do the job for each file, print what comes of it, and exit."""
+    """Do the job for each file, print the outcomes, and exit."""
     from fencepost.batch.jobs import files_in, run_jobs
 
     paths = exit_on_input_error(lambda: files_in(files))
@@ -65,7 +65,7 @@ def answer_files(
 def print_answers(
     whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
 ) -> NoReturn:
-    """Print the outcomes without what is known of them, write what else is wanted, and exit."""
+    """Print the outcomes without their known findings, write the files that were asked for, and exit."""
     outcomes, hidden = without_known(whole, known)
     if printing.as_json:
         _print_json(whole)  # this is what baselines are made of

@@ -46,7 +46,7 @@ def without_known(outcomes: Sequence[Outcome], known: frozenset[str]) -> tuple[l
 
 
 def print_known(count: int) -> None:
-    """Says that something is not shown."""
+    """Say how many findings are not shown."""
     if count:
         say(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")
 

@@ -34,7 +34,7 @@ def stale_reads(witness: SafetyWitness) -> list[int]:
 
 
 def closing(witness: AnyWitness) -> int | None:
-    """The event out of which the last edge of the cycle leads, as it is told."""
+    """The source of the last edge of the cycle, in the order in which it is shown."""
     if isinstance(witness, SafetyWitness):
         return next(iter(stale_reads(witness)), None)
     return witness.other if isinstance(witness, TsoWitness) else witness.access.id

@@ -1,4 +1,4 @@
-"""`fencepost bench`: all questions about many programs, measured, and compared with what they expect."""
+"""`fencepost bench`: all questions about many programs, measured, and compared with the expected verdicts."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def fix(
 
     Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
     behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
-    set does it. Prints the changes and a diff. Interrupted, it gives the best repair known so far.
+    set does it. Prints the changes and a diff. If interrupted, it prints the best repair known so far.
     """
     from fencepost.engine.search import Limits
 

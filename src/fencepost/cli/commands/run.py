@@ -127,7 +127,7 @@ def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: in
 
 
 def _option(name: str) -> str | None:
-    """A setting of the run-time library that the user has made."""
+    """The setting of this name in FENCEPOST_OPTIONS."""
     settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))
     return settings.get(name)
 

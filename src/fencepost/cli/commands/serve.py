@@ -88,7 +88,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _hosts(host: str, port: int, names: tuple[str, ...]) -> list[str]:
-    """What the `Host` of a request may be; the first is where we say that the playground is."""
+    """What the `Host` of a request may be; the first one is printed as the address."""
     own = f"[{host}]" if ":" in host else host
     hosts = [f"{name}:{port}" for name in (own, *_LOCAL_NAMES)]
     hosts += [name.removesuffix(":80") for name in hosts if name.endswith(":80")]

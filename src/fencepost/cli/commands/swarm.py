@@ -95,7 +95,7 @@ def swarm(
 
 
 def _settles_it(outcome: Outcome) -> bool:
-    """A violation; or the program is wrong, for every run."""
+    """A violation, or a program that is wrong, for every run alike."""
     return outcome.answer is None or outcome.answer.holds is False
 
 

@@ -118,7 +118,7 @@ def _finding(found: Finding, model: str, program: Program | None) -> Iterator[st
 
 
 def _frames(played: Playback) -> str:
-    # What means something in HTML is spelled out, so no text of the program ends the element.
+    # Characters with a meaning in HTML are escaped, so no text of the program can end the element.
     data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", msgspec.json.encode(played).decode())
     return f'<script type="application/json" class="fp-playback">{data}</script>'
 

@@ -1,8 +1,8 @@
 """What an arrow of an execution graph means, and which rule put it there.
 
 The sentence about the two accesses is that of `explain`. The rule says where the edge comes from: the text of
-the thread, the values of the run, the order of the writes, or a combination of these. Of the edges of the
-cycle it is said as well whether the memory model keeps their order.
+the thread, the values of the run, the order of the writes, or a combination of these. For edges of the
+cycle it also says whether the memory model keeps their order.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _picture(
 
 
 def _parts(witness: AnyWitness) -> dict[int, str]:
-    """What part each event plays that plays one."""
+    """The part of each event that plays one."""
     return {**dict.fromkeys(buffered(witness), "behind"), **roles(witness)}
 
 
