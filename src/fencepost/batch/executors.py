@@ -1,4 +1,4 @@
-"""What does the jobs of a batch: this process, or several of this machine. `cluster.py` uses many machines."""
+"""What does the jobs of a batch: this process, or several here. `cluster.py` uses many machines."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Where(NamedTuple):
-    """What does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
-    this address."""
+    """What does the jobs: so many processes of this machine (None: one for each core), or the cluster at this
+    address."""
 
     processes: int | None = None
     cluster: str | None = None
@@ -115,7 +115,7 @@ def run_jobs(
     display: Display | None,
     enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> list[Outcome]:
-    """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, the jobs that have not
+    """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, those that have not
     finished are undecided."""
     executor = _executor(len(jobs), where, display)
     done: dict[int, Outcome] = {}

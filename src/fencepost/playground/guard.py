@@ -1,8 +1,8 @@
 """Which requests the playground answers, and what browsers may do with its responses.
 
 A request must name a host that the playground is known by; otherwise a page elsewhere could reach it through
-a name of its own that points here. Requests by pages of other sites are refused, except following a link. Every response has a strict Content-Security-Policy and may not be put into a frame or read by other
-sites.
+a name of its own that points here. Requests by pages of other sites are refused, except following a link.
+Every response has a strict Content-Security-Policy and may not be put into a frame or read by other sites.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ def verify(
 
     A program is unsafe if some run fails an assertion, ends in a state that its final condition looks for, or
     does what --mutex, --error-label or --bad forbid; comments such as `// mutex: cs` in the file say the
-    same. The answer is exact, also for programs with loops, and comes with a run or says which engine proved it.
-    Directories stand for the programs in them.
+    same. The answer is exact, also for programs with loops, and comes with a run or says which engine proved
+    it. Directories stand for the programs in them.
     """
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
