@@ -15,8 +15,7 @@ from typing import Literal
 import msgspec
 
 from fencepost.report.cycle import unrolled
-from fencepost.report.labels import source
-from fencepost.report.naming import in_turn, quoted, statement, thread
+from fencepost.report.labels import in_turn, quoted, source, statement, thread
 from fencepost.verdicts import AnyWitness, Edge, Event, SafetyWitness, TsoWitness, Witness
 
 FENCES = {

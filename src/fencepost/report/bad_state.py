@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.report.naming import in_turn, named, quoted, thread
+from fencepost.report.cycle import stale_reads
+from fencepost.report.labels import in_turn, named, quoted, thread
 from fencepost.report.printable import printable
-from fencepost.report.roles import stale_reads
 from fencepost.verdicts import Assertion, Event, Place, SafetyWitness
 
 _FAILURES = {

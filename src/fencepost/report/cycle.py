@@ -1,15 +1,17 @@
-"""Which events of a witness matter, and in which order its cycle is shown.
+"""Which events of a witness matter, what part each plays, and in which order its cycle is shown.
 
 The cycle of a witness goes from neighbour to neighbour. It is easier to follow condensed: po and mo are
 transitive, so a path along one of them becomes one step. It starts with the write that is not seen and ends
-with the access that does not see it.
+with the access that does not see it. `explain` says what the parts mean.
 """
 
 from __future__ import annotations
 
-from fencepost.report.roles import closing, roles
+from typing import Literal
+
 from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
 
+Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
 CLAIM = "No interleaving of the threads does this."
 STEP_WORDS = {
     "po": "comes before",
@@ -21,7 +23,7 @@ STEP_WORDS = {
 
 
 def premise(witness: AnyWitness) -> str:
-    """What an interleaving does otherwise than the run, before its cycle is shown."""
+    """How an interleaving differs from the run; said before the cycle."""
     return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
 
 
@@ -66,3 +68,30 @@ def worth_showing(witness: AnyWitness) -> set[int]:
             if near[at] or alone:
                 shown.add(event_id)
     return shown
+
+
+def roles(witness: AnyWitness) -> dict[int, Role]:
+    """The events that the witness is about; one that plays two parts has the more telling one."""
+    if isinstance(witness, TsoWitness):
+        return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
+    if isinstance(witness, SafetyWitness):
+        misled: dict[int, Role] = dict.fromkeys(stale_reads(witness), "misled")
+        return misled | dict.fromkeys(witness.bad.writes, "racing")
+    return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
+
+
+def buffered(witness: AnyWitness) -> tuple[int, ...]:
+    """The writes that reach memory after the last event, in this order."""
+    return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
+
+
+def stale_reads(witness: SafetyWitness) -> list[int]:
+    """The reads of the cycle that see a value although it has been overwritten before them."""
+    return [e.source for e in witness.cycle if e.relation == "fr" and e.target < e.source]
+
+
+def closing(witness: AnyWitness) -> int | None:
+    """The source of the last edge of the cycle, in the order in which it is shown."""
+    if isinstance(witness, SafetyWitness):
+        return next(iter(stale_reads(witness)), None)
+    return witness.other if isinstance(witness, TsoWitness) else witness.access.id

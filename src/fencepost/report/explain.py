@@ -11,8 +11,7 @@ import re
 
 from fencepost.report import bad_state, cycle, store_buffers
 from fencepost.report.advice import reason
-from fencepost.report.labels import is_wait, source
-from fencepost.report.naming import at, named, quoted, statement, thread
+from fencepost.report.labels import at, is_wait, named, quoted, source, statement, thread
 from fencepost.report.printable import printable
 from fencepost.verdicts import (
     AnyWitness,

@@ -14,9 +14,9 @@ import msgspec
 
 from fencepost.report import cycle, explain
 from fencepost.report.advice import Repair, advice, repairs
+from fencepost.report.cycle import Role, buffered, roles
 from fencepost.report.labels import source, thread_name
 from fencepost.report.printable import printable
-from fencepost.report.roles import Role, buffered, roles
 from fencepost.verdicts import (
     Answer,
     AnyWitness,

@@ -16,10 +16,10 @@ import msgspec
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.program import Program
+from fencepost.report.cycle import buffered
 from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
-from fencepost.report.roles import buffered
 from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
 
 LONGEST = 2000  # accesses; what is longer is not played

@@ -9,8 +9,7 @@ it in the order of the writes to its cell.
 
 from __future__ import annotations
 
-from fencepost.report.labels import is_wait, source
-from fencepost.report.naming import at, named, of_thread, quoted, statement, thread
+from fencepost.report.labels import at, is_wait, named, of_thread, quoted, source, statement, thread
 from fencepost.report.printable import printable
 from fencepost.verdicts import Event, TsoWitness
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.answers import Printing, print_answers
+from fencepost.cli.answers import Printing, known_findings, print_answers
 from fencepost.cli.console import exit_on_input_error, progress_line
 from fencepost.cli.options import (
     bitstate_memory,
@@ -16,7 +16,6 @@ from fencepost.cli.options import (
     printing_options,
     search_limits,
 )
-from fencepost.cli.reports import known_findings
 from fencepost.memory_models import GRAPH_MODELS, SWARM_ORDER
 
 if TYPE_CHECKING:

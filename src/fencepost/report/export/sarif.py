@@ -14,8 +14,7 @@ from fencepost.errors import InputError
 from fencepost.report.export import sarif_log
 from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.report.findings import Finding, finding_id, findings, identity_of, rule_of, worth_showing
-from fencepost.report.labels import outcome, source, thread_name
-from fencepost.report.naming import in_turn
+from fencepost.report.labels import in_turn, outcome, source, thread_name
 from fencepost.report.printable import printable
 from fencepost.report.repair import edit_words, goal
 from fencepost.report.story import undecided

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from fencepost.report import cycle
+from fencepost.report.cycle import roles
 from fencepost.report.labels import label, source, thread_name
 from fencepost.report.printable import clip, columns
-from fencepost.report.roles import roles
 from fencepost.verdicts import AnyWitness, Event
 
 LONGEST_FULL_RUN = 20  # accesses; of a longer run only what the cycle is about is placed

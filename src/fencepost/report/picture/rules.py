@@ -8,7 +8,7 @@ cycle it also says whether the memory model keeps their order.
 from __future__ import annotations
 
 from fencepost.report import explain
-from fencepost.report.naming import named, thread
+from fencepost.report.labels import named, thread
 from fencepost.report.picture.layout import Arrow, Gap
 from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
 

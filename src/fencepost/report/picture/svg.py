@@ -14,13 +14,12 @@ from itertools import pairwise
 from zlib import crc32
 
 from fencepost.report import explain
-from fencepost.report.cycle import STEP_WORDS
+from fencepost.report.cycle import STEP_WORDS, buffered, roles
 from fencepost.report.labels import outcome, source, thread_name
 from fencepost.report.picture import layout
 from fencepost.report.picture.layout import Arrow, Box, Gap, Lane, Layout
 from fencepost.report.picture.routes import HEAD, Route, Router
 from fencepost.report.printable import clip, paragraph, printable
-from fencepost.report.roles import buffered, roles
 from fencepost.verdicts import AnyWitness, Event
 
 _TEXT_CHAR = 6.7  # a generous mean width of a character of the sentences

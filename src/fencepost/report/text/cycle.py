@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from fencepost.report import cycle
 from fencepost.report.advice import FENCES, Repair
 from fencepost.report.cycle import STEP_WORDS
-from fencepost.report.labels import source, thread_name
-from fencepost.report.naming import in_turn, quoted
+from fencepost.report.labels import in_turn, quoted, source, thread_name
 from fencepost.report.printable import clip, columns, pad
 from fencepost.report.text import run as run_text
 from fencepost.report.text.page import INDENT, Page
