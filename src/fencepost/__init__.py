@@ -10,8 +10,11 @@ Names are imported when first used, so that `import fencepost` costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from fencepost import notebook
 
 if TYPE_CHECKING:
     from fencepost.analyses.repair.fix import fix
@@ -47,39 +50,23 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Answer": "verdicts",
-    "Assertion": "verdicts",
-    "Edge": "verdicts",
-    "Event": "verdicts",
-    "Fragile": "verdicts",
-    "InputError": "errors",
-    "Limits": "engine.search",
-    "NotRobust": "verdicts",
-    "Persistent": "verdicts",
-    "Program": "program",
-    "Race": "verdicts",
-    "Robust": "verdicts",
-    "Tactics": "engine.search",
-    "Thread": "program",
-    "TsoWitness": "verdicts",
-    "Unknown": "verdicts",
-    "BadState": "verdicts",
-    "Place": "verdicts",
-    "RaceFree": "verdicts",
-    "Racy": "verdicts",
-    "Safe": "verdicts",
-    "SafetyWitness": "verdicts",
-    "Unsafe": "verdicts",
-    "Witness": "verdicts",
-    "fix": "analyses.repair.fix",
-    "load": "formats",
-    "persist": "analyses.tso",
-    "Property": "program.properties",
-    "races": "analyses.safety.portfolio",
-    "robust": "analyses.robustness",
-    "verify": "analyses.safety.portfolio",
+# Which module has which names.
+_NAMES_IN = {
+    "analyses.repair.fix": "fix",
+    "analyses.robustness": "robust",
+    "analyses.safety.portfolio": "races verify",
+    "analyses.tso": "persist",
+    "engine.search": "Limits Tactics",
+    "errors": "InputError",
+    "formats": "load",
+    "program": "Program Thread",
+    "program.properties": "Property",
+    "verdicts": (
+        "Answer Assertion BadState Edge Event Fragile NotRobust Persistent Place Race RaceFree Racy "
+        "Robust Safe SafetyWitness TsoWitness Unknown Unsafe Witness"
+    ),
 }
+_HOME = {name: module for module, names in _NAMES_IN.items() for name in names.split()}
 
 __all__ = [
     "Answer",
@@ -124,3 +111,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _from_reports(name: str) -> Callable[[object], str]:
+    """A function of `report.html.notebook`, which is imported when it is called."""
+
+    def rendered(value: object) -> str:
+        html: str = getattr(import_module("fencepost.report.html.notebook"), name)(value)
+        return html
+
+    return rendered
+
+
+notebook.answer_html = _from_reports("answer_html")
+notebook.program_html = _from_reports("program_html")
+notebook.witness_svg = _from_reports("witness_svg")

@@ -2,7 +2,8 @@
 
 Every mistake in an input file or on the command line is an `InputError`. The command line prints it in one
 form and exits with 2; a library user catches it. What is wrong outside of the input, such as a cluster that
-does not answer, is `UnavailableError`. Nothing else is allowed to escape to the user.
+does not answer or a package that is not installed, is `UnavailableError`. Nothing else is allowed to escape
+to the user.
 """
 
 from __future__ import annotations
@@ -32,3 +33,26 @@ class InputError(Exception):
 
 class UnavailableError(Exception):
     """Something outside of the input that the user asked for is not there, such as a cluster."""
+
+
+def missing_extra(extra: str, message: str) -> UnavailableError:
+    """The packages of this extra are not installed; the error names the command that installs them.
+
+    It names the packages, not `fencepost[extra]`, so it also works where fencepost comes from a clone.
+    """
+    import re
+    import shlex
+    from importlib.metadata import requires
+
+    of_extra = re.compile(rf"(.*?)\s*;.*\bextra == [\"']{extra}[\"']")
+    packages = [found[1] for found in map(of_extra.match, requires("fencepost") or ()) if found]
+    return UnavailableError(f"{message}: pip install {shlex.join(packages)}")
+
+
+def read_bytes(path: str, what: str) -> bytes:
+    """The content of an input file; `what` says which it is if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"cannot read {what}: {error.strerror or error}", path) from None

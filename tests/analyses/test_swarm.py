@@ -8,7 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -18,8 +17,8 @@ from fencepost.cli.main import main
 from fencepost.engine.search import Limits
 from fencepost.formats import load
 from fencepost.models.witnesses import replay
-from fencepost.report.export.as_json import any_answer
 from fencepost.verdicts import NotRobust, Stats, Unknown
+from fencepost.verdicts.union import decode
 from tests.interrupting import HEED_CONTROL_C, answer_within
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,7 +33,7 @@ def swarm(*arguments):
 
 
 def answer_of(done):
-    return msgspec.json.decode(done.stdout, type=any_answer())
+    return decode(done.stdout)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -138,7 +137,7 @@ def test_ctrl_c_ends_a_swarm_and_what_was_seen_is_told(tmp_path):
     ) as process:
         time.sleep(3)
         os.killpg(process.pid, signal.SIGINT)
-        answer = msgspec.json.decode(answer_within(process, 60), type=any_answer())
+        answer = decode(answer_within(process, 60))
     assert process.returncode == 3
     assert answer.interrupted
     assert answer.stats.states > 0

@@ -257,7 +257,7 @@ class TestWrongUsage:
         )
         done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert done.stderr == "a cluster needs Dask: pip install 'fencepost[cluster]'\n"
+        assert done.stderr == "a cluster needs Dask: pip install 'distributed>=2025.1'\n"
 
     def test_workers_have_another_version(self, cluster, monkeypatch):
         monkeypatch.setattr(on_cluster, "_OURS", (("fencepost", "99.1"), *on_cluster._OURS[1:]))

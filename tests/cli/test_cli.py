@@ -478,7 +478,7 @@ class TestCertificates:
     def test_a_missing_one_is_2(self, program, tmp_path):
         result = fencepost("check-certificate", program(MUTEX), tmp_path / "none.json")
         assert result.exit_code == 2
-        assert "none.json:1:1: cannot read it" in result.stderr
+        assert "none.json:1:1: cannot read the certificate" in result.stderr
 
     def test_nothing_is_written_if_unsafe(self, program, tmp_path):
         path = tmp_path / "proof.json"

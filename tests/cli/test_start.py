@@ -60,8 +60,8 @@ def run(*words, script="from fencepost.cli.start import main; main()"):
 def test_a_plain_question_imports_nothing_that_it_does_not_need(store_buffering, flags):
     assert run("robust", store_buffering).returncode == 1  # now the tables of the parser are there
     script = (
-        "import sys; before = set(sys.modules); from fencepost.cli.start import answered;"
-        "assert answered(sys.argv[1:]) == 1; print(*set(sys.modules) - before, file=sys.stderr)"
+        "import sys; before = set(sys.modules); from fencepost.cli.start import try_fast_path;"
+        "assert try_fast_path(sys.argv[1:]) == 1; print(*set(sys.modules) - before, file=sys.stderr)"
     )
     imported = set(run("robust", store_buffering, *flags, script=script).stderr.split())
     assert "fencepost.analyses.robustness" in imported
@@ -79,7 +79,7 @@ def test_a_plain_question_is_the_one_that_the_command_asks(monkeypatch, flags):
     monkeypatch.setattr(answers, "answer_files", note)
     monkeypatch.setattr(robust, "answer_files", note)
     words = ["robust", "a.tpl", *flags, "b.litmus"]
-    assert start.answered(words) == 3
+    assert start.try_fast_path(words) == 3
     assert CliRunner().invoke(cli.main, words).exit_code == 3
     assert asked[0] == asked[1]
 
@@ -88,7 +88,7 @@ def test_a_plain_question_is_the_one_that_the_command_asks(monkeypatch, flags):
     "words", [[], ["robust"], ["robust", "-"], ["robust", "a.tpl", "--model", "tso"], ["verify", "a.tpl"]]
 )
 def test_other_questions_are_left_to_the_commands(words):
-    assert start.answered(words) is None
+    assert start.try_fast_path(words) is None
 
 
 def test_both_ways_print_the_same(store_buffering):

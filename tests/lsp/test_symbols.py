@@ -100,4 +100,4 @@ def test_without_pygls_the_command_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "fencepost.lsp.server", raising=False)
     result = CliRunner().invoke(main, ["lsp"])
     assert result.exit_code == 2
-    assert "pip install 'fencepost[lsp]'" in result.output
+    assert "pip install 'pygls<3,>=2'" in result.output

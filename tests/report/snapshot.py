@@ -1,4 +1,4 @@
-"""Compare a rendering with the one kept in `snapshots/`.
+"""Compare a rendering with the one kept in `snapshots/`, which has a folder for each face.
 
 `FENCEPOST_UPDATE_SNAPSHOTS=1 pytest tests/report` writes the files anew; look at the diff before committing.
 """
@@ -15,7 +15,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 def assert_matches(name: str, text: str) -> None:
     file = SNAPSHOTS / name
     if os.environ.get("FENCEPOST_UPDATE_SNAPSHOTS"):
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     kept = file.read_text(encoding="utf-8") if file.exists() else ""
     diff = unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", lineterm="")

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from fencepost.report.cycle import told, unrolled, worth_showing
+from fencepost.report.cycle import condensed, unrolled, worth_showing
 from fencepost.report.explain import claim, explain_assertion, explain_cycle, explain_race
 from fencepost.verdicts import Edge
 from tests.report.witnesses import (
@@ -106,7 +106,7 @@ def test_fences_are_ordered_not_read():
 
 def test_a_path_along_a_thread_is_one_step():
     assert len(unrolled(PETERSON)) == 5
-    assert [edge.relation for edge in told(PETERSON)] == ["po", "mo", "po", "fr"]
+    assert [edge.relation for edge in condensed(PETERSON)] == ["po", "mo", "po", "fr"]
     assert "`turn.store(0)` (line 23) comes before `f = flag0.load()` (line 25)" in explain_cycle(PETERSON)
 
 
@@ -119,14 +119,14 @@ def test_the_cycle_is_told_the_same_wherever_it_starts(rotation):
 def test_the_access_is_told_even_between_two_steps_of_the_same_kind():
     run = witness(("t",), {"x": 0}, [Step(0, "W x=1"), Step(0, "W x=2")], stale=0)
     turned = msgspec.structs.replace(run, cycle=(Edge(1, 2, "mo"), Edge(2, 1, "mo")))
-    assert told(turned) == (Edge(1, 2, "mo"), Edge(2, 1, "mo"))
+    assert condensed(turned) == (Edge(1, 2, "mo"), Edge(2, 1, "mo"))
 
 
 def test_a_long_run_is_shown_around_its_cycle():
     long = peterson_rounds(30)
     shown = worth_showing(long)
     assert {long.stale, long.latest, long.access.id} <= shown
-    assert all(end in shown for edge in told(long) for end in (edge.source, edge.target))
+    assert all(end in shown for edge in condensed(long) for end in (edge.source, edge.target))
     assert len(shown) < 15
 
 
@@ -217,7 +217,7 @@ def test_a_race_names_both_accesses():
 )
 def test_a_failure_names_its_place_and_registers(kind, words):
     said = explain_assertion(msgspec.structs.replace(BOTH_INSIDE, kind=kind))
-    assert said == f"{words} It takes no weak memory: some interleaving of the threads does it."
+    assert said == f"{words} This needs no weak memory: some interleaving of the threads does it."
 
 
 def test_sentences_are_printable():

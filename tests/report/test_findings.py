@@ -61,7 +61,7 @@ def test_an_absolute_path_is_the_same_file(tmp_path, monkeypatch):
 
 
 def test_what_is_no_finding_is_refused():
-    with pytest.raises(TypeError, match="int is no finding"):
+    with pytest.raises(TypeError, match="a finding cannot be made of int"):
         finding(1, ANSWERS["sb"])
 
 

@@ -637,7 +637,7 @@ TOO_MANY = "stopped at --max-states 1000000; 311 states were still to be expande
 
 
 def not_robust(witness: Witness, file: str = "examples/program.tpl", **more: object) -> NotRobust:
-    common = {"question": "robustness", "model": "ra", "stats": STATS, "exhaustive": False}
+    common = {"question": "robust", "model": "ra", "stats": STATS, "exhaustive": False}
     return NotRobust(file=file, witness=witness, **(common | more))
 
 
@@ -678,21 +678,21 @@ ANSWERS: dict[str, Answer] = {
     "no-positions": not_robust(NO_POSITIONS),
     "hostile": not_robust(HOSTILE, "examples/\x1b[31m<b>.tpl"),
     "many-threads": not_robust(MANY_THREADS),
-    "robust": Robust(file="examples/barrier.tpl", question="robustness", model="ra", stats=STATS),
+    "robust": Robust(file="examples/barrier.tpl", question="robust", model="ra", stats=STATS),
     "race": Robust(
         file="examples/mp.tpl",
-        question="robustness",
+        question="robust",
         model="rc20",
         stats=STATS,
         race=MP_RACE,
         exhaustive=False,
     ),
     "assertion": Robust(
-        file="examples/array.tpl", question="robustness", model="ra", stats=STATS, assertion=BOTH_INSIDE
+        file="examples/array.tpl", question="robust", model="ra", stats=STATS, assertion=BOTH_INSIDE
     ),
     "unknown": Unknown(
         file="examples/big.tpl",
-        question="robustness",
+        question="robust",
         model="ra",
         stats=STATS,
         why=TOO_MANY,

@@ -244,10 +244,11 @@ def test_a_program_does_not_outlive_us_when_we_are_killed(shell: Shell) -> None:
     assert not is_alive(int(number.read_text()))
 
 
-def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
-    play(shell, events=CLEAN)  # writes the program
+def test_a_line_on_the_terminal_shows_the_runs_after_a_second(shell: Shell) -> None:
+    play(shell, events=CLEAN, code="import time; time.sleep(0.4)")  # writes the program
     terminal, end_of_program = pty.openpty()
-    command = ["fencepost", "run", "--schedule", "random", "--runs", "3", "./program", "script.json"]
+    options = ["--schedule", "random", "--runs", "3", "-j", "1"]
+    command = ["fencepost", "run", *options, "./program", "script.json"]
     environment = {**shell.environment, "TERM": "xterm"}
     done = subprocess.run(
         command,
@@ -262,7 +263,7 @@ def test_a_bar_on_the_terminal_shows_the_runs(shell: Shell) -> None:
     with contextlib.suppress(OSError):  # the end of a terminal
         while part := os.read(terminal, 4096):
             shown += part
-    assert b"3/3" in shown
+    assert b"3/3 runs  0 seen" in shown
     assert done.stdout.startswith(b"./program: nothing seen in 3 runs")
 
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from fencepost import __version__
 from fencepost.batch.jobs import Job, Outcome, interrupted, run_job, undecided
 from fencepost.engine.search import memory_to_use_mb
-from fencepost.errors import InputError, UnavailableError
+from fencepost.errors import InputError, UnavailableError, missing_extra
 from fencepost.formats import text_of
 
 try:
@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     if error.name is None or not error.name.startswith(("dask", "distributed")):
         raise
-    raise UnavailableError("a cluster needs Dask: pip install 'fencepost[cluster]'") from None
+    raise missing_extra("cluster", "a cluster needs Dask") from None
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Worker
@@ -97,7 +97,7 @@ class Cluster:
                 yield number, _outcome(future, job)
 
     def _given_up(self) -> Iterator[tuple[int, Outcome]]:
-        """All jobs that are left, if the cluster has had no worker for long."""
+        """All jobs that are left, if the cluster has had no worker for too long."""
         now = time.monotonic()
         if self._client.scheduler_info()["workers"]:
             self._seen = now
@@ -120,7 +120,7 @@ def _connect(address: str) -> Client:
     for logger in ("distributed", "distributed.client"):  # what matters is told in our own words
         logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
     try:
-        resolve_address(address)  # before there is a client that wants to be closed
+        resolve_address(address)  # fails before there is a client to close
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise UnavailableError(f"there is no Dask cluster at {address}: {error}") from None
@@ -139,7 +139,7 @@ def _connect(address: str) -> Client:
 
 
 def _check_versions(client: Client) -> None:
-    """Jobs and answers are understood by the same version only."""
+    """Only the same version understands jobs and answers."""
     for worker, theirs in client.run(eval, _VERSIONS, on_error="return").items():
         if isinstance(theirs, ImportError):
             raise UnavailableError(f"the worker {worker} has no fencepost: {theirs}")
@@ -173,12 +173,12 @@ def _work(job: Job, key: str) -> Outcome:
         limits = replace(limits, memory_mb=_share_of_memory(worker))
     outcome = run_job(replace(job, limits=limits), lambda progress: not _is_wanted(worker, key))
     if interrupted(outcome):
-        raise distributed.Reschedule  # somebody may still want it, of another worker
+        raise distributed.Reschedule  # another worker may be asked for it
     return outcome
 
 
 def _share_of_memory(worker: Worker) -> float:
-    """What one of the jobs that a worker does at a time may use, in MB."""
+    """The memory for each of the jobs that a worker does at the same time, in MB."""
     allowed: Any = worker.memory_manager.memory_limit
     free = memory_to_use_mb()
     return (min(free, allowed * _SHARE_OF_MEMORY / _MEGABYTE) if allowed else free) / worker.state.nthreads

@@ -8,15 +8,27 @@ from dataclasses import dataclass
 
 import msgspec
 
-from fencepost.batch.jobs import PERSIST, RACES, Display, Job, Outcome, Question, Where, run_jobs, safety
+from fencepost.batch.jobs import Display, Job, Outcome, Question, Where, run_jobs
 from fencepost.engine.search import Limits
 from fencepost.formats.headers import expectations
-from fencepost.memory_models import ROBUSTNESS_MODELS, SAFETY_MODELS
+from fencepost.memory_models import (
+    EXIT_HOLDS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    EXIT_WRONG_INPUT,
+    models_for,
+)
 from fencepost.verdicts import Answer
+from fencepost.verdicts import Question as QuestionName
+
+
+def _about_all_models(*names: QuestionName) -> tuple[Question, ...]:
+    return tuple(Question.of(name, model) for name in names for model in models_for(name))
+
 
 # Asked about every program; and those asked only where the header of the file answers them.
-QUESTIONS = (*(Question("robust", model) for model in ROBUSTNESS_MODELS), PERSIST)
-QUESTIONS_OF_HEADERS = (*(safety(model) for model in SAFETY_MODELS), RACES)
+QUESTIONS = _about_all_models("robust", "persist")
+QUESTIONS_OF_HEADERS = _about_all_models("verify", "races")
 
 _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 
@@ -25,7 +37,7 @@ _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 class Row:
     """One program and question: what was found, and what its header says of it.
 
-    Both are by criterion, "race" and "assertion"; None is undecided.
+    Both have an entry for the criterion, for "race" and for "assertion"; None means undecided.
     """
 
     file: str
@@ -101,12 +113,10 @@ def _found(question: Question, answer: Answer | None) -> dict[str, bool | None]:
 
 def exit_code(rows: Sequence[Row], *, check_expected: bool) -> int:
     if any(row.outcome.error for row in rows):
-        return 2
+        return EXIT_WRONG_INPUT
     if check_expected and any(_is_wrong(row, q) for row in rows for q in row.differences):
-        return 1
-    if any(row.holds is None for row in rows):
-        return 3
-    return 0
+        return EXIT_VIOLATED
+    return EXIT_UNDECIDED if any(row.holds is None for row in rows) else EXIT_HOLDS
 
 
 def _is_wrong(row: Row, question: str) -> bool:

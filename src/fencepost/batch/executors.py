@@ -1,4 +1,4 @@
-"""Who does the jobs of a batch: this process, or several of this machine. `cluster.py` has many machines."""
+"""What does the jobs of a batch: this process, or several here. `cluster.py` uses many machines."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _shown_on(display: Display | None) -> Watcher | None:
 
 
 class Processes:
-    """So many jobs at a time, each in a process with its share of the memory."""
+    """Several jobs at a time, each in a process with its share of the memory."""
 
     def __init__(self, count: int) -> None:
         # Imported here: one file needs none of it, and it takes a tenth of the time of a small question.

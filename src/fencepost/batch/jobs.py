@@ -14,40 +14,27 @@ import msgspec
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import Engine
+from fencepost.memory_models import MODELS, Engine
 from fencepost.program import Program
-from fencepost.verdicts import (
-    PersistenceAnswer,
-    RobustnessAnswer,
-    SafetyAnswer,
-    Stats,
-    Unknown,
-    WriteRaceAnswer,
-)
+from fencepost.verdicts import Question as QuestionName
+from fencepost.verdicts import StaticAnswer, Stats, Unknown
 
 if TYPE_CHECKING:
     from fencepost.batch.executors import Executor
     from fencepost.program.properties import Property
 
 
-AnyAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
-
-
 class Question(NamedTuple):
-    """What is asked: "robust", "persist", "verify" or "races", against which model, by which criterion
-    (`Answer.criterion`)."""
+    """What is asked, against which model, by which criterion (`Answer.criterion`)."""
 
-    name: str = "robust"
+    name: QuestionName = "robust"
     model: str = "ra"
     criterion: str = "robust"
 
-
-PERSIST = Question("persist", "tso", "persistent")
-RACES = Question("races", "sra", "race-free")
-
-
-def safety(model: str) -> Question:
-    return Question("verify", model, "safe")
+    @classmethod
+    def of(cls, name: QuestionName, model: str) -> Question:
+        """With the criterion that the question has by default."""
+        return cls(name, model, MODELS[model].criteria[name][0])
 
 
 class Safety(NamedTuple):
@@ -65,7 +52,7 @@ _PLAIN = Safety()
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One question about one file, and how to answer it. With `text`, the file is not read any more."""
+    """One question about one file, and how to answer it. If there is a `text`, the file is not read."""
 
     file: str
     question: Question
@@ -82,25 +69,25 @@ class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str
-    answer: AnyAnswer | None = None
+    answer: StaticAnswer | None = None
     error: InputError | None = None
 
     @property
-    def required_answer(self) -> AnyAnswer:
+    def required_answer(self) -> StaticAnswer:
         assert self.answer is not None
         return self.answer
 
 
 class Where(NamedTuple):
-    """Who does the jobs: so many processes of this machine (None: as many as it has cores), or the cluster at
-    this address."""
+    """What does the jobs: so many processes of this machine (None: one for each core), or the cluster at this
+    address."""
 
     processes: int | None = None
     cluster: str | None = None
 
 
 class Display(Protocol):
-    """Someone who shows how far the work is."""
+    """Shows how far the work is."""
 
     def searching(self, progress: Progress) -> None: ...
     def finished(self, done: int) -> None: ...
@@ -128,8 +115,8 @@ def run_jobs(
     display: Display | None,
     enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> list[Outcome]:
-    """The outcome of every job, in order. Those not finished are undecided after Ctrl-C, and after an outcome
-    that is enough."""
+    """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, those that have not
+    finished are undecided."""
     executor = _executor(len(jobs), where, display)
     done: dict[int, Outcome] = {}
 
@@ -176,7 +163,7 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
         return Outcome(job.file, error=error)
 
 
-def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     match job.question.name:
         case "persist":
             from fencepost.analyses.tso import persist
@@ -192,7 +179,7 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
             return _robustness_answer(job, program, watcher)
 
 
-def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     from fencepost.analyses.robustness import robust
 
     return robust(
@@ -206,7 +193,7 @@ def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> A
     )
 
 
-def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAnswer:
+def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
     from fencepost.analyses.safety.portfolio import verify
     from fencepost.formats.properties import both, given_property, stated_property
 
@@ -225,7 +212,7 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyAn
     )
 
 
-def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> AnyAnswer:
+def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | None) -> StaticAnswer:
     """The answer of the backward search; if it is safe, its certificate is written."""
     from fencepost.analyses.safety.portfolio import certify
     from fencepost.certificates import encode

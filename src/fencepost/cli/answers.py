@@ -1,29 +1,27 @@
-"""One question about many files: asking it, and printing one answer in full, several as a table, or JSON.
+"""One question about many files: asking it, printing the answers or writing reports, and the exit code.
 
-It does without click, like all that `start.py` needs to answer a plain question.
+Like everything that `start.py` needs to answer a plain question, it does not import click.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from fencepost.cli.console import (
-    EXIT_HOLDS,
-    EXIT_UNDECIDED,
-    EXIT_VIOLATED,
-    EXIT_WRONG_INPUT,
-    guarded,
+    exit_on_input_error,
     print_error,
     progress_line,
     say,
     terminal_width,
     wants_color,
+    write_file,
 )
-from fencepost.cli.reports import exit_code_of, known_findings, print_known, without_known, write_reports
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED, EXIT_WRONG_INPUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,10 +47,10 @@ class Printing(msgspec.Struct, frozen=True):
 def answer_files(
     files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
 ) -> NoReturn:
-    """Do the job for each file, print what comes of it, and exit."""
+    """Do the job for each file, print the outcomes, and exit."""
     from fencepost.batch.jobs import files_in, run_jobs
 
-    paths = guarded(lambda: files_in(files))
+    paths = exit_on_input_error(lambda: files_in(files))
     for option, file in (("--svg", printing.svg), ("--html", printing.html)):
         if file is not None and len(paths) != 1:
             from click import UsageError
@@ -60,24 +58,24 @@ def answer_files(
             raise UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
     jobs = [job(path) for path in paths]
-    whole = guarded(lambda: run_jobs(jobs, where, progress_line(len(paths))))
+    whole = exit_on_input_error(lambda: run_jobs(jobs, where, progress_line(len(paths))))
     print_answers(whole, known, jobs[0].reading, printing)
 
 
 def print_answers(
     whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
 ) -> NoReturn:
-    """Print the outcomes without what is known of them, write what else is wanted, and exit."""
-    outcomes, hidden = without_known(whole, known)
+    """Print the outcomes without their known findings, write the files that were asked for, and exit."""
+    outcomes, hidden = _without_known(whole, known)
     if printing.as_json:
         _print_json(whole)  # this is what baselines are made of
     elif len(outcomes) == 1:
         _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
-        print_known(hidden)
+        _print_known(hidden)
     else:
         _print_summary(outcomes, quiet=printing.quiet)
-        print_known(hidden)
-    write_reports(outcomes, printing.sarif, printing.junit)
+        _print_known(hidden)
+    _write_reports(outcomes, printing.sarif, printing.junit)
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
@@ -140,7 +138,7 @@ def _write_svg(outcome: Outcome, path: Path) -> None:
     if outcome.answer.witness is None:
         say(f"{outcome.file}: no witness to draw, {path} was not written", err=True)
         return
-    _write(path, render(outcome.answer.witness, outcome.file), "picture")
+    write_file(path, render(outcome.answer.witness, outcome.file), "picture")
 
 
 def write_html(answer: Answer, reading: Reading, path: Path) -> None:
@@ -148,21 +146,70 @@ def write_html(answer: Answer, reading: Reading, path: Path) -> None:
     from fencepost.formats import load_as
     from fencepost.report.html.page import page
 
-    _write(path, page(answer, guarded(lambda: load_as(answer.file, reading))), "page")
-
-
-def _write(path: Path, text: str, what: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        say(f"{path}: cannot write the {what}: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+    write_file(path, page(answer, exit_on_input_error(lambda: load_as(answer.file, reading))), "page")
 
 
 def _exit_code(outcomes: list[Outcome]) -> int:
     """Wrong input first, then a violation anywhere, then anything undecided."""
-    codes = {EXIT_WRONG_INPUT if o.answer is None else exit_code_of(o.answer) for o in outcomes}
+    codes = {EXIT_WRONG_INPUT if o.answer is None else _exit_code_of(o.answer) for o in outcomes}
     for code in (EXIT_WRONG_INPUT, EXIT_VIOLATED, EXIT_UNDECIDED):
         if code in codes:
             return code
     return EXIT_HOLDS
+
+
+def known_findings(baseline: Path | None) -> frozenset[str]:
+    """The ids of the findings in the baseline; none without one."""
+    if baseline is None:
+        return frozenset()
+    from fencepost.report.export.baseline import read
+
+    known: frozenset[str] = exit_on_input_error(lambda: read(baseline))
+    return known
+
+
+def _without_known(outcomes: Sequence[Outcome], known: frozenset[str]) -> tuple[list[Outcome], int]:
+    """The outcomes without the findings that are known, and how many of those there are."""
+    if not known:
+        return list(outcomes), 0
+    from fencepost.report.export.baseline import without_known as new_part
+
+    new = []
+    hidden = 0
+    for outcome in outcomes:
+        if outcome.answer is not None:
+            answer, count = new_part(outcome.answer, known)
+            new.append(replace(outcome, answer=answer))
+            hidden += count
+        else:
+            new.append(outcome)
+    return new, hidden
+
+
+def _print_known(count: int) -> None:
+    """Say how many findings are not shown."""
+    if count:
+        say(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")
+
+
+def _exit_code_of(answer: Answer) -> int:
+    """That of the answer, unless all that violates the property is known from the baseline."""
+    found = (answer.witness, answer.race, answer.assertion)
+    if answer.exit_code == EXIT_VIOLATED and all(part is None for part in found):
+        return EXIT_UNDECIDED if answer.holds is None else EXIT_HOLDS
+    return answer.exit_code
+
+
+def _write_reports(outcomes: Sequence[Outcome], sarif: Path | None, junit: Path | None) -> None:
+    """The answers as SARIF and as JUnit XML, where the user wants them."""
+    answers = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
+    if sarif is not None:
+        from fencepost.report.export import sarif as sarif_form
+
+        write_file(sarif, sarif_form.encode(answers), "findings")
+    if junit is not None:
+        from fencepost.report.export import junit as junit_form
+
+        given = [outcome.answer for outcome in outcomes if outcome.answer is not None]
+        suite = f"fencepost {given[0].question} {given[0].model}" if given else "fencepost"
+        write_file(junit, junit_form.encode(suite, answers), "findings")

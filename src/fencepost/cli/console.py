@@ -1,40 +1,51 @@
-"""What all commands do alike on the terminal: exit codes, messages about wrong input, colours, progress."""
+"""What all commands share on the terminal: messages about wrong input, written files, colours, progress."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from fencepost.memory_models import EXIT_WRONG_INPUT
 
 if TYPE_CHECKING:
-    from fencepost.errors import InputError
+    from pathlib import Path
 
-EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = 0, 1, 2, 3
+    from fencepost.errors import InputError
 
 _USUAL_WIDTH = 100
 
-EXIT_CODES = """\b
-Exit code: 0 the property holds, 1 it is violated (or a race or a failing
-assertion was found), 2 wrong input or usage, 3 undecided within the limits.
-"""
 
-
-def guarded(action: Callable[[], Any]) -> Any:
-    """Do what can meet wrong input, or miss something; say what is wrong and exit with 2."""
+def exit_on_input_error(action: Callable[[], Any]) -> Any:
+    """What the action returns; if its input is wrong or something it needs is missing, say so and exit."""
     from fencepost.errors import InputError, UnavailableError
 
     try:
         return action()
     except InputError as error:
         print_error(error)
+        sys.exit(EXIT_WRONG_INPUT)
     except UnavailableError as error:
-        say(str(error), err=True)
+        fail(str(error))
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong and exit."""
+    say(message, err=True)
     sys.exit(EXIT_WRONG_INPUT)
 
 
+def write_file(path: Path, content: str | bytes, what: str) -> None:
+    """Write the file; if that cannot be done, say so and exit."""
+    try:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        fail(f"{path}: cannot write the {what}: {error.strerror or error}")
+
+
 def say(text: str, *, end: str = "\n", err: bool = False) -> None:
-    """Prints what is to be seen at once; to standard error with `err`."""
+    """Print at once; to standard error with `err`."""
     print(text, end=end, file=sys.stderr if err else sys.stdout, flush=True)
 
 
@@ -61,7 +72,7 @@ def wants_color() -> bool:
 
 
 def terminal_width() -> int:
-    """As `shutil.get_terminal_size` tells it, whose import takes longer than many an answer."""
+    """As `shutil.get_terminal_size` says; to import that takes longer than many an answer."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
         return int(given)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from fencepost.cli.answers import Printing
+from fencepost.memory_models import (
+    EXIT_HOLDS,
+    EXIT_MEANINGS,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    MODELS,
+    models_for,
+)
 
 Command = Callable[..., Any]
 
 
 def collected(command: Command, name: str, make: Callable[..., Any], **options: Command) -> Command:
-    """Adds the options, whose values reach the command together, as what `make` makes of them, by `name`."""
+    """Add options whose values reach the command as one argument `name`, which `make` builds of them."""
 
     @functools.wraps(command)
     def with_one(*arguments: Any, **given: Any) -> Any:
@@ -28,8 +36,29 @@ def collected(command: Command, name: str, make: Callable[..., Any], **options: 
     return with_options
 
 
+def exit_codes(
+    holds: str = EXIT_MEANINGS[EXIT_HOLDS],
+    violated: str = EXIT_MEANINGS[EXIT_VIOLATED],
+    undecided: str = EXIT_MEANINGS[EXIT_UNDECIDED],
+) -> str:
+    """The end of a command's help: what its exit codes mean; one without a meaning does not occur."""
+    own = {EXIT_HOLDS: holds, EXIT_VIOLATED: violated, EXIT_UNDECIDED: undecided}
+    meanings = sorted((EXIT_MEANINGS | own).items())
+    return f"Exit code: {', '.join(f'{code} {words}' for code, words in meanings if words)}."
+
+
+def model_option(question: str, models: Sequence[str] | None = None) -> Command:
+    """The memory models that can be asked about, the first by default."""
+    choices = models or models_for(question)
+    names = ", ".join(f"{name}: {MODELS[name].called}" for name in choices)
+    option: Command = click.option(
+        "--model", type=click.Choice(choices), default=choices[0], show_default=True, help=f"{names}."
+    )
+    return option
+
+
 def input_options(command: Command) -> Command:
-    """Adds the options about reading files, which reach the command as one `reading`."""
+    """Add the options about reading files, which reach the command as one `reading`."""
 
     def reading(**options: Any) -> Any:
         from fencepost.formats import Reading
@@ -56,7 +85,7 @@ html_option = click.option(
 
 
 def printing_options(command: Command) -> Command:
-    """Adds the options about what is printed, which reach the command as one `printing`."""
+    """Add the options about what is printed, which reach the command as one `printing`."""
     return collected(
         command,
         "printing",
@@ -92,7 +121,7 @@ class GivenProperty(NamedTuple):
 
 
 def property_options(command: Command) -> Command:
-    """Adds the options about what must not happen, which reach the command as one `given`."""
+    """Add the options about what must not happen, which reach the command as one `given`."""
     return collected(
         command,
         "given",
@@ -120,7 +149,7 @@ def property_options(command: Command) -> Command:
 
 
 def search_tactics(command: Command) -> Command:
-    """Adds the options about how to search, which reach the command as one `tactics`."""
+    """Add the options about how to search, which reach the command as one `tactics`."""
 
     def tactics(**options: Any) -> Any:
         from fencepost.engine.search import Tactics
@@ -147,7 +176,9 @@ def search_tactics(command: Command) -> Command:
             "--no-por", is_flag=True, help="Step all threads in every state: no partial-order reduction."
         ),
         no_symmetry=click.option(
-            "--no-symmetry", is_flag=True, help="Tell states apart where equal threads have changed places."
+            "--no-symmetry",
+            is_flag=True,
+            help="Tell states apart that differ only in the order of equal threads.",
         ),
         no_local=click.option(
             "--no-local",
@@ -188,7 +219,7 @@ def bitstate_memory(default: int) -> Command:
 
 
 def search_limits(command: Command) -> Command:
-    """Adds the limits, which reach the command as one `limits`, and who does the work, as one `where`."""
+    """Add the limits, which reach the command as one `limits`, and who does the work, as one `where`."""
 
     def limits(**options: Any) -> Any:
         from fencepost.engine.search import Limits

@@ -1,7 +1,7 @@
 """Where the command `fencepost` starts: a plain question is answered at once.
 
-Most programs are small, and to decide them takes less time than to import click and to tell it about all
-options. So `fencepost robust FILE…` does without it; everything else is for the commands of `cli/main.py`.
+Most programs are small: to decide them takes less time than to import click and to declare all options. So
+`fencepost robust FILE…` does without click; everything else is for the commands of `cli/main.py`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _FLAGS = {
 
 def main() -> None:
     gc.set_threshold(100_000)  # a small question is answered before there is anything to collect
-    code = answered(sys.argv[1:])
+    code = try_fast_path(sys.argv[1:])
     if code is not None:
-        os._exit(code)  # all is written; to take the interpreter apart is work for nobody
+        os._exit(code)  # everything is written; tearing down the interpreter would only take time
     from fencepost.cli.main import main as commands
 
     commands()
 
 
-def answered(words: Sequence[str]) -> int | None:
-    """The exit code if the words are a plain question, which is answered; else None, and nothing is done."""
+def try_fast_path(words: Sequence[str]) -> int | None:
+    """Answer a plain question and return the exit code; None if the words are anything else."""
     if words[:1] != ["robust"]:
         return None
     files = tuple(word for word in words[1:] if not word.startswith("-"))

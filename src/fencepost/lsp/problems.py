@@ -7,9 +7,7 @@ from typing import Literal, NamedTuple
 
 from fencepost.errors import InputError
 from fencepost.formats.tpl import read
-from fencepost.report.advice import advice
 from fencepost.report.findings import findings
-from fencepost.report.labels import source
 from fencepost.verdicts import Answer
 
 _WORD = re.compile(r"\w+|\S")
@@ -46,15 +44,10 @@ def found(lines: list[str], answer: Answer) -> list[Problem]:
     """The findings of an answer about the text."""
     problems = []
     for one in findings(answer):
-        said = [one.message, *(advice(one.graph) if one.graph is not None else ())]
-        parts = [(one.run.events[event], part) for event, part in one.parts.items()]
-        related = tuple(
-            (word_at(lines, event.line, event.column), f"{source(event)}: {part}")
-            for event, part in parts
-            if event.line
-        )
+        related = tuple((word_at(lines, event.line, event.column), words) for event, words in one.related)
         place = _statement_at(lines, one.line, one.column)
-        problems.append(Problem(place, "warning", one.rule, " ".join(said), related))
+        said = " ".join([one.message, *one.advice])
+        problems.append(Problem(place, "warning", one.rule, said, related))
     return problems
 
 

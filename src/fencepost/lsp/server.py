@@ -24,8 +24,8 @@ from fencepost.formats.tpl import read
 from fencepost.lsp.hover import meaning
 from fencepost.lsp.problems import Place, Problem, found, mistakes
 from fencepost.lsp.symbols import Symbols, Word
-from fencepost.memory_models import ROBUSTNESS_MODELS
-from fencepost.report.labels import verdict
+from fencepost.memory_models import EXIT_HOLDS, ROBUSTNESS_MODELS
+from fencepost.report.story import undecided, verdict
 
 CHECK = "fencepost.checkRobustness"
 
@@ -102,8 +102,8 @@ class Server(LanguageServer):
         if stop.is_set():
             return "the text has changed"
         self.publish(uri, lines, [*mistakes(lines), *found(lines, answer)])
-        why = f": {getattr(answer, 'why', '')}" if answer.holds is None else ""
-        kind = lsp.MessageType.Info if answer.exit_code == 0 else lsp.MessageType.Warning
+        why = f". {undecided(answer)}" if answer.holds is None else ""
+        kind = lsp.MessageType.Info if answer.exit_code == EXIT_HOLDS else lsp.MessageType.Warning
         return self.say(f"{program.file}: {verdict(answer)} under {model}{why}", kind)
 
     def say(self, message: str, kind: lsp.MessageType) -> str:

@@ -7,7 +7,7 @@
     POST /api/search          a `search.Request`; a stream of lines of JSON until the answer is there
 
 All files are read once, at the start: a request can choose among them, but it cannot name a file. A search
-runs as long as its connection is open; to close that is to cancel the search.
+runs as long as its connection is open; closing it cancels the search.
 """
 
 from __future__ import annotations

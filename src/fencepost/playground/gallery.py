@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Every program of the folders that there are, in alphabetical order."""
+    """Every program of the folders that exist, in alphabetical order."""
     formats = {ending: known.name for known in FORMATS for ending in known.endings}
     return tuple(
         Example(title, path.stem, formats[path.suffix], path.read_text(encoding="utf-8"))
@@ -39,6 +39,6 @@ def examples() -> tuple[Example, ...]:
 
 
 def _directory() -> Path:
-    """Beside this module in an installed package; in the repository, where it is."""
+    """Beside this module in an installed package, else in the repository."""
     installed = Path(__file__).parent / "examples"
     return installed if installed.is_dir() else Path(__file__).parents[3] / "examples"

@@ -1,9 +1,8 @@
-"""Who may talk to the playground, and what browsers may do with what it says.
+"""Which requests the playground answers, and what browsers may do with its responses.
 
-A request must name a host that the playground is known by, or a page elsewhere could reach it under a name
-that its owner has made to point here. Requests that another site's page makes are refused, but for following
-a link. Every response has a strict Content-Security-Policy and may not be put into a frame or read by other
-sites.
+A request must name a host that the playground is known by; otherwise a page elsewhere could reach it through
+a name of its own that points here. Requests by pages of other sites are refused, except following a link.
+Every response has a strict Content-Security-Policy and may not be put into a frame or read by other sites.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# A key of the scope of a request: what the style sheets of the editor have to show.
+# Key in the scope of a request: the nonce that style sheets of the editor carry.
 NONCE = "fencepost.nonce"
 
 _HEADERS = {

@@ -96,8 +96,7 @@ def _program(request: Request) -> Program:
 
 def _told(answer: Answer, program: Program) -> dict[str, Any]:
     from fencepost.report.html.page import fragment
-    from fencepost.report.labels import verdict
-    from fencepost.report.text.answer import stats_line
+    from fencepost.report.story import stats_line, verdict
     from fencepost.verdicts.repair import RepairAnswer
 
     return {
@@ -111,13 +110,16 @@ def _told(answer: Answer, program: Program) -> dict[str, Any]:
 
 
 def _watch(progress: Progress) -> bool:
-    _say(progress=f"{progress.states:,} states, {progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s")
+    from fencepost.report.text.progress import search_words
+
+    _say(progress=search_words(progress))
     return False
 
 
 def _watch_repair(progress: FixProgress) -> bool:
-    best = "none yet" if progress.best is None else f"{progress.best:g}"
-    _say(progress=f"{progress.checks:,} sets of changes tried, best so far {best}, {progress.seconds:.0f} s")
+    from fencepost.report.text.progress import repair_words
+
+    _say(progress=repair_words(progress))
     return False
 
 

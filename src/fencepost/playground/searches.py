@@ -97,7 +97,7 @@ async def _process() -> asyncio.subprocess.Process:
 
 async def _tell(process: asyncio.subprocess.Process, order: Order) -> None:
     assert process.stdin is not None
-    with suppress(BrokenPipeError, ConnectionResetError):  # it has ended; its silence will be told
+    with suppress(BrokenPipeError, ConnectionResetError):  # it has ended, as its output will show
         process.stdin.write(msgspec.json.encode(order))
         await process.stdin.drain()
     process.stdin.close()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from fencepost import notebook
 from fencepost.errors import InputError
 from fencepost.program.expressions import Constant, Expression, Register, subexpressions
 from fencepost.program.instructions import (
@@ -117,9 +118,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return self.locations, self.threads, self.max_value, self.tracking, self.condition, self.wraps
 
     def _repr_html_(self) -> str:
-        from fencepost.report.html.notebook import program_html
-
-        return program_html(self)
+        return notebook.program_html(self)
 
     @property
     def modulus(self) -> int:

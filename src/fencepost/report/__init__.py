@@ -1,4 +1,5 @@
-"""An answer for every face: terminal text, SVG, JSON, a table of many files, and notebooks.
+"""Answers in every form: terminal text, pictures, web pages and notebooks, JSON, SARIF and JUnit.
 
-Each module turns the values of `fencepost.verdicts` into one form and prints nothing itself.
+The modules here decide what is said (`story`, `findings`, `explain`, `repair`); `text`, `picture`, `html` and
+`export` decide how it looks. They turn values of `fencepost.verdicts` into text and print nothing.
 """

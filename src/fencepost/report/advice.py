@@ -15,10 +15,8 @@ from typing import Literal
 import msgspec
 
 from fencepost.report.cycle import unrolled
-from fencepost.report.labels import source
-from fencepost.report.naming import in_turn, quoted, statement, thread
-from fencepost.report.roles import AnyWitness
-from fencepost.verdicts import Edge, Event, SafetyWitness, TsoWitness, Witness
+from fencepost.report.labels import in_turn, quoted, source, statement, thread
+from fencepost.verdicts import AnyWitness, Edge, Event, SafetyWitness, TsoWitness, Witness
 
 FENCES = {
     True: "a fence (`fence;` in TPL, `mfence` on x86)",

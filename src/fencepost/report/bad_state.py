@@ -3,10 +3,18 @@ with it."""
 
 from __future__ import annotations
 
-from fencepost.report.naming import in_turn, named, quoted, thread
+from collections.abc import Sequence
+
+from fencepost.report.cycle import stale_reads
+from fencepost.report.labels import in_turn, named, quoted, thread
 from fencepost.report.printable import printable
-from fencepost.report.roles import stale_reads
-from fencepost.verdicts import Event, Place, SafetyWitness
+from fencepost.verdicts import Assertion, Event, Place, SafetyWitness
+
+_FAILURES = {
+    "assertion": "fails",
+    "division-by-zero": "divides by zero",
+    "index-out-of-range": "uses an index outside its array",
+}
 
 
 def claim(witness: SafetyWitness) -> str:
@@ -26,17 +34,26 @@ def claim(witness: SafetyWitness) -> str:
         case "write-race":
             return _race(witness)
         case _:
-            return _failure(witness)
+            return failure(bad.kind, bad.places[0], witness.threads)
+
+
+def failure(kind: str, place: Place | Assertion, threads: Sequence[str]) -> str:
+    """What a statement that fails does, where, and with which values of the registers."""
+    what = quoted(printable(place.text).strip()) if place.text else "a statement"
+    line = f" (line {place.line})" if place.line else ""
+    thread = f"thread `{printable(threads[place.thread])}`"
+    held = ", ".join(_held(place))
+    return f"{_capital(what)}{line} {_FAILURES[kind]} in {thread}{', with ' + held if held else ''}."
 
 
 def why_weak(witness: SafetyWitness) -> str:
-    """Whether it takes weak memory; a race without it is no surprise."""
+    """What weak memory has to do with it; nothing is said of a race that needs none, which is no surprise."""
     if not witness.cycle:
         if witness.bad.kind == "write-race":
             return ""
         if all(event.thread is None for event in witness.events):
-            return "It takes no access to memory at all."
-        return "It takes no weak memory: the threads, interleaved as shown, do it."
+            return "This needs no access to memory at all."
+        return "This needs no weak memory: the threads, interleaved as shown, do it."
     return " ".join(_stale(witness, read) for read in stale_reads(witness))
 
 
@@ -70,21 +87,6 @@ def _race(witness: SafetyWitness) -> str:
     )
 
 
-def _failure(witness: SafetyWitness) -> str:
-    place = witness.bad.places[0]
-    what = quoted(printable(place.text).strip()) if place.text else "a statement"
-    line = f" (line {place.line})" if place.line else ""
-    held = ", ".join(_held(place))
-    does = {
-        "assertion": "fails",
-        "division-by-zero": "divides by zero",
-        "index-out-of-range": "uses an index outside its array",
-    }[witness.bad.kind]
-    return (
-        f"{_capital(what)}{line} {does} in thread {_who(witness, place)}{', with ' + held if held else ''}."
-    )
-
-
 def _who(witness: SafetyWitness, place: Place) -> str:
     return f"`{printable(witness.threads[place.thread])}`"
 
@@ -113,7 +115,7 @@ def _final_state(witness: SafetyWitness) -> str:
     return in_turn([*registers, *memory] or ["all threads at their end"])
 
 
-def _held(place: Place) -> list[str]:
+def _held(place: Place | Assertion) -> list[str]:
     return [f"{printable(register)} = {value}" for register, value in place.registers.items()]
 
 

@@ -1,18 +1,34 @@
-"""Which events of a witness matter, and in which order its cycle is told.
+"""Which events of a witness matter, what part each plays, and in which order its cycle is shown.
 
-The cycle of a witness goes from neighbour to neighbour. A reader follows it more easily without the stops
-where nothing changes: po and mo are transitive, so a path along one of them is told as one step. It is told
-from the write that goes unseen, and ends with the access that does not see it.
+The cycle of a witness goes from neighbour to neighbour. It is easier to follow condensed: po and mo are
+transitive, so a path along one of them becomes one step. It starts with the write that is not seen and ends
+with the access that does not see it. `explain` says what the parts mean.
 """
 
 from __future__ import annotations
 
-from fencepost.report.roles import AnyWitness, closing, roles
-from fencepost.verdicts import Edge, SafetyWitness
+from typing import Literal
+
+from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
+
+Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
+CLAIM = "No interleaving of the threads does this."
+STEP_WORDS = {
+    "po": "comes before",
+    "rf": "is read by",
+    "mo": "is overwritten by",
+    "fr": "does not see",
+    "so": "reaches memory before",
+}
 
 
-def told(witness: AnyWitness) -> tuple[Edge, ...]:
-    """The cycle from its first write on, without the stops along po and along mo."""
+def premise(witness: AnyWitness) -> str:
+    """How an interleaving differs from the run; said before the cycle."""
+    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
+
+
+def condensed(witness: AnyWitness) -> tuple[Edge, ...]:
+    """The cycle with each path along po or along mo as one step."""
     steps: list[Edge] = []
     for edge in unrolled(witness):
         goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
@@ -32,8 +48,8 @@ def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:
 
 
 def key_events(witness: AnyWitness) -> set[int]:
-    """What the story is about: the ends of its steps, and the events with a role."""
-    ends = {end for edge in told(witness) for end in (edge.source, edge.target)}
+    """The ends of the condensed cycle's steps, and the events that play a part."""
+    ends = {end for edge in condensed(witness) for end in (edge.source, edge.target)}
     if isinstance(witness, SafetyWitness):  # and where each thread stands at the end
         last = {event.thread: event.id for event in witness.events if event.thread is not None}
         ends |= set(last.values())
@@ -52,3 +68,30 @@ def worth_showing(witness: AnyWitness) -> set[int]:
             if near[at] or alone:
                 shown.add(event_id)
     return shown
+
+
+def roles(witness: AnyWitness) -> dict[int, Role]:
+    """The events that the witness is about; one that plays two parts has the more telling one."""
+    if isinstance(witness, TsoWitness):
+        return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
+    if isinstance(witness, SafetyWitness):
+        misled: dict[int, Role] = dict.fromkeys(stale_reads(witness), "misled")
+        return misled | dict.fromkeys(witness.bad.writes, "racing")
+    return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
+
+
+def buffered(witness: AnyWitness) -> tuple[int, ...]:
+    """The writes that reach memory after the last event, in this order."""
+    return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
+
+
+def stale_reads(witness: SafetyWitness) -> list[int]:
+    """The reads of the cycle that see a value although it has been overwritten before them."""
+    return [e.source for e in witness.cycle if e.relation == "fr" and e.target < e.source]
+
+
+def closing(witness: AnyWitness) -> int | None:
+    """The source of the last edge of the cycle, in the order in which it is shown."""
+    if isinstance(witness, SafetyWitness):
+        return next(iter(stale_reads(witness)), None)
+    return witness.other if isinstance(witness, TsoWitness) else witness.access.id

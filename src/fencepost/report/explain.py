@@ -11,11 +11,10 @@ import re
 
 from fencepost.report import bad_state, cycle, store_buffers
 from fencepost.report.advice import reason
-from fencepost.report.labels import is_wait, source
-from fencepost.report.naming import at, named, quoted, statement, thread
+from fencepost.report.labels import at, is_wait, named, quoted, source, statement, thread
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness
 from fencepost.verdicts import (
+    AnyWitness,
     Assertion,
     Edge,
     Event,
@@ -51,17 +50,13 @@ def claim(witness: AnyWitness) -> str:
 
 def explain_cycle(witness: AnyWitness) -> str:
     """The cycle, one sentence for each step, from the write that goes unseen back to it."""
-    steps = cycle.told(witness)
+    steps = cycle.condensed(witness)
     if not steps:
         return ""
     first = witness.events[steps[0].source]
     path = " ".join(explain_edge(witness, edge) for edge in steps)
     end = f"So {quoted(source(first))} would have to come before itself."
-    return f"No interleaving of the threads does this. {_premise(witness)}{path} {end}"
-
-
-def _premise(witness: AnyWitness) -> str:
-    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
+    return f"{cycle.CLAIM} {cycle.premise(witness)}{path} {end}"
 
 
 def explain_edge(witness: AnyWitness, edge: Edge) -> str:
@@ -72,14 +67,10 @@ def explain_edge(witness: AnyWitness, edge: Edge) -> str:
         words = f"{statement(start)} comes before {statement(end)} in thread {thread(witness.threads, end)}."
     elif start.kind == end.kind == "F":
         words = f"{subject} comes before {target} in the order of all SC fences."
-    elif edge.relation == "rf":
-        words = f"{subject} is read by {target}."
-    elif edge.relation == "mo":
-        words = f"{subject} is overwritten by {target}."
-    elif edge.relation == "so":
-        words = f"{subject} reaches memory before {target}."
-    else:
+    elif edge.relation == "fr":
         words = f"{subject} reads a value, {start.read}, that {target} then overwrites."
+    else:
+        words = f"{subject} {cycle.STEP_WORDS[edge.relation]} {target}."
     return words[0].upper() + words[1:]
 
 
@@ -94,19 +85,8 @@ def explain_race(race: Race) -> str:
 
 def explain_assertion(assertion: Assertion) -> str:
     """What goes wrong, where, and with which values of the registers."""
-    where = f"thread `{printable(assertion.run.threads[assertion.thread])}`"
-    line = f" (line {assertion.line})" if assertion.line else ""
-    what = quoted(printable(assertion.text).strip()) if assertion.text else "a statement"
-    values = ", ".join(f"{printable(name)} = {value}" for name, value in assertion.registers.items())
-    with_values = f", with {values}" if values else ""
-    match assertion.kind:
-        case "assertion":
-            said = f"{what}{line} fails in {where}{with_values}."
-        case "division-by-zero":
-            said = f"{what}{line} divides by zero in {where}{with_values}."
-        case "index-out-of-range":
-            said = f"{what}{line} uses an index outside its array in {where}{with_values}."
-    return said[0].upper() + said[1:] + " It takes no weak memory: some interleaving of the threads does it."
+    failure = bad_state.failure(assertion.kind, assertion, assertion.run.threads)
+    return f"{failure} This needs no weak memory: some interleaving of the threads does it."
 
 
 def _claim_of_write(witness: Witness) -> str:

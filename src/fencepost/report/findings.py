@@ -1,7 +1,7 @@
-"""What an answer has found, in one form for every face: which rule, where, what to say, and the run to it.
+"""What an answer has found, in one form for every printer: which rule, where, what to say, and the run to it.
 
-A face that lists findings (terminal, SARIF, JUnit, editors, baselines) takes them from `findings` and needs
-not know what kinds of witnesses there are: `finding` knows.
+A printer that lists findings (terminal, pages, SARIF, JUnit, editors, baselines) takes them from `findings`
+and need not know what kinds of witnesses there are.
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ from types import MappingProxyType
 import msgspec
 
 from fencepost.report import cycle, explain
-from fencepost.report.advice import Repair, repairs
+from fencepost.report.advice import Repair, advice, repairs
+from fencepost.report.cycle import Role, buffered, roles
 from fencepost.report.labels import source, thread_name
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, buffered, roles
-from fencepost.verdicts import Answer, Assertion, Event, Race, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import (
+    Answer,
+    AnyWitness,
+    Assertion,
+    Event,
+    Race,
+    Run,
+    SafetyWitness,
+    TsoWitness,
+    Witness,
+)
 
 # What the parts that events play are called.
 _PARTS = {
@@ -37,8 +47,8 @@ class Finding(msgspec.Struct, frozen=True):
 
     `rule` says what kind of thing. `identity` are words that tell it from other findings of the same question
     about the same file: names and statements, no line numbers, so that it survives changes elsewhere in the
-    file. `parts` says of some events of the run what part they play. `graph` is the witness with its cycle,
-    if there is one to draw.
+    file. `parts` says what part some events of the run play. `graph` is the witness with its cycle, if there
+    is one to draw.
     """
 
     rule: str
@@ -51,6 +61,22 @@ class Finding(msgspec.Struct, frozen=True):
     delayed: tuple[int, ...] = ()
     graph: AnyWitness | None = None
     repairs: tuple[Repair, ...] = ()
+
+    @property
+    def advice(self) -> list[str]:
+        """What would forbid the run, in sentences."""
+        return [] if self.graph is None else advice(self.graph)
+
+    @property
+    def roles(self) -> Mapping[int, Role]:
+        """The events to mark; without a graph, all that play a part alike."""
+        return dict.fromkeys(self.parts, "access") if self.graph is None else roles(self.graph)
+
+    @property
+    def related(self) -> list[tuple[Event, str]]:
+        """The events that stand in the file and play a part, each with its statement and the part."""
+        events = [(self.run.events[number], part) for number, part in self.parts.items()]
+        return [(event, f"{source(event)}: {part}") for event, part in events if event.line]
 
 
 def findings(answer: Answer) -> tuple[Finding, ...]:
@@ -98,7 +124,7 @@ def finding(part: object, answer: Answer) -> Finding:
         case Assertion():
             return _assertion(part, answer)
         case _:
-            raise TypeError(f"{type(part).__name__} is no finding")
+            raise TypeError(f"a finding cannot be made of {type(part).__name__}")
 
 
 def _witness(witness: AnyWitness, answer: Answer) -> Finding:
@@ -110,7 +136,7 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
         column=witness.events[at].column,
         message=explain.claim(witness),
         run=Run(threads=witness.threads, events=witness.events),
-        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.told(witness)))),
+        identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.condensed(witness)))),
         parts={event: _PARTS[role] for event, role in part_of.items()},
         delayed=buffered(witness),
         graph=witness,

@@ -1,6 +1,7 @@
-"""How a verdict and an access are written: as source text, as a label of an execution graph, with values.
+"""How an access is written: as source text, as a label of an execution graph, with values.
 
-Everything returned is printable. Sentences about accesses are in `explain`.
+Sentences name it by its statement in backquotes, its thread and its line. Everything returned is printable.
+What the sentences say is left to `explain`, `store_buffers` and `advice`.
 """
 
 from __future__ import annotations
@@ -8,16 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fencepost.report.printable import printable
-from fencepost.verdicts import Answer, Event
+from fencepost.report.printable import clip, printable
+from fencepost.verdicts import Event
+
+LONGEST_QUOTE = 60
 
 _WAIT = re.compile(r"\bwait\s*\(")
-_TRIANGULAR = {True: "no triangular race", False: "triangular race", None: "unknown"}
-
-
-def verdict(answer: Answer) -> str:
-    """The verdict in words."""
-    return _TRIANGULAR[answer.holds] if answer.criterion == "trf" else answer.verdict.replace("-", " ")
 
 
 def source(event: Event) -> str:
@@ -80,6 +77,43 @@ def is_wait(event: Event) -> bool:
 def thread_name(threads: Sequence[str], event: Event) -> str:
     """The name of the thread of `event`; `init` for an initial write."""
     return "init" if event.thread is None else printable(threads[event.thread])
+
+
+def in_turn(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def quoted(text: str) -> str:
+    return f"`{clip(text, LONGEST_QUOTE)}`"
+
+
+def at(event: Event) -> str:
+    """` (line 5)`, or nothing where the line is not known."""
+    return f" (line {event.line})" if event.line else ""
+
+
+def thread(threads: Sequence[str], event: Event) -> str:
+    return f"`{thread_name(threads, event)}`"
+
+
+def statement(event: Event) -> str:
+    """`x.store(1)` (line 5)"""
+    return f"{quoted(source(event))}{at(event)}"
+
+
+def of_thread(threads: Sequence[str], event: Event) -> str:
+    """`x.store(1)` of thread `t1` (line 5)"""
+    return f"{quoted(source(event))} of thread {thread(threads, event)}{at(event)}"
+
+
+def named(threads: Sequence[str], event: Event) -> str:
+    """`x.store(1)` (t1, line 5)"""
+    if event.thread is None:
+        return f"the initial `{printable(event.cell)} = {event.written}`"
+    place = thread_name(threads, event) + (f", line {event.line}" if event.line else "")
+    return f"{quoted(source(event))} ({place})"
 
 
 def _has_word(text: str, word: str) -> bool:

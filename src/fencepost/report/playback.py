@@ -1,7 +1,7 @@
 """A run as frames to step through: what is in memory and in the registers, and what each thread can see.
 
 The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
-its store buffer in the end. A frame tells what has changed since the one before, so a long run stays small.
+its store buffer in the end. A frame holds what has changed since the one before, so a long run stays small.
 
 Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
 newer one to the same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory.
@@ -16,11 +16,11 @@ import msgspec
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.program import Program
+from fencepost.report.cycle import buffered
 from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
-from fencepost.report.roles import AnyWitness, buffered
-from fencepost.verdicts import Event, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
 
 LONGEST = 2000  # accesses; what is longer is not played
 
@@ -179,7 +179,7 @@ class _Views:
         return {printable(cell): self._seen(thread, cell) for cell in self._writes}
 
     def _after_stale(self, access: Event, stale: int) -> dict[str, list[str]]:
-        """It learns what the stale write told if it reads it, and sees its own write if it writes."""
+        """A read learns what the stale write publishes; a write is seen by its own thread."""
         thread = _thread(access)
         if access.read is not None:
             self._read(access, stale)

@@ -22,6 +22,11 @@ def printable(text: str) -> str:
     return text
 
 
+def counted(number: int, what: str) -> str:
+    """`1 state`, `2,000 states`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def columns(text: str) -> int:
     """The number of terminal columns `text` takes."""
     if text.isascii():

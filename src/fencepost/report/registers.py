@@ -1,8 +1,8 @@
 """The registers of each thread in the course of a run, and the line it comes to next.
 
-A run tells accesses only. What a thread computes between them follows from its code: this module lets each
+A run shows accesses only. What a thread computes between them follows from its code: this module lets each
 thread do the accesses of the run (`models.threads`). Where the program has a choice, all outcomes are
-followed, and one that fits the whole run is told.
+followed, and one that fits the whole run is shown.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _FENCE_CELL = "fence"
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Where a thread stands before its next access: the line of that, 0 at the end, and its registers."""
+    """Where a thread stands: the line of its next access (0 at its end), and its registers."""
 
     line: int
     registers: dict[str, str]
 
 
 def standings(program: Program, model: str, events: Sequence[Event]) -> list[list[Standing]]:
-    """For each thread where it stands at first and after each of its events; nothing if that is not known."""
+    """Where each thread stands at first and after each of its events; nothing if that is not known."""
     return [
         _standings(
             ThreadLts(program, number, silent_fences=model != "rc20"), own, hidden_fences=model == "tso"

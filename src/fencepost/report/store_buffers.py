@@ -1,17 +1,15 @@
 """What a run under TSO shows, in sentences for a programmer who has never read a paper about memory models.
 
 A write waits in the store buffer of its thread, a later read of the same thread takes its value from memory
-before the write arrives there, and an access of another thread shows that. How it shows depends on what is
-compared with the interleavings, which the cycle tells. One with the order in which all writes reach memory
-(`so`) is about persistence or, where the read would find the same value, about a triangular race. Else it is
-about robustness: the other access does not see the write, or comes before it in the order of the writes to
-its cell.
+before the write arrives there, and an access of another thread shows that. A cycle with the order in which
+all writes reach memory (`so`) is about persistence or, if the read would find the same value, about a
+triangular race. Any other cycle is about robustness: the other access does not see the write, or comes before
+it in the order of the writes to its cell.
 """
 
 from __future__ import annotations
 
-from fencepost.report.labels import is_wait, source
-from fencepost.report.naming import at, named, of_thread, quoted, statement, thread
+from fencepost.report.labels import at, is_wait, named, of_thread, quoted, source, statement, thread
 from fencepost.report.printable import printable
 from fencepost.verdicts import Event, TsoWitness
 

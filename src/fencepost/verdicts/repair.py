@@ -1,9 +1,9 @@
-"""The answers to `fix`: frozen values with one JSON form, as in `fencepost.verdicts`.
+"""The answers to `fix`.
 
-The verdict is about the repaired program: `robust` (or `persistent`, if that was asked for) if a repair was
-found and proven to be a minimum, `not-robust` (`fragile`) if no set of the changes allowed makes the program
-so, `unknown` if the search ended before its time. An unknown answer may still hold a repair: the cheapest one
-known.
+The verdict is about the repaired program. It is `robust` (or `persistent`, if that was asked for) if a repair
+was found and proven to be a minimum, `not-robust` (or `fragile`) if no set of the allowed changes repairs the
+program, and `unknown` if the search reached a limit. An unknown answer may still hold a repair: the cheapest
+one known.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts import Answer, Stats
+from fencepost.verdicts.answers import Answer, Stats
 
 Action = Literal["insert-before", "insert-after", "replace"]
 
@@ -35,7 +35,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     cost: float
 
 
-class RepairAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
+class RepairAnswer(Answer, frozen=True, kw_only=True):
     """What every answer to `fix` has.
 
     `edits` is the repair, None if none is known; `cost` is what it costs. No repair costs less than
@@ -46,6 +46,7 @@ class RepairAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
     changes. Data races and failing assertions are those of the repaired program.
     """
 
+    question: Literal["fix"]
     edits: tuple[Edit, ...] | None
     cost: float | None
     lower_bound: float
@@ -58,42 +59,31 @@ class RepairAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
 
 
 class Repaired(RepairAnswer, frozen=True, kw_only=True, tag="robust"):
-    @property
-    def holds(self) -> bool:
-        return True
+    holds = True
 
 
 class NotRepairable(RepairAnswer, frozen=True, kw_only=True, tag="not-robust"):
     """`witness` shows what is left with all the changes made."""
 
-    @property
-    def holds(self) -> bool:
-        return False
+    holds = False
 
 
 class MadePersistent(RepairAnswer, frozen=True, kw_only=True, tag="persistent"):
-    @property
-    def holds(self) -> bool:
-        return True
+    holds = True
 
 
 class StillFragile(RepairAnswer, frozen=True, kw_only=True, tag="fragile"):
     """`witness` shows what is left with all the changes made."""
 
-    @property
-    def holds(self) -> bool:
-        return False
+    holds = False
 
 
 class RepairUnknown(RepairAnswer, frozen=True, kw_only=True, tag="unknown"):
     """`why` says which limit ended the search, or that the user did."""
 
+    holds = None
     why: str
     interrupted: bool = False
-
-    @property
-    def holds(self) -> None:
-        return None
 
 
 FixAnswer = Repaired | NotRepairable | MadePersistent | StillFragile | RepairUnknown

@@ -1,10 +1,9 @@
-"""The answers to `run`: frozen values with one JSON form, as in `fencepost.verdicts`.
+"""The answers to `run`.
 
-The verdict is about the runs that were made: `not-robust` if an access was found in them that can leave
-sequential consistency, `not-seen` if all of them came to their end without one, which proves nothing about
-other runs, and `unknown` if none was found and some did not come to their end. Data races and deadlocks are
-findings too, whatever the verdict. `docs/run.md` documents the
-JSON form.
+The verdict is about the runs that were made. It is `not-robust` if an access in them can leave sequential
+consistency, `not-seen` if all of them ended without such an access (which proves nothing about other runs),
+and `unknown` if there was none but some run did not end. Data races and deadlocks are findings too, whatever
+the verdict.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts import Answer
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
 
@@ -123,7 +123,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
 
 
-class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
+class RunAnswer(Answer, frozen=True, kw_only=True):
     """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
 
     In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
@@ -131,6 +131,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
     counts findings that a suppression hides.
     """
 
+    question: Literal["run"]
     command: tuple[str, ...]
     runs: int
     schedule: Schedule
@@ -145,31 +146,23 @@ class RunAnswer(Answer, frozen=True, kw_only=True, tag_field="verdict"):
 
     @property
     def exit_code(self) -> int:
-        """0 nothing was seen, 1 something was, 3 nothing was and some run did not come to its end."""
         if self.findings or self.deadlocks:
-            return 1
-        return 0 if self.holds else 3
+            return EXIT_VIOLATED
+        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):
-    @property
-    def holds(self) -> bool:
-        return False
+    holds = False
 
 
 class NotSeen(RunAnswer, frozen=True, kw_only=True, tag="not-seen"):
-    @property
-    def holds(self) -> bool:
-        return True
+    holds = True
 
 
 class RunsUnknown(RunAnswer, frozen=True, kw_only=True, tag="unknown"):
+    holds = None
     why: str
     interrupted: bool = False
-
-    @property
-    def holds(self) -> None:
-        return None
 
 
 AnyRunAnswer = SeenNotRobust | NotSeen | RunsUnknown

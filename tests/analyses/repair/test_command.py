@@ -19,7 +19,7 @@ from fencepost.analyses.repair.checks import FixProgress
 from fencepost.cli.commands.fix import fix
 from fencepost.engine.search import Progress
 from fencepost.formats import tpl
-from fencepost.report.text.repair import FixProgressLine
+from fencepost.report.text.progress import ProgressLine
 from tests.interrupting import HEED_CONTROL_C, answer_within
 
 SB = """// store buffering
@@ -88,7 +88,7 @@ def test_a_robust_program_needs_no_change(tmp_path: Path) -> None:
 def test_what_cannot_be_repaired_is_shown(sb: Path, tmp_path: Path) -> None:
     result = run(sb, "--without", "sc-fence", "--output", tmp_path / "out.tpl")
     assert result.exit_code == 1
-    assert "No set of the changes allowed makes the program robust." in result.output
+    assert "No set of the allowed changes makes the program robust." in result.output
     assert "can read the initial value" in result.output
     assert not (tmp_path / "out.tpl").exists()
 
@@ -193,10 +193,10 @@ def test_control_c_gives_what_is_known(tmp_path: Path) -> None:
 
 def test_the_progress_line_tells_sets_bound_and_best() -> None:
     stream = io.StringIO()
-    line = FixProgressLine(stream, 1)
+    line = ProgressLine(stream, 1)
     line._started -= 10  # nothing is shown in the first second
-    assert not line.fixing(FixProgress(7, 20, None, 3.2))
-    assert not line.fixing(FixProgress(12, 37.5, 48, 4.0, Progress(123, 0, 0, 0.0, 0.5)))
+    assert not line.repairing(FixProgress(7, 20, None, 3.2))
+    assert not line.repairing(FixProgress(12, 37.5, 48, 4.0, Progress(123, 0, 0, 0.0, 0.5)))
     line.close()
     assert "7 sets tried, lower bound 20, best so far none yet, 3 s" in stream.getvalue()
     assert (

@@ -21,7 +21,7 @@ def suite_of(*answers):
 def test_snapshot():
     some = [ANSWERS[name] for name in ("sb", "robust", "race", "unknown", "hostile")]
     answers = [(answer.file, answer) for answer in (*some, ERROR)]
-    assert_matches("junit.xml", junit.encode("fencepost robust ra", answers).decode())
+    assert_matches("export/junit.xml", junit.encode("fencepost robust ra", answers).decode())
 
 
 @pytest.mark.parametrize("name", ANSWERS)

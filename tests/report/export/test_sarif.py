@@ -49,7 +49,7 @@ def test_every_answer_is_valid(name):
 @pytest.mark.parametrize("name", ["sb", "tso-sb", "race", "assertion", "unknown", "hostile"])
 def test_snapshot(name):
     document = sarif.encode([(ANSWERS[name].file, ANSWERS[name])]).decode()
-    assert_matches(f"{name}.sarif", document.replace(__version__, "VERSION"))
+    assert_matches(f"export/{name}.sarif", document.replace(__version__, "VERSION"))
 
 
 def test_the_run_is_a_code_flow_with_a_thread_flow_for_each_thread():

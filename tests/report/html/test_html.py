@@ -30,7 +30,7 @@ def elements(html, name):
 
 @pytest.mark.parametrize("name", ["sb", "race", "assertion", "unknown", "tso-sb", "hostile"])
 def test_snapshot(name):
-    assert_matches(f"{name}.report.html", fragment(ANSWERS[name]) + "\n")
+    assert_matches(f"html/{name}.report.html", fragment(ANSWERS[name]) + "\n")
 
 
 @pytest.mark.parametrize("name", ANSWERS)

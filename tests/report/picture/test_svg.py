@@ -3,8 +3,8 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
+from fencepost.report.cycle import buffered, closing
 from fencepost.report.picture import layout, svg
-from fencepost.report.roles import buffered, closing
 from fencepost.verdicts import Edge, SafetyWitness
 from tests.report.witnesses import (
     ANSWERS,

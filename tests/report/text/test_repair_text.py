@@ -55,7 +55,7 @@ def test_where_nothing_helps_what_is_left_is_shown(kind, criterion, verdict, goa
     lines = said(answer(kind, criterion, witness=TSO_SB))
     assert lines[0] == f"sb.tpl: {verdict} under tso"
     assert lines[2] == (
-        f"  No set of the changes allowed makes the program {goal}. With all of them made this is left:"
+        f"  No set of the allowed changes makes the program {goal}. With all of them made, this is left:"
     )
     assert lines[4].startswith(
         "  `x.store(1)` of thread `t1` (line 5) can still be in the store buffer of `t1`"

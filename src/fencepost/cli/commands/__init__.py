@@ -1,1 +1,1 @@
-"""The commands of the command line, one module each, and what they share on the terminal."""
+"""The commands, one module each."""

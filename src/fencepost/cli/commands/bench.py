@@ -1,4 +1,4 @@
-"""`fencepost bench`: all questions about many programs, measured, and compared with what they expect."""
+"""`fencepost bench`: all questions about many programs, measured, and compared with the expected verdicts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import guarded, progress_line
-from fencepost.cli.options import search_limits
+from fencepost.cli.console import exit_on_input_error, progress_line
+from fencepost.cli.options import exit_codes, search_limits
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="""\b
-Exit code: 0 all decided (and as expected), 1 a verdict differs from its
-header (with --check-expected), 2 wrong input or usage, 3 something undecided.
-"""
+    epilog=exit_codes(
+        "all decided (and as expected)",
+        "a verdict differs from its header (with --check-expected)",
+        "something undecided",
+    )
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option(
@@ -44,8 +45,8 @@ def bench(
     from fencepost.batch import corpus
     from fencepost.batch.jobs import files_in
 
-    files = guarded(lambda: files_in(paths))
-    rows = guarded(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
+    files = exit_on_input_error(lambda: files_in(paths))
+    rows = exit_on_input_error(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
     corpus.print_table(rows, check_expected=check_expected)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import EXIT_CODES, EXIT_HOLDS, EXIT_VIOLATED, guarded
-from fencepost.cli.options import input_options, property_options
+from fencepost.cli.console import exit_on_input_error
+from fencepost.cli.options import exit_codes, input_options, property_options
+from fencepost.memory_models import EXIT_HOLDS, EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from fencepost.certificates import Checked, Refuted
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-@click.command(name="check-certificate", epilog=EXIT_CODES)
+@click.command(name="check-certificate", epilog=exit_codes())
 @click.argument("file", metavar="FILE")
 @click.argument("certificate", metavar="CERTIFICATE")
 @property_options
@@ -26,10 +26,10 @@ def check_certificate(*, file: str, certificate: str, given: GivenProperty, read
     """Is the proof of a safe answer right?
 
     CERTIFICATE was written by `fencepost verify FILE --certificate CERTIFICATE`. The check is a small program
-    of its own that shares nothing with the search but reading FILE: it looks whether the states in the
-    certificate include everything bad, nothing initial, and everything that leads to one of them.
+    of its own that shares nothing with the search but reading FILE: it checks that the states in the
+    certificate include every bad state, no initial state, and every state that leads to one of them.
     """
-    result = guarded(lambda: _checked(file, certificate, given, reading))
+    result = exit_on_input_error(lambda: _checked(file, certificate, given, reading))
     from fencepost.certificates import Checked
 
     if isinstance(result, Checked):
@@ -45,17 +45,14 @@ def check_certificate(*, file: str, certificate: str, given: GivenProperty, read
 def _checked(file: str, certificate: str, given: GivenProperty, reading: Reading) -> Checked | Refuted:
     from fencepost.certificates import check, decode
     from fencepost.certificates.question import bad_states, registers_asked_for
-    from fencepost.errors import InputError
+    from fencepost.errors import read_bytes
     from fencepost.formats import load_as
     from fencepost.formats.properties import both, given_property, stated_property
     from fencepost.program.properties import marked
 
     program = load_as(file, reading)
     wanted = both(stated_property(program), given_property(program, *given))
-    try:
-        data = Path(certificate).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read it: {error.strerror or error}", certificate) from None
+    data = read_bytes(certificate, "the certificate")
     asked = marked(program, wanted).program
     return check(
         asked, decode(data, certificate), bad_states(asked, wanted), registers_asked_for(asked, wanted)

@@ -11,22 +11,21 @@ import click
 
 from fencepost.cli.answers import write_html
 from fencepost.cli.console import (
-    EXIT_UNDECIDED,
-    EXIT_WRONG_INPUT,
-    guarded,
+    exit_on_input_error,
+    progress_line,
     terminal_width,
     wants_color,
+    write_file,
 )
-from fencepost.cli.options import html_option, input_options
-from fencepost.cli.reports import write_report
-from fencepost.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
+from fencepost.cli.options import exit_codes, html_option, input_options, model_option
+from fencepost.memory_models import EXIT_UNDECIDED, MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
     from fencepost.engine.search import Limits
     from fencepost.formats import Reading
     from fencepost.verdicts.repair import FixAnswer
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Changes and what they cost unless you say otherwise:
   sc-fence       10   insert an SC fence
   exchange        8   turn a store into an exchange
@@ -37,11 +36,13 @@ Changes and what they cost unless you say otherwise:
   acquire-rmw     1   make the read part of an RMW acquire (rc20)
   release-rmw     1   make the write part of an RMW release (rc20)
 
-\b
-Exit code: 0 a cheapest repair was found, 1 there is none (or the repaired
-program has a race or a failing assertion), 2 wrong input or usage, 3 no
-repair was proven to be a cheapest one within the limits.
-"""
+{
+    exit_codes(
+        "a cheapest repair was found",
+        "there is none (or the repaired program has a race or a failing assertion)",
+        "no repair was proven to be a cheapest one within the limits",
+    )
+}"""
 
 
 def _costs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -80,9 +81,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 
 @click.command(epilog=_EPILOG)
 @click.argument("file")
-@click.option(
-    "--model", type=click.Choice(ROBUSTNESS_MODELS), default="ra", show_default=True, help="The memory model."
-)
+@model_option("fix")
 @click.option(
     "--criterion",
     type=click.Choice(TSO_CRITERIA),
@@ -93,7 +92,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     type=click.IntRange(min=1, max=100),
     default=1,
     show_default=True,
-    help="What a change costs more for each loop around it.",
+    help="How many times more a change costs for each loop around it.",
 )
 @click.option(
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
@@ -110,7 +109,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for all of it.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for the whole repair."
+)
 @click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
 @input_options
 def fix(
@@ -138,7 +139,7 @@ def fix(
 
     Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
     behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
-    set does it. Prints the changes and a diff. Interrupted, it gives the best repair known so far.
+    set does it. Prints the changes and a diff. If interrupted, it prints the best repair known so far.
     """
     from fencepost.engine.search import Limits
 
@@ -147,7 +148,7 @@ def fix(
             f"--output would overwrite {file} itself; add --force if that is what you want"
         )
     limits = Limits(max_states, timeout, max_memory)
-    if criterion not in (None, "robust") and model != "tso":
+    if criterion is not None and criterion not in MODELS[model].criteria["fix"]:
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     options = {
         "criterion": criterion,
@@ -167,7 +168,7 @@ def fix(
     if sarif is not None:
         from fencepost.report.export.sarif import encode
 
-        write_report(sarif, encode([(answer.file, answer)]))
+        write_file(sarif, encode([(answer.file, answer)]), "findings")
     if html is not None:
         write_html(answer, reading, html)
     sys.exit(answer.exit_code)
@@ -190,17 +191,16 @@ def _answer(
 ) -> FixAnswer:
     from fencepost.analyses.repair.fix import fix
     from fencepost.formats import load_as
-    from fencepost.report.text.repair import FixProgressLine
 
-    display = FixProgressLine(sys.stderr, 1) if sys.stderr.isatty() else None
-    watcher = None if display is None else display.fixing
+    display = progress_line(1)
+    watcher = None if display is None else display.repairing
 
     def ask() -> FixAnswer:
         program = load_as(file, reading)
         return fix(program, model, limits=limits, watcher=watcher, **options)
 
     try:
-        answer: FixAnswer = guarded(ask)
+        answer: FixAnswer = exit_on_input_error(ask)
         return answer
     finally:
         if display is not None:
@@ -226,8 +226,4 @@ def _write(answer: FixAnswer, path: Path) -> None:
     if answer.repaired is None:
         click.echo(f"{answer.file}: no repair is known, {path} was not written", err=True)
         return
-    try:
-        path.write_text(answer.repaired, encoding="utf-8")
-    except OSError as error:
-        click.echo(f"{path}: cannot write the program: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+    write_file(path, answer.repaired, "program")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import Any
 
 import click
 
-from fencepost.cli.console import EXIT_WRONG_INPUT
+from fencepost.cli.console import fail
 
 
 @click.command()
-@click.option("--compile", "compiling", is_flag=True, help="Where C or C++ is compiled.")
-@click.option("--link", "linking", is_flag=True, help="Where a program is linked.")
-@click.option("--link-shared", is_flag=True, help="Where a shared object is linked.")
-@click.option("--include", is_flag=True, help="For <fencepost.h> in a build without the sanitizer.")
+@click.option("--compile", "compiling", is_flag=True, help="Options for compiling C or C++.")
+@click.option("--link", "linking", is_flag=True, help="Options for linking a program.")
+@click.option("--link-shared", is_flag=True, help="Options for linking a shared object.")
+@click.option(
+    "--include", is_flag=True, help="Options to find <fencepost.h> in a build without the sanitizer."
+)
 @click.option(
     "--mode",
     type=click.Choice(["atomics", "races"]),
@@ -54,5 +55,4 @@ def _family(compiler: str | None) -> Any:
     try:
         return compiler or chosen_compiler("c", os.environ).family
     except CannotBuildError as error:
-        click.echo(f"fencepost flags: {error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        fail(f"fencepost flags: {error}")

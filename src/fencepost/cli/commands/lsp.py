@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from fencepost.cli.console import EXIT_WRONG_INPUT
+from fencepost.cli.console import fail
+from fencepost.errors import missing_extra
 
 
 @click.command()
@@ -29,6 +28,5 @@ def lsp(timeout: float) -> None:
     except ImportError as error:
         if error.name is None or not error.name.startswith(("pygls", "lsprotocol")):
             raise
-        click.echo("the language server needs pygls: pip install 'fencepost[lsp]'", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        fail(str(missing_extra("lsp", "the language server needs pygls")))
     make_server(timeout).start_io()

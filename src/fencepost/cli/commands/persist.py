@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import EXIT_CODES
-from fencepost.cli.options import input_options, printing_options, search_limits
+from fencepost.cli.options import exit_codes, input_options, printing_options, search_limits
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -16,21 +15,21 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=exit_codes())
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
     "--abstraction",
     type=click.Choice(["none", "flatten"]),
     default="none",
     show_default=True,
-    help="Try a coarser program for each thread first; for programs with many threads.",
+    help="First try a coarser program for each thread; useful with many threads.",
 )
 @click.option(
     "--k",
     type=click.IntRange(min=0, max=64),
     default=2,
     show_default=True,
-    help="How many steps of the other threads flattening keeps at first.",
+    help="Steps of the other threads that flattening keeps at first.",
 )
 @printing_options
 @search_limits
@@ -52,11 +51,11 @@ def persist(
     same states. If it is fragile, the answer is a run: which write waits in its buffer, which read overtakes
     it, and which write of another thread makes that visible. Directories stand for the programs in them.
     """
-    from fencepost.batch.jobs import PERSIST, Job
+    from fencepost.batch.jobs import Job, Question
 
     flatten = k if abstraction == "flatten" else None
 
     def job(path: str) -> Job:
-        return Job(path, PERSIST, limits, flatten=flatten, reading=reading)
+        return Job(path, Question.of("persist", "tso"), limits, flatten=flatten, reading=reading)
 
     answer_files(files, job, where, printing)

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import EXIT_CODES
-from fencepost.cli.options import input_options, printing_options, search_limits, search_tactics
-from fencepost.memory_models import ROBUSTNESS_MODELS
+from fencepost.cli.options import (
+    exit_codes,
+    input_options,
+    model_option,
+    printing_options,
+    search_limits,
+    search_tactics,
+)
+from fencepost.memory_models import MODELS, SEARCH_ORDERS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -17,18 +23,12 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=exit_codes())
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option(
-    "--model",
-    type=click.Choice(ROBUSTNESS_MODELS),
-    default="ra",
-    show_default=True,
-    help="Release/acquire, C++20 atomics, or the store buffers of x86.",
-)
+@model_option("robust")
 @click.option(
     "--criterion",
-    type=click.Choice(["robust", "trf"]),
+    type=click.Choice(MODELS["tso"].criteria["robust"]),
     default="robust",
     show_default=True,
     help="With --model tso: robustness, or freedom from triangular races.",
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
     "--search",
-    type=click.Choice(["auto", "breadth-first", "depth-first", "largest-first", "by-location"]),
+    type=click.Choice(SEARCH_ORDERS),
     default="auto",
     show_default=True,
     help="Order of the search. Breadth first finds shortest witnesses, one location after the other decides "
@@ -67,8 +67,8 @@ def robust(
     """
     from fencepost.batch.jobs import Job, Question
 
-    if criterion != "robust" and model != "tso":
-        raise click.UsageError("--criterion trf goes with --model tso")
+    if criterion not in MODELS[model].criteria["robust"]:
+        raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     order = "breadth-first" if shortest else search
     question = Question("robust", model, criterion)
 

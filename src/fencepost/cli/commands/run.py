@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.console import guarded, terminal_width, wants_color
-from fencepost.cli.reports import write_report
+from fencepost.cli.console import exit_on_input_error, progress_line, terminal_width, wants_color, write_file
+from fencepost.cli.options import exit_codes
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 _RUNS_OF_A_SCHEDULE = 100
 
-_EPILOG = """\b
-Exit code: 0 nothing was seen, 1 something was found (or a deadlock), 2 wrong
-input or usage, 3 nothing was found and some run did not come to its end.
-"""
+_EPILOG = exit_codes(
+    "nothing was seen",
+    "something was found (or a deadlock)",
+    "nothing was found, but some run did not end",
+)
 
 
 @click.command(epilog=_EPILOG, context_settings={"allow_interspersed_args": False})
@@ -37,10 +38,16 @@ input or usage, 3 nothing was found and some run did not come to its end.
     "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="How often. [default: 1 for os, else 100]"
+    "--runs", type=click.IntRange(min=1), metavar="N", help="Number of runs. [default: 1 for os, else 100]"
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of the first run; each has the next. [default: 1]")
-@click.option("--replay", metavar="REPORT", help="Make the runs of the findings in a report (--json) again.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of the first run; each later run takes the next. [default: 1]",
+)
+@click.option(
+    "--replay", metavar="REPORT", help="Repeat the runs that showed the findings of a report (--json)."
+)
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
@@ -70,8 +77,8 @@ def run(
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
 
-    Reports every access that can leave sequential consistency in these runs, with both source lines. That
-    nothing was seen is no proof: other runs may show more.
+    Reports every access that can leave sequential consistency in these runs, with both source lines. Seeing
+    nothing is no proof: other runs may show more.
     """
     from fencepost.sanitizer.run.runs import Job
 
@@ -94,19 +101,19 @@ def run(
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or _option("suppressions")
-    answer = guarded(lambda: _answer(job, schedules, again, unwanted))
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
 
-        write_report(sarif, encode(answer))
+        write_file(sarif, encode(answer), "findings")
     sys.exit(answer.exit_code)
 
 
 def _replay(path: str) -> Replay:
     from fencepost.sanitizer.run.replay import read_report
 
-    replay: Replay = guarded(lambda: read_report(path))
+    replay: Replay = exit_on_input_error(lambda: read_report(path))
     return replay
 
 
@@ -120,7 +127,7 @@ def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: in
 
 
 def _option(name: str) -> str | None:
-    """A setting of the run-time library that the user has made."""
+    """The setting of this name in FENCEPOST_OPTIONS."""
     settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))
     return settings.get(name)
 
@@ -129,23 +136,27 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
-    from fencepost.sanitizer.run.progress import progress_of
     from fencepost.sanitizer.run.runs import InterruptedRunsError, Outcome, run_all
 
     suppressions = read_suppressions(unwanted) if unwanted else []
     tally = Tally()
     interrupted = False
     started = time.monotonic()
-    with progress_of(len(schedules)) as show:
+    # The terminal of a single run is the program's own.
+    display = progress_line(len(schedules), "runs") if len(schedules) > 1 else None
 
-        def watch(outcome: Outcome) -> None:
-            tally.add(outcome)
-            show(tally.runs, len(tally.findings) + len(tally.deadlocks))
+    def watch(outcome: Outcome) -> None:
+        tally.add(outcome)
+        if display is not None:
+            display.finished(tally.runs, f"{len(tally.findings) + len(tally.deadlocks)} seen")
 
-        try:
-            run_all(job, schedules, watch)
-        except InterruptedRunsError:
-            interrupted = True
+    try:
+        run_all(job, schedules, watch)
+    except InterruptedRunsError:
+        interrupted = True
+    finally:
+        if display is not None:
+            display.close()
     asked = Asked(
         command=job.command,
         schedule=schedules[0],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
-from fencepost.cli.console import EXIT_WRONG_INPUT
+from fencepost.cli.console import fail
+from fencepost.errors import missing_extra
 
 if TYPE_CHECKING:
     from fencepost.playground.searches import Allowed
@@ -62,21 +62,19 @@ def serve(
 ) -> None:
     """Open the playground: write programs in the browser, ask about them, and repair them.
 
-    Listens on this machine only, unless told otherwise. Needs `fencepost[web]`.
+    Listens on this machine only, unless told otherwise. Needs the packages of the extra `web`.
     """
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        click.echo("fencepost serve needs more packages: pip install 'fencepost[web]'", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        fail(str(missing_extra("web", "fencepost serve needs more packages")))
     from fencepost.playground.searches import Allowed
 
     try:
         listening = _listen(host, port)
     except OSError as error:
-        click.echo(f"cannot listen at {host}, port {port}: {error.strerror or error}", err=True)
-        sys.exit(EXIT_WRONG_INPUT)
+        fail(f"cannot listen at {host}, port {port}: {error.strerror or error}")
     allowed = Allowed(running=max_running, seconds=timeout, memory_mb=max_memory)
     _serve(listening, _hosts(host, listening.getsockname()[1], names), allowed)
 
@@ -90,7 +88,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _hosts(host: str, port: int, names: tuple[str, ...]) -> list[str]:
-    """What the `Host` of a request may be; the first is where we say that the playground is."""
+    """What the `Host` of a request may be; the first one is printed as the address."""
     own = f"[{host}]" if ":" in host else host
     hosts = [f"{name}:{port}" for name in (own, *_LOCAL_NAMES)]
     hosts += [name.removesuffix(":80") for name in hosts if name.endswith(":80")]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fencepost.cli.console import guarded
+from fencepost.cli.console import exit_on_input_error
 from fencepost.cli.options import input_options
 
 if TYPE_CHECKING:
@@ -43,4 +43,4 @@ def show(file: str, to: str, monitor: str | None, reading: Reading) -> None:
             click.echo(f"{printable(file)}: warning: {printable(warning)}", err=True)
         click.echo(write(program, to, **options), nl=False)
 
-    guarded(print_program)
+    exit_on_input_error(print_program)

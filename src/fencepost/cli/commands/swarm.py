@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.answers import Printing, print_answers
-from fencepost.cli.console import guarded, progress_line
-from fencepost.cli.options import bitstate_memory, input_options, printing_options, search_limits
-from fencepost.cli.reports import known_findings
-from fencepost.memory_models import SWARM_ORDER
+from fencepost.cli.answers import Printing, known_findings, print_answers
+from fencepost.cli.console import exit_on_input_error, progress_line
+from fencepost.cli.options import (
+    bitstate_memory,
+    exit_codes,
+    input_options,
+    model_option,
+    printing_options,
+    search_limits,
+)
+from fencepost.memory_models import GRAPH_MODELS, SWARM_ORDER
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Outcome, Where
@@ -19,24 +25,16 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="""\b
-Limits are for each run. Exit code: 1 not robust (or a race or a failing
-assertion was found), 2 wrong input or usage, 3 nothing was found.
-"""
+    epilog="Limits are for each run. "
+    + exit_codes("", "not robust (or a race or a failing assertion was found)", "nothing was found")
 )
 @click.argument("file")
+@model_option("robust", GRAPH_MODELS)
 @click.option(
-    "--model",
-    type=click.Choice(["ra", "rc20"]),
-    default="ra",
-    show_default=True,
-    help="Release/acquire, or C++20 atomics.",
+    "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="Number of searches."
 )
 @click.option(
-    "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="How many searches."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seeds, other runs."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random orders."
 )
 @click.option(
     "--first-run",
@@ -44,7 +42,7 @@ assertion was found), 2 wrong input or usage, 3 nothing was found.
     default=1,
     show_default=True,
     metavar="N",
-    help="The number of the first of them.",
+    help="Number of the first search, to repeat one of an earlier swarm.",
 )
 @bitstate_memory(16)
 @printing_options
@@ -65,9 +63,9 @@ def swarm(
 ) -> NoReturn:
     """Hunt for weak memory in a program too large to decide.
 
-    Many small searches, each in a random order of its own, that forget the states they have met. The first
-    that finds a violation of robustness ends the others. A swarm never answers robust: where nothing is
-    found, the answer is unknown, with a word on how much was seen.
+    Runs many small searches, each in a random order of its own, that forget the states they have met. The
+    first one that finds a violation of robustness ends the others. A swarm never answers robust: if nothing
+    is found, the answer is unknown, and says how much was seen.
     """
     from fencepost.analyses import swarm as analysis
     from fencepost.batch.jobs import Job, Question, run_jobs
@@ -75,7 +73,7 @@ def swarm(
     from fencepost.formats import text_of
 
     known = known_findings(printing.baseline)
-    text = guarded(lambda: text_of(file))
+    text = exit_on_input_error(lambda: text_of(file))
     each = Limits(limits.states or analysis.DEFAULT_STATES, limits.seconds, limits.memory_mb)
     jobs = [
         Job(
@@ -89,12 +87,14 @@ def swarm(
         )
         for run in range(first_run, first_run + runs)
     ]
-    outcomes = guarded(lambda: run_jobs(jobs, where, progress_line(runs, "runs"), enough=_settles_it))
+    outcomes = exit_on_input_error(
+        lambda: run_jobs(jobs, where, progress_line(runs, "runs"), enough=_settles_it)
+    )
     print_answers([_together(outcomes, seed, first_run)], known, reading, printing)
 
 
 def _settles_it(outcome: Outcome) -> bool:
-    """A violation; or the program is wrong, for every run."""
+    """A violation, or a program that is wrong, for every run alike."""
     return outcome.answer is None or outcome.answer.holds is False
 
 

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import EXIT_CODES, guarded
+from fencepost.cli.console import exit_on_input_error
 from fencepost.cli.options import (
     Command,
     GivenProperty,
+    exit_codes,
     input_options,
+    model_option,
     printing_options,
     property_options,
     search_limits,
 )
-from fencepost.memory_models import PRUNINGS, SAFETY_MODELS
+from fencepost.memory_models import ENGINES, PRUNINGS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -34,20 +36,14 @@ def _without(command: Command) -> Command:
     return option(command)  # type: ignore[no-any-return]
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=exit_codes())
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option(
-    "--model",
-    type=click.Choice(SAFETY_MODELS),
-    default="sra",
-    show_default=True,
-    help="Strong release/acquire (causal consistency), release/acquire, or sequential consistency.",
-)
+@model_option("verify")
 @property_options
 @click.option(
     "--engine",
-    type=click.Choice(["portfolio", "backward", "forward"]),
-    default="portfolio",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
     show_default=True,
     help="Backward decides, forward finds bugs; the portfolio lets them take turns.",
 )
@@ -77,31 +73,29 @@ def verify(
 
     A program is unsafe if some run fails an assertion, ends in a state that its final condition looks for, or
     does what --mutex, --error-label or --bad forbid; comments such as `// mutex: cs` in the file say the
-    same. The answer is exact, also for programs with loops, and comes with the run or with who proved it.
-    Directories stand for the programs in them.
+    same. The answer is exact, also for programs with loops, and comes with a run or says which engine proved
+    it. Directories stand for the programs in them.
     """
-    from fencepost.batch.jobs import Job, Safety, files_in, safety
+    from fencepost.batch.jobs import Job, Question, Safety, files_in
 
     if certificate is not None:
         if model != "sra" or engine == "forward":
             raise click.UsageError("--certificate takes --model sra and the backward search")
-        if len(guarded(lambda: files_in(files))) != 1:
+        if len(exit_on_input_error(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
     how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:
-        return Job(path, safety(model), limits, reading=reading, safety=how)
+        return Job(path, Question.of("verify", model), limits, reading=reading, safety=how)
 
     answer_files(files, job, where, printing)
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=exit_codes())
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option(
-    "--model", type=click.Choice(["sra"]), default="sra", show_default=True, help="The memory model."
-)
+@model_option("races")
 @_without
 @printing_options
 @search_limits
@@ -122,9 +116,9 @@ def races(
     ordered by happens-before. Then RA and SRA reach the same states, and `verify --model ra` answers from
     SRA. Directories stand for the programs in them.
     """
-    from fencepost.batch.jobs import RACES, Job, Safety
+    from fencepost.batch.jobs import Job, Question, Safety
 
     def job(path: str) -> Job:
-        return Job(path, RACES, limits, reading=reading, safety=Safety(without=without))
+        return Job(path, Question.of("races", model), limits, reading=reading, safety=Safety(without=without))
 
     answer_files(files, job, where, printing)

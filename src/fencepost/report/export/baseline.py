@@ -1,21 +1,21 @@
-"""Which findings are known from an earlier time.
+"""Which findings are known from earlier answers.
 
-A baseline is a file with earlier answers as `--json` prints them. Findings are compared by their ids
-(`findings.finding_id`), which are worked out from both answers anew, so that a baseline stays good when the
-way ids are made changes.
+A baseline is a file with answers as `--json` prints them. Findings are compared by their ids
+(`findings.finding_id`). These are not in the file but computed from its answers, so a baseline stays valid
+when the way to compute them changes.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from fencepost.errors import InputError
-from fencepost.report.export.as_json import any_answer
+from fencepost.errors import InputError, read_bytes
 from fencepost.report.findings import finding_id, findings
 from fencepost.verdicts import Answer
+from fencepost.verdicts.union import decode
 
 _Answer = TypeVar("_Answer", bound=Answer)
 
@@ -24,18 +24,15 @@ def read(path: Path) -> frozenset[str]:
     """The ids of all findings in the file; raises `InputError`."""
     file = str(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read the baseline: {error.strerror or error}", file) from None
+        lines = read_bytes(file, "the baseline").decode().splitlines()
     except UnicodeDecodeError:
         raise InputError("the baseline is not text; expected answers as `--json` prints them", file) from None
-    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(any_answer())
     known: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            answer = decoder.decode(line)
+            answer = decode(line)
         except msgspec.MsgspecError as error:
             message = f"this is no answer as `--json` prints them: {error}"
             raise InputError(message, file, number) from None

@@ -12,8 +12,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from fencepost.errors import InputError
+from fencepost.memory_models import EXIT_VIOLATED
 from fencepost.report.findings import finding_id, findings
 from fencepost.report.printable import printable
+from fencepost.report.story import undecided
 from fencepost.report.text import answer as text
 from fencepost.verdicts import Answer
 
@@ -51,14 +53,14 @@ def _case(file: str, answer: Answer | InputError) -> Element:
         _add(case, "error", "input", answer.message, str(answer))
         return case
     found = findings(answer)
-    if found and answer.exit_code == 1:
+    if found and answer.exit_code == EXIT_VIOLATED:
         properties = SubElement(case, "properties")
         for one in found:
             SubElement(properties, "property", name="finding", value=finding_id(answer, one))
         report = text.render(answer, color=False, width=_WIDTH)
         _add(case, "failure", found[0].rule, " ".join(one.message for one in found), report)
     elif answer.holds is None:
-        _add(case, "error", "unknown", f"Not decided: {getattr(answer, 'why', '')}", "")
+        _add(case, "error", "unknown", undecided(answer), "")
     return case
 
 

@@ -11,14 +11,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from fencepost.errors import InputError
-from fencepost.report.advice import advice
 from fencepost.report.export import sarif_log
-from fencepost.report.export.sarif_log import Json, Rule, Step
+from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.report.findings import Finding, finding_id, findings, identity_of, rule_of, worth_showing
-from fencepost.report.labels import outcome, source, thread_name
-from fencepost.report.naming import in_turn
+from fencepost.report.labels import in_turn, outcome, source, thread_name
 from fencepost.report.printable import printable
-from fencepost.report.text.repair import edit_words, goal
+from fencepost.report.repair import edit_words, goal
+from fencepost.report.story import undecided
 from fencepost.verdicts import Answer
 from fencepost.verdicts.repair import RepairAnswer
 
@@ -32,7 +31,7 @@ RULES = {
     ),
     "fragile": Rule(
         "Fragile",
-        "A store buffer shows",
+        "A store buffer becomes visible",
         "A write can wait in the store buffer of its thread while a later read of the same thread goes "
         "ahead, and another thread's write shows it.",
     ),
@@ -41,11 +40,7 @@ RULES = {
         "Triangular race",
         "A read that can overtake a buffered write of its own thread races with a write of another thread.",
     ),
-    "race": Rule(
-        "DataRace",
-        "Data race",
-        "Two accesses to a location that is not atomic, unordered, one a write.",
-    ),
+    "race": DATA_RACE,
     "assertion": Rule("Assertion", "An assertion can fail", "Some run of the program fails the assertion."),
     "division-by-zero": Rule(
         "DivisionByZero", "Division by zero", "Some run of the program divides by zero."
@@ -55,12 +50,18 @@ RULES = {
         "Index out of range",
         "Some run of the program uses an index outside its array.",
     ),
-    "error-label": Rule("ErrorLabel", "An error can be reached", "Some run leads to a label that none may."),
-    "mutex": Rule(
-        "Mutex", "Two threads in one critical section", "Some run leads there both threads at once."
+    "error-label": Rule(
+        "ErrorLabel", "An error can be reached", "Some run reaches a label that no run may reach."
     ),
-    "bad": Rule("BadState", "A forbidden state can be reached", "Some run leads to a state that none may."),
-    "final": Rule("FinalState", "A forbidden final state", "Some run ends in a state in which none may."),
+    "mutex": Rule(
+        "Mutex", "Two threads in one critical section", "Some run brings two threads there at the same time."
+    ),
+    "bad": Rule(
+        "BadState", "A forbidden state can be reached", "Some run reaches a state that no run may reach."
+    ),
+    "final": Rule(
+        "FinalState", "A forbidden final state", "Some run ends in a state that no run may end in."
+    ),
     "write-race": Rule(
         "WriteRace",
         "Two writes race",
@@ -84,8 +85,7 @@ def encode(answers: Sequence[tuple[str, Answer | InputError]]) -> bytes:
         if isinstance(answer, RepairAnswer) and answer.edits:
             results.append(_repair(answer))
         if answer.holds is None:
-            why = f"Not decided: {printable(getattr(answer, 'why', ''))}"
-            notifications.append(_notification("warning", why, sarif_log.location(file)))
+            notifications.append(_notification("warning", undecided(answer), sarif_log.location(file)))
     successful = not any(isinstance(answer, InputError) for _, answer in answers)
     return sarif_log.encode(RULES, results, successful=successful, notifications=notifications)
 
@@ -95,14 +95,13 @@ def _notification(level: str, text: str, place: Json) -> Json:
 
 
 def _result(answer: Answer, found: Finding) -> Json:
-    said = [found.message, *(advice(found.graph) if found.graph is not None else ())]
-    result = sarif_log.result(RULES, found.rule, finding_id(answer, found), " ".join(said))
+    said = " ".join([found.message, *found.advice])
+    result = sarif_log.result(RULES, found.rule, finding_id(answer, found), said)
     result["locations"] = [sarif_log.location(answer.file, found.line, found.column)]
-    events = [(found.run.events[number], part) for number, part in found.parts.items()]
     others = [
-        sarif_log.location(answer.file, event.line, event.column, says=f"{printable(source(event))}: {part}")
-        for event, part in events
-        if event.line and (event.line, event.column) != (found.line, found.column)
+        sarif_log.location(answer.file, event.line, event.column, says=words)
+        for event, words in found.related
+        if (event.line, event.column) != (found.line, found.column)
     ]
     if others:
         result["relatedLocations"] = sarif_log.related(others)
@@ -110,7 +109,7 @@ def _result(answer: Answer, found: Finding) -> Json:
     if steps:
         result["codeFlows"] = sarif_log.code_flows(steps)
     if fences := list(_fences(answer, found)):
-        result["fixes"] = [_fix(answer.file, " ".join(said[1:]), fences)]
+        result["fixes"] = [_fix(answer.file, " ".join(found.advice), fences)]
     return result
 
 

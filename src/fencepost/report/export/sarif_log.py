@@ -1,7 +1,7 @@
 """SARIF 2.1.0, the form in which code hosts and editors take findings: what all our logs have in common.
 
 A log has one run, with the rules, the results, and what the tool itself has to say (notifications). Which
-results there are is left to `report.sarif` for programs in files and to `sanitizer.sarif` for runs of C and
+results there are is left to `sarif` for programs in files, and to `sanitizer.answer.sarif` for runs of C and
 C++ programs.
 """
 
@@ -30,6 +30,13 @@ class Rule(NamedTuple):
     name: str
     short: str
     full: str
+
+
+DATA_RACE = Rule(
+    "DataRace",
+    "Data race",
+    "Two accesses to a non-atomic location, at least one a write, that nothing orders.",
+)
 
 
 class Step(NamedTuple):

@@ -1,7 +1,7 @@
 """An answer in a notebook: the verdict, the sentences, the picture and the run, as one piece of HTML.
 
-The styles are inline, so nothing leaks into the page around it. What is said and drawn comes from `explain`,
-`svg` and `text`.
+The styles are inline, so nothing leaks into the page around it. What is said comes from `story`, `findings`
+and `explain`, the picture from `svg`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from html import escape
 
 from fencepost.formats import write
 from fencepost.program import Program
-from fencepost.report import explain
-from fencepost.report.advice import advice
+from fencepost.report import explain, story
+from fencepost.report.findings import findings
 from fencepost.report.html.page import prose
-from fencepost.report.labels import arrival, outcome, source, thread_name, verdict
+from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import svg
 from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, buffered
-from fencepost.report.text import answer as text
-from fencepost.report.text.repair import edit_words
-from fencepost.verdicts import Answer, Event, Run, Unknown
+from fencepost.report.repair import edit_words
+from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
 _BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}
@@ -51,27 +49,25 @@ def _parts(answer: Answer) -> Iterator[str]:
     badge = (
         f"background:{_BADGES[answer.holds]};color:#fff;padding:.1em .6em;border-radius:1em;font-weight:600"
     )
+    verdict = escape(story.verdict(answer))
     file, model = escape(printable(answer.file)), escape(printable(answer.model))
-    yield f'<p><span style="{badge}">{escape(verdict(answer))}</span> <code>{file}</code> under {model}</p>'
+    yield f'<p><span style="{badge}">{verdict}</span> <code>{file}</code> under {model}</p>'
     if isinstance(answer, Unknown):
-        yield f"<p>Not decided: {escape(printable(answer.why))}</p>"
-    if answer.witness is not None:
-        yield f'<div style="overflow-x:auto">{svg.render(answer.witness)}</div>'
-        yield from (f"<p>{prose(sentence)}</p>" for sentence in advice(answer.witness))
-        yield _details("The circle, step by step", f"<p>{prose(explain.explain_cycle(answer.witness))}</p>")
-        run = Run(threads=answer.witness.threads, events=answer.witness.events)
-        yield _details("The run", _run(run, buffered(answer.witness)))
-    if answer.race is not None:
-        yield f"<p><b>Data race.</b> {prose(explain.explain_race(answer.race))}</p>"
-        yield _details("The run to it", _run(answer.race.run))
-    if answer.assertion is not None:
-        yield f"<p>{prose(explain.explain_assertion(answer.assertion))}</p>"
-        yield _details("The run to it", _run(answer.assertion.run))
+        yield f"<p>{escape(story.undecided(answer))}</p>"
+    for found in findings(answer):
+        if found.graph is None:
+            yield f"<p>{prose(found.message)}</p>"
+            yield _details("The run to it", _run(found.run))
+            continue
+        yield f'<div style="overflow-x:auto">{svg.render(found.graph)}</div>'
+        yield from (f"<p>{prose(sentence)}</p>" for sentence in found.advice)
+        yield _details("The cycle, step by step", f"<p>{prose(explain.explain_cycle(found.graph))}</p>")
+        yield _details("The run", _run(found.run, found.delayed))
     if isinstance(answer, RepairAnswer) and answer.edits:
         yield _repair(answer)
     for warning in answer.warnings:
         yield f"<p><b>Warning:</b> {prose(printable(warning))}</p>"
-    yield f'<p style="opacity:.7"><small>{escape(text.stats_line(answer.stats))}</small></p>'
+    yield f'<p style="opacity:.7"><small>{escape(story.stats_line(answer.stats))}</small></p>'
 
 
 def _repair(answer: RepairAnswer) -> str:

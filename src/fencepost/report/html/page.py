@@ -1,15 +1,16 @@
 """An answer as a web page: one file, no network, with a graph to point at and a run to step through.
 
 `page` is the whole file, `fragment` the part about the answer, which the playground shows too. Everything but
-stepping works without scripts. Sentences come from `explain` and `advice`, the picture from `svg`, the frames
-from `playback`; the scripts and the style sheet are in `assets`. All text of the user's file is escaped.
+stepping works without scripts. Sentences come from `story`, `findings` and `explain`, the picture from `svg`,
+the frames from `playback`; the scripts and the style sheet are in `assets`. All text of the user's file is
+escaped.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -19,18 +20,13 @@ import msgspec
 
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
-from fencepost.report import cycle, explain, rules
-from fencepost.report.advice import advice
-from fencepost.report.extent import searched
+from fencepost.report import cycle, explain, repair, story
 from fencepost.report.findings import Finding, findings
-from fencepost.report.labels import arrival, outcome, source, thread_name, verdict
-from fencepost.report.picture import svg
+from fencepost.report.labels import arrival, outcome, source, thread_name
+from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
-from fencepost.report.printable import printable
-from fencepost.report.roles import AnyWitness, roles
-from fencepost.report.text import repair as repair_text
-from fencepost.report.text.answer import stats_line
-from fencepost.verdicts import Answer, Event, Unknown
+from fencepost.report.printable import counted, printable
+from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
 from fencepost.verdicts.repair import FixAnswer
 
 GRAPH = "fp-graph"  # the prefix of the picture
@@ -44,7 +40,7 @@ def page(answer: Answer, program: Program | None = None) -> str:
     style, script = style_sheet(), _asset("report.js").replace("export function", "function")
     script += "\nfor (const report of document.querySelectorAll('.fp-report')) activate(report);\n"
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
-    title = f"{printable(answer.file)}: {verdict(answer)} under {printable(answer.model)}"
+    title = f"{printable(answer.file)}: {story.verdict(answer)} under {printable(answer.model)}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -87,11 +83,11 @@ def _hash(text: str) -> str:
 def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
     model = MODELS[answer.model].called if answer.model in MODELS else answer.model
     yield (
-        f'<header><span class="fp-verdict fp-{_KINDS[answer.holds]}">{escape(verdict(answer))}</span> '
+        f'<header><span class="fp-verdict fp-{_KINDS[answer.holds]}">{escape(story.verdict(answer))}</span> '
         f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
     )
     if isinstance(answer, Unknown):
-        yield _paragraph(f"Not decided: {printable(answer.why)}.")
+        yield _paragraph(story.undecided(answer))
     if isinstance(answer, FixAnswer):
         yield from _repair(answer)
     found = findings(answer)
@@ -100,31 +96,29 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
-    extent = "" if isinstance(answer, Unknown) else searched(answer)
-    if extent and answer.race is None and answer.assertion is None:
-        yield _paragraph(extent)
+    yield from map(_paragraph, story.extent(answer))
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
     if not told:
         yield listing
-    yield f'<footer class="fp-stats">{escape(stats_line(answer.stats))}</footer>'
+    yield f'<footer class="fp-stats">{escape(story.stats_line(answer.stats))}</footer>'
 
 
 def _finding(found: Finding, model: str, program: Program | None) -> Iterator[str]:
     """A sentence, what would help, the picture if there is a graph, and the run."""
     yield '<section class="fp-finding">'
     yield _paragraph(found.message, "fp-claim")
+    yield from (_paragraph(sentence, "fp-advice") for sentence in found.advice)
     if found.graph is not None:
-        yield from (_paragraph(sentence, "fp-advice") for sentence in advice(found.graph))
         yield _picture(found.graph)
     yield _run(found)
     if found.graph is not None and found.graph.cycle:
-        yield _circle(found.graph)
+        yield _cycle(found.graph)
     yield _frames(playback(found.graph or found.run, model, program))
     yield "</section>"
 
 
 def _frames(played: Playback) -> str:
-    # What means something in HTML is spelled out, so no text of the program ends the element.
+    # Characters with a meaning in HTML are escaped, so no text of the program can end the element.
     data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", msgspec.json.encode(played).decode())
     return f'<script type="application/json" class="fp-playback">{data}</script>'
 
@@ -135,15 +129,15 @@ def _picture(witness: AnyWitness) -> str:
     return f'<figure class="fp-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
 
 
-def _circle(witness: AnyWitness) -> str:
+def _cycle(witness: AnyWitness) -> str:
     steps = "".join(
         f'<li data-source="{edge.source}" data-target="{edge.target}">'
         f"{prose(explain.explain_edge(witness, edge))}</li>"
-        for edge in cycle.told(witness)
+        for edge in cycle.condensed(witness)
     )
-    end = "So the first of them would have to come before itself."
+    end = "So the first access would have to come before itself."
     why = "<summary>Why no interleaving of the threads does this</summary>"
-    return f'<details class="fp-circle">{why}<ol>{steps}</ol><p>{end}</p></details>'
+    return f'<details class="fp-cycle">{why}<ol>{steps}</ol><p>{end}</p></details>'
 
 
 def _run(found: Finding) -> str:
@@ -154,7 +148,7 @@ def _run(found: Finding) -> str:
     columns = sorted(threads.items(), key=lambda item: item[0] or 0)
     told = [(event, event.line, _access(event, event.id in found.delayed)) for event in accesses]
     told += [(run.events[write], 0, escape(arrival(run.events[write]))) for write in found.delayed]
-    marks = _marks(found)
+    marks = found.roles
     rows = []
     for step, (event, line, what) in enumerate(told, start=1):
         part = f' class="fp-{marks[event.id]}"' if event.id in marks else ""
@@ -169,11 +163,6 @@ def _access(event: Event, waits: bool) -> str:
     return f"<code>{escape(source(event))}</code> {escape(outcome(event, buffered=waits))}"
 
 
-def _marks(found: Finding) -> Mapping[int, str]:
-    """The events that are coloured, and how."""
-    return dict.fromkeys(found.parts, "access") if found.graph is None else roles(found.graph)
-
-
 def _source(program: Program, found: Sequence[Finding]) -> str:
     """The text of the program, each line that takes part in a finding with the threads that run it."""
     if program.source is None:
@@ -181,7 +170,7 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
     marked: dict[int, str] = {}
     runners: dict[int, dict[str, None]] = {}
     for one in reversed(found):  # what matters most comes last
-        marks = _marks(one)
+        marks = one.roles
         for event in one.run.events:
             if event.line and event.thread is not None:
                 runners.setdefault(event.line, {})[thread_name(one.run.threads, event)] = None
@@ -200,9 +189,9 @@ def _repair(answer: FixAnswer) -> Iterator[str]:
     if answer.edits == ():
         yield _paragraph("Nothing needs to be changed.")
     elif answer.edits:
-        places = "1 place" if len(answer.edits) == 1 else f"{len(answer.edits)} places"
+        places = counted(len(answer.edits), "place")
         yield _paragraph(f"This repair changes {places} and costs {answer.cost:g}.")
-    yield from map(_paragraph, repair_text.said(answer))
+    yield from map(_paragraph, repair.said(answer))
     if answer.diff:
         lines = "".join(_diff_line(line) for line in answer.diff.splitlines())
         yield f'<pre class="fp-diff">{lines}</pre>'

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from fencepost.report import cycle
+from fencepost.report.cycle import roles
 from fencepost.report.labels import label, source, thread_name
 from fencepost.report.printable import clip, columns
-from fencepost.report.roles import AnyWitness, roles
-from fencepost.verdicts import Event
+from fencepost.verdicts import AnyWitness, Event
 
 LONGEST_FULL_RUN = 20  # accesses; of a longer run only what the cycle is about is placed
 
@@ -177,7 +177,7 @@ def _stops(witness: AnyWitness, shown: set[int]) -> dict[int, list[Stop]]:
 
 def _po_arrows(witness: AnyWitness, threads: dict[int, list[Stop]]) -> Iterator[Arrow]:
     """From stop to stop along each thread."""
-    spans = [(e.source, e.target) for e in cycle.told(witness) if e.relation == "po"]
+    spans = [(e.source, e.target) for e in cycle.condensed(witness) if e.relation == "po"]
     for stops in threads.values():
         for start, end in pairwise(stops):
             before = start.after if isinstance(start, Gap) else start
@@ -195,7 +195,9 @@ def _other_arrows(witness: AnyWitness, shown: set[int]) -> Iterator[Arrow]:
     """rf, mo and fr between shown accesses and from initial writes, and the cycle, past hidden ones."""
     visible = shown | {e.id for e in witness.events if e.thread is None and e.cell != "fence"}
     whole = all(edge.source in visible for edge in witness.cycle)
-    on_cycle = [edge for edge in (witness.cycle if whole else cycle.told(witness)) if edge.relation != "po"]
+    on_cycle = [
+        edge for edge in (witness.cycle if whole else cycle.condensed(witness)) if edge.relation != "po"
+    ]
     bold = {(edge.source, edge.target) for edge in on_cycle}
     relations: dict[tuple[int, int], list[str]] = {}
     for edge in dict.fromkeys((*witness.edges, *on_cycle)):

@@ -14,26 +14,20 @@ from itertools import pairwise
 from zlib import crc32
 
 from fencepost.report import explain
+from fencepost.report.cycle import STEP_WORDS, buffered, roles
 from fencepost.report.labels import outcome, source, thread_name
 from fencepost.report.picture import layout
 from fencepost.report.picture.layout import Arrow, Box, Gap, Lane, Layout
 from fencepost.report.picture.routes import HEAD, Route, Router
 from fencepost.report.printable import clip, paragraph, printable
-from fencepost.report.roles import AnyWitness, buffered, roles
-from fencepost.verdicts import Event
+from fencepost.verdicts import AnyWitness, Event
 
 _TEXT_CHAR = 6.7  # a generous mean width of a character of the sentences
 _SMALL_CHAR = 6.0
 _LINE = 19.0
 _LABEL_HEIGHT = 15.0
 
-_LEGEND = {
-    "po": "earlier in thread",
-    "rf": "is read by",
-    "mo": "is overwritten by",
-    "fr": "does not see",
-    "so": "reaches memory before",
-}
+_LEGEND = STEP_WORDS | {"po": "earlier in thread"}
 _PARTS = {
     "access": "the access that leaves SC",
     "stale": "the old write it uses",
@@ -46,7 +40,7 @@ _PARTS = {
     "racing": "the two writes",
 }
 _DRAWN_AS = {"misled": "access", "racing": "latest"}  # others as themselves
-_CAPTION = "The bold arrows form a circle: no single order of the accesses fits them."
+_CAPTION = "The bold arrows form a cycle: no single order of the accesses fits them."
 _NAME = "A run that sequential consistency forbids"
 _LATE = "Dashed writes reach memory after all other accesses."
 
@@ -154,7 +148,7 @@ def _picture(
 
 
 def _parts(witness: AnyWitness) -> dict[int, str]:
-    """What part each event plays that plays one."""
+    """The part of each event that plays one."""
     return {**dict.fromkeys(buffered(witness), "behind"), **roles(witness)}
 
 

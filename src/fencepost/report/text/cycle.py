@@ -9,22 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from fencepost.report import cycle
 from fencepost.report.advice import FENCES, Repair
-from fencepost.report.labels import source, thread_name
-from fencepost.report.naming import in_turn, quoted
+from fencepost.report.cycle import STEP_WORDS
+from fencepost.report.labels import in_turn, quoted, source, thread_name
 from fencepost.report.printable import clip, columns, pad
-from fencepost.report.roles import AnyWitness
 from fencepost.report.text import run as run_text
 from fencepost.report.text.page import INDENT, Page
-from fencepost.verdicts import Edge, Event, TsoWitness
-
-_STEP_WORDS = {
-    "po": "comes before",
-    "rf": "is read by",
-    "mo": "is overwritten by",
-    "fr": "does not see",
-    "so": "reaches memory before",
-}
-_FENCE_WORDS = "comes before"
+from fencepost.verdicts import AnyWitness, Edge, Event, TsoWitness
 
 
 def render(page: Page, witness: AnyWitness, file: str) -> str:
@@ -51,12 +41,8 @@ def _repair_words(repair: Repair) -> str:
 
 
 def _cycle(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
-    at_once = "there every write reaches memory at once, so " if isinstance(witness, TsoWitness) else ""
-    yield page.wrapped(
-        f"No interleaving of the threads does this: {at_once}each line comes before the next, and the last "
-        "is the first again."
-    )
-    edges = cycle.unrolled(witness) if page.verbose else cycle.told(witness)
+    yield page.wrapped(f"{cycle.CLAIM} {cycle.premise(witness)}These accesses form a cycle:")
+    edges = cycle.unrolled(witness) if page.verbose else cycle.condensed(witness)
     events = [witness.events[edge.source] for edge in edges]
     words = [_step_words(witness, edge) for edge in edges]
     room = page.width - len(INDENT) - max(map(columns, words)) - len("  po  ")
@@ -98,4 +84,4 @@ def _place(file: str, event: Event) -> str:
 
 def _step_words(witness: AnyWitness, edge: Edge) -> str:
     between_fences = witness.events[edge.source].kind == witness.events[edge.target].kind == "F"
-    return _FENCE_WORDS if between_fences else _STEP_WORDS[edge.relation]
+    return STEP_WORDS["po"] if between_fences else STEP_WORDS[edge.relation]

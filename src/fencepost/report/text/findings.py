@@ -1,24 +1,23 @@
 """The findings of an answer for a terminal: each with its sentence, its run and its cycle.
 
-What they mean is said in `explain`, runs are laid out in `run_text`, cycles and repairs in `cycle_text`; this
-module puts the parts together.
+`explain` says what they mean; `run` lays out runs, `cycle` cycles and repairs. This module puts the parts
+together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.memory_models import MODELS
 from fencepost.report.findings import Finding, finding_id, findings, worth_showing
 from fencepost.report.printable import printable
-from fencepost.report.roles import roles
 from fencepost.report.text import cycle as cycle_text
 from fencepost.report.text import run as run_text
 from fencepost.report.text.page import Page
 from fencepost.verdicts import Answer
 
 LONGEST_FULL_RUN = 40  # accesses; of a longer run only what matters is shown, unless asked for all
-_MARK = "▶"
-_MARKS = {"access": _MARK, "overtaking": _MARK, "delayed": "▷", "misled": _MARK, "racing": _MARK}
+_MARKS = {"access": "▶", "overtaking": "▶", "delayed": "▷", "misled": "▶", "racing": "▶"}
 
 
 def render(page: Page, answer: Answer) -> Iterator[str]:
@@ -31,7 +30,8 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     """What is wrong, the run, the cycle, and what would repair it."""
     yield page.wrapped(found.message)
     shown = None if page.verbose else worth_showing(found, LONGEST_FULL_RUN)
-    run = run_text.render(page, found.run, marks=_marks(found), shown=shown, delayed=found.delayed)
+    marks = {event: _MARKS[role] for event, role in found.roles.items() if role in _MARKS}
+    run = run_text.render(page, found.run, marks=marks, shown=shown, delayed=found.delayed)
     if run:
         yield run
     if found.graph is not None and found.graph.cycle:
@@ -46,14 +46,8 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
         yield page.paint(page.wrapped(f"finding {finding_id(answer, found)}"), "dim")
 
 
-def _marks(found: Finding) -> dict[int, str]:
-    if found.graph is None:
-        return dict.fromkeys(found.parts, _MARK)
-    return {event: _MARKS[role] for event, role in roles(found.graph).items() if role in _MARKS}
-
-
 def _fix_command(answer: Answer) -> str:
     """The command that repairs what the answer is about."""
-    by_default = answer.model != "tso" or answer.criterion == "persistent"
-    criterion = "" if by_default else f" --criterion {answer.criterion}"
+    by_default = MODELS[answer.model].criteria["fix"][0]
+    criterion = "" if answer.criterion == by_default else f" --criterion {answer.criterion}"
     return f"fencepost fix --model {answer.model}{criterion} {printable(answer.file)}"

@@ -1,4 +1,4 @@
-"""The page of a terminal that a report is written on: its width, its colours, how much is shown."""
+"""The terminal page that a report is written on: its width, its colours, and how much is shown."""
 
 from __future__ import annotations
 
@@ -21,16 +21,24 @@ _COLORS = {
     "mo": "33",
     "fr": "31",
     "so": "35",
+    "+": "32",
+    "-": "31",
+    "@": "36",
 }
 
 
 class Page(msgspec.Struct, frozen=True):
     width: int
     color: bool
-    verbose: bool
+    verbose: bool = False
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if self.color and text else text
 
-    def wrapped(self, text: str) -> str:
-        return "\n".join(INDENT + line for line in paragraph(text, self.width - len(INDENT)))
+    def wrapped(self, text: str, indent: str = INDENT) -> str:
+        return "\n".join(indent + line for line in paragraph(text, self.width - len(indent)))
+
+
+def page_of(*, color: bool, width: int, verbose: bool = False) -> Page:
+    """A page of at least the width that reports need."""
+    return Page(max(width, NARROWEST), color, verbose)

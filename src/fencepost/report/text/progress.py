@@ -1,13 +1,20 @@
-"""One line on the terminal that shows how far a long search is, and goes away when it is over."""
+"""One line on the terminal that shows how far the work is, and goes away when it is over.
+
+Searches, repairs, batches of files and runs of programs all have this line; `search_words` and `repair_words`
+say in words how far a search or a repair is.
+"""
 
 from __future__ import annotations
 
 import shutil
 import time
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from fencepost.engine.search import Progress
 from fencepost.report.printable import clip
+
+if TYPE_CHECKING:
+    from fencepost.analyses.repair.checks import FixProgress
+    from fencepost.engine.search import Progress
 
 _QUIET_SECONDS = 1.0
 
@@ -24,16 +31,17 @@ class ProgressLine:
         self._shown = False
 
     def searching(self, progress: Progress) -> None:
-        rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
-        self._show(
-            f"{progress.states:,} states, {rate / 1e6:.2f} M/s, {progress.waiting:,} waiting, "
-            f"{progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s"
-        )
+        self._show(search_words(progress))
 
-    def finished(self, done: int) -> None:
+    def repairing(self, progress: FixProgress) -> bool:
+        """As a watcher of a repair, which it never stops."""
+        self._show(repair_words(progress))
+        return False
+
+    def finished(self, done: int, so_far: str = "") -> None:
         self._done = done
         if self._count > 1:
-            self._show("")
+            self._show(so_far)
 
     def close(self) -> None:
         if self._shown:
@@ -49,3 +57,19 @@ class ProgressLine:
         self._stream.write(f"\r\x1b[K{clip(done + text, room)}")
         self._stream.flush()
         self._shown = True
+
+
+def search_words(progress: Progress) -> str:
+    rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
+    return (
+        f"{progress.states:,} states, {rate / 1e6:.2f} M/s, {progress.waiting:,} waiting, "
+        f"{progress.memory_mb:,.0f} MB, {progress.seconds:.0f} s"
+    )
+
+
+def repair_words(progress: FixProgress) -> str:
+    best = "none yet" if progress.best is None else f"{progress.best:g}"
+    words = f"{progress.checks:,} sets tried, lower bound {progress.lower_bound:g}, best so far {best}"
+    if progress.checking is not None:
+        words += f"; checking one, {progress.checking.states:,} states"
+    return f"{words}, {progress.seconds:.0f} s"

@@ -1,7 +1,7 @@
 """A run for a terminal: one row per access, in the order of the run, threads side by side.
 
 Where the threads have no room beside each other, one column names the thread of each row. Which accesses are
-worth showing, and which are marked, is decided by whoever tells the run.
+worth showing, and which are marked, is decided by the caller.
 """
 
 from __future__ import annotations

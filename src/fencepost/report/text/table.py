@@ -1,7 +1,7 @@
 """The answers for many files in one table, and how many there are of each kind.
 
-The findings themselves are left to `text`. rich is imported only when a table is made, because importing it
-takes longer than checking a small program.
+The findings themselves are left to `text.findings`. rich is imported only when a table is made, because
+importing it takes longer than checking a small program.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from fencepost.errors import InputError
-from fencepost.report.labels import verdict
-from fencepost.report.printable import printable
+from fencepost.report.printable import counted, printable
+from fencepost.report.story import verdict
 from fencepost.verdicts import Answer, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def summary(
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     found = _found_columns([answer for _, answer in answers])
     if any(_NOT_SEARCHED in _row(answer, found) for _, answer in answers):
-        lines += ["", f"{_NOT_SEARCHED}: not searched for to the end"]
+        lines += ["", f"{_NOT_SEARCHED}: not searched exhaustively"]
     return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
 
 
 def counts(answers: Sequence[Answer | InputError]) -> str:
     """How many answers there are of each kind: `3 files: 2 robust, 1 not robust; 1 with a data race`."""
     number = Counter(_verdict(answer) for answer in answers)
-    files = f"{len(answers)} file{'' if len(answers) == 1 else 's'}"
+    files = counted(len(answers), "file")
     kinds = ", ".join(f"{count} {kind}" for kind, count in number.items())
     given = [answer for answer in answers if isinstance(answer, Answer)]
     found = [

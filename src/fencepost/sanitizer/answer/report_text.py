@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from fencepost.report.printable import paragraph, printable
+from fencepost.report.printable import counted, printable
+from fencepost.report.text.page import Page, page_of
 from fencepost.sanitizer.answer import explain
-from fencepost.sanitizer.answer.summing import counted
 from fencepost.verdicts.run import (
     AnyRunAnswer,
     Deadlock,
@@ -26,25 +25,11 @@ from fencepost.verdicts.run import (
 )
 
 _RULE = "=================="
-_COLORS = {"bad": "1;31", "good": "1;32", "open": "1;33", "dim": "2"}
-_NARROWEST = 60
-
-
-@dataclass(frozen=True)
-class _Page:
-    width: int
-    color: bool
-
-    def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{_COLORS[style]}m{text}\x1b[0m" if self.color else text
-
-    def wrapped(self, text: str, indent: str = "  ") -> Iterator[str]:
-        return (indent + line for line in paragraph(text, self.width - len(indent)))
 
 
 def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
     """The whole answer, or its last line alone."""
-    page = _Page(max(width, _NARROWEST), color)
+    page = page_of(color=color, width=width)
     if quiet:
         return _sum(page, answer) + "\n"
     lines: list[str] = []
@@ -55,11 +40,11 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
     for trouble in answer.troubles:
         lines += _trouble(page, trouble, answer.runs)
     for warning in answer.warnings:
-        lines += page.wrapped(f"warning: {printable(warning)}", "")
+        lines.append(page.wrapped(f"warning: {printable(warning)}", ""))
     return "\n".join([*lines, _sum(page, answer)]) + "\n"
 
 
-def _finding(page: _Page, finding: Finding, runs: int) -> Iterator[str]:
+def _finding(page: Page, finding: Finding, runs: int) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: {explain.title(finding)}", "bad")
     access = finding.access
     yield f"  {_operation(finding)} by {explain.thread_name(access)}:"
@@ -72,18 +57,18 @@ def _finding(page: _Page, finding: Finding, runs: int) -> Iterator[str]:
         yield from _stack(page, finding.missed.stack)
         yield ""
     if finding.address:
-        yield from page.wrapped(explain.location(finding))
+        yield page.wrapped(explain.location(finding))
         yield from _stack(page, finding.location.stack)
         yield ""
-    yield from page.wrapped(f"Why: {explain.why(finding)}")
+    yield page.wrapped(f"Why: {explain.why(finding)}")
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
-        yield from page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
+        yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
     yield from _seen(page, finding, runs)
     yield f"SUMMARY: fencepost: {explain.summary(finding)}"
 
 
-def _deadlock(page: _Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
+def _deadlock(page: Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
     yield page.paint("WARNING: fencepost: deadlock: no thread can go on", "bad")
     for thread in deadlock.threads:
         what = f" waits: {printable(thread.what)}" if thread.what else " waits"
@@ -101,7 +86,7 @@ def _operation(finding: Finding) -> str:
     return f"{explain.noun(access.what).capitalize()}{where}{order}"
 
 
-def _stack(page: _Page, stack: Iterable[Frame]) -> Iterator[str]:
+def _stack(page: Page, stack: Iterable[Frame]) -> Iterator[str]:
     for number, frame in enumerate(stack):
         function = printable(frame.function) or "<unknown function>"
         module = f"({printable(os.path.basename(frame.module))}+{frame.offset})"
@@ -109,14 +94,14 @@ def _stack(page: _Page, stack: Iterable[Frame]) -> Iterator[str]:
         yield f"    #{number} {function} {where}{page.paint(module, 'dim')}"
 
 
-def _seen(page: _Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
+def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
     """In how many runs, and how to have one of them again."""
     scheduled = report.schedule.kind != "os"
     if runs == 1 and not scheduled:
         return
     first = f", first with {options_of(report.schedule)}" if scheduled else ""
     yield ""
-    yield from page.wrapped(f"Seen in {report.runs:,} of {counted(runs)}{first}.")
+    yield page.wrapped(f"Seen in {report.runs:,} of {counted(runs, 'run')}{first}.")
 
 
 def options_of(schedule: Schedule) -> str:
@@ -125,25 +110,25 @@ def options_of(schedule: Schedule) -> str:
     return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}`"
 
 
-def _trouble(page: _Page, trouble: Trouble, runs: int) -> Iterator[str]:
+def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
     how = f" ({options_of(trouble.schedule)})" if trouble.schedule.kind != "os" else ""
     if runs == 1:
-        yield from page.wrapped(f"The run {trouble.why}{how}.", "")
+        yield page.wrapped(f"The run {trouble.why}{how}.", "")
     else:
         verb = "first " if trouble.runs > 1 else ""
         first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
-        yield from page.wrapped(f"{trouble.runs:,} of {counted(runs)} {trouble.why}{first}.", "")
+        yield page.wrapped(f"{trouble.runs:,} of {counted(runs, 'run')} {trouble.why}{first}.", "")
     lines = trouble.output.splitlines()[-10:]
     if lines:
         yield "  The end of what it printed:"
         yield from (f"    {printable(line)}" for line in lines)
 
 
-def _sum(page: _Page, answer: AnyRunAnswer) -> str:
+def _sum(page: Page, answer: AnyRunAnswer) -> str:
     """The last line: the verdict, and what it rests on."""
     races = sum(finding.kind == "race" for finding in answer.findings)
     counts = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
-    seen = " and ".join(counted_as(number, what) for what, number in counts.items() if number)
+    seen = " and ".join(counted(number, what) for what, number in counts.items() if number)
     if isinstance(answer, RunsUnknown):
         why = f": {printable(answer.why)}; {seen or 'nothing was seen'}"
         verdict = page.paint("undecided", "open") + why
@@ -152,15 +137,11 @@ def _sum(page: _Page, answer: AnyRunAnswer) -> str:
     else:
         verdict = page.paint(seen, "bad") if seen else page.paint("nothing seen", "good")
     suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
-    runs = f"{counted(answer.runs)} ({_schedules(answer)})"
-    atomics = counted_as(answer.atomics, "atomic operation")
+    runs = f"{counted(answer.runs, 'run')} ({_schedules(answer)})"
+    atomics = counted(answer.atomics, "atomic operation")
     return (
         f"{printable(answer.file)}: {verdict}{suppressed} in {runs}; {atomics}, {answer.stats.seconds:.2f} s"
     )
-
-
-def counted_as(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _schedules(answer: AnyRunAnswer) -> str:

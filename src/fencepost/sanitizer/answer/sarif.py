@@ -2,7 +2,7 @@
 
 Each finding is one result: where the access stands, the write that it can miss as a related location, and a
 code flow that leads from the one to the other. The fingerprint is the finding's id. What SARIF itself asks
-for is in `report.sarif_log`.
+for is in `report.export.sarif_log`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 
 from fencepost.report.export import sarif_log
-from fencepost.report.export.sarif_log import Json, Rule, Step
+from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
 from fencepost.verdicts.run import Access, AnyRunAnswer, Deadlock, Finding, Frame, places
 
@@ -21,11 +21,7 @@ _RULES = {
         "An atomic access can leave sequential consistency",
         "Every interleaving orders the access after a write, but the memory orders let it miss that write.",
     ),
-    "race": Rule(
-        "DataRace",
-        "Data race",
-        "Two accesses to a location that is not atomic, unordered, one a write.",
-    ),
+    "race": DATA_RACE,
     "threads": Rule(
         "ThreadMisuse",
         "Threads or mutexes are used in a wrong way",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from fencepost.errors import InputError
+from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
 from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
@@ -74,16 +75,12 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     if any(one.kind == "robustness" for one in wanted):
         return SeenNotRobust(**common)
     if asked.interrupted:
-        return RunsUnknown(**common, why=f"interrupted after {counted(tally.runs)}", interrupted=True)
+        return RunsUnknown(**common, why=f"interrupted after {counted(tally.runs, 'run')}", interrupted=True)
     if tally.troubles:
         return RunsUnknown(**common, why=_why_unknown(tally))
     if missing and missing == asked.again:
         return RunsUnknown(**common, why="what the report says was not seen again")
     return NotSeen(**common)
-
-
-def counted(runs: int) -> str:
-    return "1 run" if runs == 1 else f"{runs:,} runs"
 
 
 def _merged(
@@ -106,7 +103,9 @@ def _trouble(seen: Seen[str]) -> Trouble:
 def _why_unknown(tally: Tally) -> str:
     if tally.runs == 1:
         return f"the run {' and '.join(seen.what for seen in tally.troubles.values())}"
-    parts = [f"{counted(len(seen.runs))} of {tally.runs:,} {seen.what}" for seen in tally.troubles.values()]
+    parts = [
+        f"{counted(len(seen.runs), 'run')} of {tally.runs:,} {seen.what}" for seen in tally.troubles.values()
+    ]
     return ", ".join(parts)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fencepost.errors import InputError
+from fencepost.errors import InputError, read_bytes
 
 KINDS = ("robustness", "race", "threads", "deadlock")
 
@@ -23,11 +23,7 @@ class Suppression:
 
 
 def read_suppressions(path: str) -> list[Suppression]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read the suppressions: {error.strerror or error}", path) from None
+    lines = read_bytes(path, "the suppressions").decode("utf-8", "replace").splitlines()
     return [
         _suppression(line.strip(), path, number)
         for number, line in enumerate(lines, start=1)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from fencepost.memory_models import EXIT_WRONG_INPUT
 from fencepost.sanitizer.build.arguments import Request, request_of
 from fencepost.sanitizer.build.instrumentation import (
     MODES,
@@ -22,7 +23,6 @@ from fencepost.sanitizer.build.instrumentation import (
 )
 from fencepost.sanitizer.build.toolchain import CannotBuildError, Language, chosen_compiler
 
-_EXIT_WRONG_INPUT = 2
 _OTHER_SANITIZERS = frozenset(("address", "hwaddress", "leak", "memory", "thread", "dataflow"))
 
 
@@ -45,7 +45,7 @@ def _become_compiler(wrapper: str, language: Language) -> NoReturn:
     except OSError as error:
         reason = f"cannot start `{command[0]}`: {error.strerror}"
     sys.stderr.write(f"{wrapper}: {reason}\n")
-    sys.exit(_EXIT_WRONG_INPUT)
+    sys.exit(EXIT_WRONG_INPUT)
 
 
 def real_command(language: Language, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:

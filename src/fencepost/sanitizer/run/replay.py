@@ -1,15 +1,15 @@
-"""Having a finding again: the schedules of an earlier answer, from its JSON form."""
+"""Seeing a finding again: the schedules of an earlier answer, from its JSON form."""
 
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from fencepost.errors import InputError
-from fencepost.verdicts.run import AnyRunAnswer, Schedule
+from fencepost.errors import InputError, read_bytes
+from fencepost.verdicts.run import Deadlock, Finding, RunAnswer, Schedule
+from fencepost.verdicts.union import decode
 
 
 class Replay(NamedTuple):
@@ -21,18 +21,17 @@ class Replay(NamedTuple):
 
 
 def read_report(path: str) -> Replay:
+    text = read_bytes(path, "the report")
     try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the report: {error.strerror or error}", path) from None
-    try:
-        answer = msgspec.json.decode(text, type=AnyRunAnswer)
+        answer = decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         message = f"this is no report of `fencepost run --json`: {error}"
         raise InputError(message, path) from None
-    reports = (*answer.findings, *answer.deadlocks)
+    if not isinstance(answer, RunAnswer):
+        raise InputError(f"this is no report of `fencepost run --json`, but of `{answer.question}`", path)
+    reports: tuple[Finding | Deadlock, ...] = (*answer.findings, *answer.deadlocks)
     if not reports:
-        raise InputError("the report has no finding that could be had again", path)
+        raise InputError("the report has no finding to see again", path)
     schedules = tuple(dict.fromkeys(report.schedule for report in reports))
     for schedule in schedules:
         _check_decisions(schedule, path)

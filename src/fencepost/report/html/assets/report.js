@@ -21,7 +21,7 @@ function explainArrows(finding) {
     for (const kind of ["mouseenter", "focus"]) edge.addEventListener(kind, () => say(edge));
     for (const kind of ["mouseleave", "blur"]) edge.addEventListener(kind, () => say(null));
   }
-  for (const step of finding.querySelectorAll(".fp-circle li")) {
+  for (const step of finding.querySelectorAll(".fp-cycle li")) {
     const { source, target } = step.dataset;
     const edge = picture.querySelector(`.edge[data-source="${source}"][data-target="${target}"]`);
     if (!edge) continue;

@@ -1,0 +1,80 @@
+"""What is said about an answer as a whole, decided once for every printer.
+
+The verdict in words, why there is none, how far the search went, and what it took. What was found is in
+`findings`. Layout, wrapping and colours are left to the printers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from fencepost.report.printable import counted, printable
+from fencepost.verdicts import Answer, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
+
+_TRIANGULAR = {True: "no triangular race", False: "triangular race", None: "unknown"}
+_FAILURES = {
+    "assertion": "a failing assertion",
+    "division-by-zero": "a division by zero",
+    "index-out-of-range": "an index out of range",
+}
+
+
+def verdict(answer: Answer) -> str:
+    """The verdict in words."""
+    return _TRIANGULAR[answer.holds] if answer.criterion == "trf" else answer.verdict.replace("-", " ")
+
+
+def also_found(answer: Answer) -> list[str]:
+    """What is wrong with the program whatever the verdict."""
+    found = ["a data race"] if answer.race is not None else []
+    return found if answer.assertion is None else [*found, _FAILURES[answer.assertion.kind]]
+
+
+def undecided(answer: Answer) -> str:
+    """Why there is no verdict; nothing if there is one."""
+    return f"Not decided: {printable(getattr(answer, 'why', ''))}." if answer.holds is None else ""
+
+
+def extent(answer: Answer) -> Iterator[str]:
+    """How far the search went, in sentences."""
+    if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
+        yield from filter(None, [_searched(answer)])
+    swarm = getattr(answer, "swarm", UNSET)
+    if swarm is not UNSET:
+        from fencepost.report.swarm import summary
+
+        yield summary(swarm, answer)
+
+
+def stats_line(stats: Stats) -> str:
+    """What the search took."""
+    parts = [
+        counted(stats.states, "state"),
+        counted(stats.transitions, "transition"),
+        f"{stats.seconds:.2f} s",
+    ]
+    if stats.peak_memory_mb:
+        parts.append(f"{stats.peak_memory_mb:.0f} MB")
+    if stats.bits_used is not UNSET:
+        parts.append(f"{stats.bits_used:.1%} of the bits used")
+    return ", ".join(parts)
+
+
+def _searched(answer: Answer) -> str:
+    if isinstance(answer, Safe | Unsafe):
+        spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.spent.items())
+        return f"Answered by {answer.engine}: {answer.because}. Seconds spent: {spent}."
+    if isinstance(answer, RaceFree):
+        return "Any two writes to a location are ordered in every run, so RA reaches no more states than SRA."
+    if isinstance(answer, Racy):
+        return ""
+    if answer.exhaustive:
+        return "No data race, no failing assertion."
+    if isinstance(answer, Persistent) and answer.flattened is not None:
+        return (
+            f"Proven by flattening with k = {answer.flattened}. Data races and failing assertions were not "
+            "searched for exhaustively."
+        )
+    return "The search stopped here, so it may have missed data races and failing assertions."
