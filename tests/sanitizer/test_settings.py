@@ -10,7 +10,8 @@ import pytest
 
 from tests.sanitizer.building import INSTALLED, Shell
 
-# Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x).
+# Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x). Each pair inlines its
+# own copy of `buffer`: in a copy shared by all, the three would be one finding.
 PROGRAM = """\
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +19,7 @@ PROGRAM = """\
 #include <unistd.h>
 atomic_int x, y, z;
 static volatile int turn;
-static void buffer(atomic_int* mine, atomic_int* other) {
+static inline __attribute__((always_inline)) void buffer(atomic_int* mine, atomic_int* other) {
     atomic_store_explicit(mine, 1, memory_order_relaxed);
     atomic_load_explicit(other, memory_order_relaxed);
 }
