@@ -10,8 +10,8 @@ import pytest
 
 from tests.sanitizer.building import INSTALLED, Shell
 
-# Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x). Each pair inlines its
-# own copy of `buffer`: in a copy shared by all, the three would be one finding.
+# Three findings in a fixed order: store buffering of (x, y), then of (y, z), then of (z, x). Each pair
+# has its own copy of `buffer`: in a copy shared by all, the three would be one finding.
 PROGRAM = """\
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 #include "sanitizer/core/await.hpp"
 
-#include "sanitizer/report/symbols.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
@@ -85,14 +84,10 @@ bool ends_await(std::uintptr_t place, std::uint64_t value) {
     return known != nullptr && known->ending.has(value) && !known->prolonging.has(value);
 }
 
-std::uintptr_t await_of_same_source(std::uintptr_t place) {
-    look_up_symbols(&place, 1, 0);
-    for (Place const* known : places) {
-        for (; known != nullptr; known = known->next) {
-            look_up_symbols(&known->address, 1, 0);
-            if (same_source(*symbol_at(known->address), *symbol_at(place))) return known->address;
-        }
-    }
+std::uintptr_t find_copy_of(std::uintptr_t place, bool (*is_copy)(std::uintptr_t, std::uintptr_t)) {
+    for (Place const* known : places)
+        for (; known != nullptr; known = known->next)
+            if (is_copy(known->address, place)) return known->address;
     return 0;
 }
 

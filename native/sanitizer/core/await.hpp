@@ -55,8 +55,9 @@ bool is_await(std::uintptr_t place);
 // Has the value been seen to end a wait at this place, and never to prolong one?
 bool ends_await(std::uintptr_t place, std::uint64_t value);
 
-// A place that waits and comes from the same source as this one; 0 if there is none. Looks up symbols.
-std::uintptr_t await_of_same_source(std::uintptr_t place);
+// A place that waits and is a copy of this one; 0 if there is none.
+std::uintptr_t find_copy_of(std::uintptr_t place,
+                            bool (*is_copy)(std::uintptr_t known, std::uintptr_t place));
 
 // One line of JSON per place that waits, with the values that only end it. Python needs them: it looks up
 // symbols, and leaves out findings at other copies of the place.

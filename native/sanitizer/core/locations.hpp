@@ -17,7 +17,6 @@
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/shadow.hpp"
 #include "sanitizer/core/threads.hpp"
-#include "sanitizer/races/feed.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/processor.hpp"
 
@@ -30,6 +29,14 @@ constexpr std::uintptr_t key_of(std::uintptr_t address, CellKind kind) {
     return address | static_cast<std::uintptr_t>(kind) << 63;
 }
 
+// What the newest write carries for ThreadSanitizer, as races/feed.hpp packs it. All zero: nothing, as always
+// in mode atomics.
+struct RaceMessage {
+    std::uint64_t word;
+};
+// The cell is gone. Set in mode races.
+extern void (*forget_race_message)(RaceMessage&);
+
 // What a cell of either kind has.
 struct CellHead {
     Lock lock;
@@ -39,7 +46,7 @@ struct CellHead {
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
     bool has_readers : 1;       // besides `read`
     std::uintptr_t key;
-    [[no_unique_address]] races::Message told;
+    RaceMessage race_message;
 };
 
 // What few atomics have.
@@ -184,8 +191,9 @@ inline void keep_in_step(LockedCell const& x, std::uint64_t value, std::size_t s
         bring_in_step(*x, x.created(), value, size);
 }
 
-// The memory is free or unmapped: what will be there next begins anew. Inside a hook.
+// The memory is free or unmapped: what will be there next begins anew. The first is for inside a hook.
 void forget_range(std::uintptr_t begin, std::size_t bytes);
+void forget_memory(void const volatile* begin, std::size_t bytes);
 
 // Calls action(cell) for all cells in use. Only while the world stands still.
 template <class Action>

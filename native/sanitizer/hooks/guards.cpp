@@ -37,7 +37,7 @@ FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
             if (x && x.created()) x->begin(0);
             if (x) {
                 x->foreign = true;
-                races::tell(t, x->told, true);
+                races::publish(t, x->race_message, true);
                 write_part(t, *x, 1, true, {0, 0, Access::store, Order::release});
             }
         }

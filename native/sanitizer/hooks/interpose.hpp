@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/core/locations.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/real.hpp"
@@ -31,9 +32,6 @@ void start_watching_crashes();
 // What synchronises through the object at this address. An object may have several channels.
 void acquire_object(void const volatile* object, std::uintptr_t channel = 0);
 void release_object(void const volatile* object, std::uintptr_t channel = 0);
-
-// The memory is free: what will be there next begins anew.
-void forget_memory(void const volatile* begin, std::size_t bytes);
 
 // Threads under a schedule may wait for what one beside it has done.
 inline void wake_scheduled(void const volatile* object) {

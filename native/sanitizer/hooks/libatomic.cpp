@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "sanitizer/hooks/operations.hpp"
-#include "sanitizer/hooks/updates.hpp"
 
 using namespace fencepost;
 
@@ -61,11 +60,11 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
         outcome = act();
         if (!x) return;
         bool const heard = acquires(access == Access::cas && !outcome.wrote ? failure : success);
-        if (access != Access::store) races::hear(t, x->told, a, heard);
+        if (access != Access::store) races::acquire_message(t, x->race_message, a, heard);
         if (access == Access::store)
-            races::tell(t, x->told, releases(success));
+            races::publish(t, x->race_message, releases(success));
         else if (outcome.wrote)
-            races::pass_on(t, x->told, releases(success));
+            races::extend(t, x->race_message, releases(success));
         keep_in_step(x, outcome.old, sizeof(std::uint64_t));
         violated = access == Access::load  ? check_load(t, *x, v)
                    : access == Access::cas ? check_cas(t, *x, expected, v)

@@ -31,8 +31,8 @@ FENCEPOST_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_
     return acquiring(
         mutex, [&] { return scheduler::mutex_lock(mutex, TimeLimit{until, clock}); },
         [&] {
-            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_mutex_clocklock), mutex,
-                                       races::to_write, REAL(pthread_mutex_clocklock)(mutex, clock, until));
+            return races::note_lock(KNOWN_TO_THREAD_SANITIZER(pthread_mutex_clocklock), mutex,
+                                    races::to_write, REAL(pthread_mutex_clocklock)(mutex, clock, until));
         });
 }
 

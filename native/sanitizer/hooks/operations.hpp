@@ -12,10 +12,10 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/raw_memory.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
-#include "sanitizer/system/raw_memory.hpp"
 
 namespace fencepost {
 
@@ -119,7 +119,7 @@ template <class T>
     if (!again || !waits_on(t, a, cell, acquires(order), place, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
-        races::hear(t, x->told, a, acquires(order));
+        races::acquire_message(t, x->race_message, a, acquires(order));
         value = raw_load(a, place);
         Here const here{place, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
@@ -153,9 +153,9 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_store(a, value);
         old = peek(a);
-        bool const in_place = races::tells_in_place(t, x->told, releases(order));
+        bool const in_place = races::publishes_in_place(t, x->race_message, releases(order));
         raw_store_locked(a, value, place, in_place);
-        races::tell(t, x->told, releases(order), in_place);
+        races::publish(t, x->race_message, releases(order), in_place);
         Here const here{place, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
             !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
@@ -168,7 +168,29 @@ template <class T>
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
 }
 
-// Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
+// Read-modify-write operations: what they make of a value, and the instruction that does it on memory.
+#define UPDATE(Name, expression, operation)                                                              \
+    struct Name {                                                                                        \
+        template <class T>                                                                               \
+        static T of(T old, T operand) {                                                                  \
+            (void)old;                                                                                   \
+            return static_cast<T>(expression);                                                           \
+        }                                                                                                \
+        template <class T>                                                                               \
+        static T in_memory(T volatile* a, T operand, std::uintptr_t place = 0, bool release = false) {   \
+            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, place, release); \
+        }                                                                                                \
+    };
+UPDATE(Exchange, operand, exchange)
+UPDATE(Add, old + operand, fetch_add)
+UPDATE(Subtract, old - operand, fetch_sub)
+UPDATE(And, old& operand, fetch_and)
+UPDATE(Or, old | operand, fetch_or)
+UPDATE(Xor, old ^ operand, fetch_xor)
+UPDATE(Nand, ~(old& operand), fetch_nand)
+#undef UPDATE
+
+// Update is one of these.
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
     std::uintptr_t const place = place_of(frame);
@@ -188,10 +210,10 @@ template <class Update, class T>
     {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return Update::in_memory(a, operand);
-        races::hear(t, x->told, a, acquires(order));
-        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
+        races::acquire_message(t, x->race_message, a, acquires(order));
+        bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
         old = Update::in_memory(a, operand, place, in_place);
-        races::pass_on(t, x->told, releases(order), in_place);
+        races::extend(t, x->race_message, releases(order), in_place);
         next = Update::of(old, operand);
         Here const here{place, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
@@ -233,11 +255,11 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
-        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
-        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
+        races::acquire_message(t, x->race_message, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::extends_in_place(t, x->race_message, releases(success));
         old = raw_compare_exchange(a, expected, desired, place, in_place);
         succeeded = old == expected;
-        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
+        if (succeeded) races::extend(t, x->race_message, releases(success), in_place);
         Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
         bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
                           (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
@@ -259,6 +281,19 @@ template <class T>
     return old;
 }
 
-void do_fence(Order order, void const* frame);
+inline void do_fence(Order order, void const* frame) {
+    point();
+    Hook hook;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!watched(hook)) return;
+    Thread& t = hook.thread();
+    interrupt_await(t);
+    begin_access(t, order, place_of(frame));
+    if (acquires(order)) races::acquire_fence(t);
+    if (releases(order)) races::release_fence(t);
+    if (order == Order::seq_cst) return;
+    if (acquires(order)) acquire_fence(t);
+    if (releases(order)) release_fence(t);
+}
 
 }  // namespace fencepost

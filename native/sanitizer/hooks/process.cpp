@@ -1,6 +1,7 @@
-// Ends of the process, fork, and system calls made by number: C++20's waits and the C++ library's
-// static-local guards block through `syscall(SYS_futex, …)`.
+// Ends of the process, fork, unmapped memory, and system calls made by number: C++20's waits and the C++
+// library's static-local guards block through `syscall(SYS_futex, …)`.
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,4 +89,9 @@ FENCEPOST_INTERPOSE void quick_exit(int code) noexcept {
     quick_exit_code = code;
     REAL(quick_exit)(code);
     __builtin_unreachable();
+}
+
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+    forget_memory(begin, bytes);
+    return REAL(munmap)(begin, bytes);
 }

@@ -45,8 +45,8 @@ FENCEPOST_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clock
     return acquiring(
         lock, [&] { return scheduler::rwlock_rdlock(lock, TimeLimit{until, clock}); },
         [&] {
-            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockrdlock), lock,
-                                       races::to_read, REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
+            return races::note_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockrdlock), lock,
+                                    races::to_read, REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
         });
 }
 
@@ -73,8 +73,8 @@ FENCEPOST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clock
     return acquiring_to_write(
         lock, [&] { return scheduler::rwlock_wrlock(lock, TimeLimit{until, clock}); },
         [&] {
-            return races::tell_of_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockwrlock), lock,
-                                       races::to_write, REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
+            return races::note_lock(KNOWN_TO_THREAD_SANITIZER(pthread_rwlock_clockwrlock), lock,
+                                    races::to_write, REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
         });
 }
 

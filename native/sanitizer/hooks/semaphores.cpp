@@ -34,8 +34,8 @@ FENCEPOST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespe
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore, TimeLimit{until, clock}); },
         [&] {
-            return races::tell_of_semaphore(KNOWN_TO_THREAD_SANITIZER(sem_clockwait), semaphore,
-                                            REAL(sem_clockwait)(semaphore, clock, until));
+            return races::note_semaphore(KNOWN_TO_THREAD_SANITIZER(sem_clockwait), semaphore,
+                                         REAL(sem_clockwait)(semaphore, clock, until));
         });
 }
 

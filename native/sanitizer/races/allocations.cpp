@@ -1,14 +1,12 @@
 // Memory that comes and goes, in mode races: ThreadSanitizer allocates it, tells us when it is freed, and
 // knows who allocated it.
-#include "sanitizer/races/allocations.hpp"
-
-#include <sys/mman.h>
+#include "sanitizer/core/allocations.hpp"
 
 #include <string_view>
 
-#include "sanitizer/core/allocations.hpp"
+#include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/stacks.hpp"
-#include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/races/tsan.hpp"
 
 namespace fencepost {
@@ -48,8 +46,3 @@ void races::start_allocations() {
 }
 
 }  // namespace fencepost
-
-FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
-    fencepost::forget_memory(begin, bytes);
-    return REAL(munmap)(begin, bytes);
-}

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "sanitizer/races/tsan.hpp"
+#include "sanitizer/system/processor.hpp"
 
 // ThreadSanitizer's own functions, as the linker names them where all other calls lead to ours (--wrap).
 #define DECLARE_RMW(bits, T, name)                                         \

@@ -5,6 +5,7 @@
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/suppressions.hpp"
+#include "sanitizer/report/symbols.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
@@ -49,7 +50,7 @@ bool certain(AccessNote const& note, Violation const& v) {
 
 bool harmless(Finding const& f) {
     std::uintptr_t place = f.by.place();
-    if (!is_await(place) && !options.quiet) place = await_of_same_source(place);
+    if (!is_await(place) && !options.quiet) place = find_copy_of(place, come_from_same_source);
     if (!is_await(place)) return false;
     for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
         if (ends_await(place, f.violation.stale[i])) return false;

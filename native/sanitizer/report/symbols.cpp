@@ -200,8 +200,10 @@ Symbol const& of_the_program(Symbol const& innermost) {
     return s != nullptr ? *s : innermost;
 }
 
-bool same_source(Symbol const& first, Symbol const& second) {
-    Symbol const *a = &first, *b = &second;
+bool come_from_same_source(std::uintptr_t first, std::uintptr_t second) {
+    std::uintptr_t const places[] = {first, second};
+    look_up_symbols(places, 2, 0);
+    Symbol const *a = symbol_at(first), *b = symbol_at(second);
     for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {
         if (!same_text(a->line, b->line) || !same_text(a->column, b->column)) return false;
         if (!comes_with_the_compiler(a->line)) return true;

@@ -26,9 +26,9 @@ Symbol const* symbol_at(std::uintptr_t place);
 // compiler, such as <atomic>; the innermost if all do.
 Symbol const& of_the_program(Symbol const&);
 
-// Are both from the same source, although at different places: copies that inlining has made? What the
-// headers of the compiler have inlined is not enough, because all atomics come from the same lines there.
-bool same_source(Symbol const&, Symbol const&);
+// Are both return addresses copies of the same source, made by inlining? Lines of the compiler's headers do
+// not count, because all atomics come from the same lines there. Looks up symbols.
+bool come_from_same_source(std::uintptr_t, std::uintptr_t);
 
 // The name of the global at the address; null if it is not known.
 char const* name_of_global(std::uintptr_t address);

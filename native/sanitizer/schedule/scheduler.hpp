@@ -19,23 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/system/options.hpp"
+
 namespace fencepost::scheduler {
 
 using ThreadId = std::uint32_t;  // main is 0
 inline constexpr ThreadId no_thread = UINT32_MAX;
-
-enum class Kind : std::uint8_t { os, random, pct };
-
-struct Settings {
-    Kind kind = Kind::os;
-    std::uint64_t seed = 1;
-    std::uint32_t depth = 3;           // pct
-    std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
-    std::uint64_t steps = 20'000'000;  // then the run is given up
-    bool futexes = false;              // no switching in user space, even if the processor could
-    char const* decisions = nullptr;   // file to write
-    char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
-};
 
 namespace detail {
 struct Thread;

@@ -79,6 +79,11 @@ bool futex(FutexCall const& call, long& result) {
 
 }  // namespace
 
+void fill_by_chance(void* buffer, std::size_t bytes) {
+    auto* const to = static_cast<unsigned char*>(buffer);
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
+}
+
 bool system_call(long number, long const (&a)[6], long& result) {
     switch (number) {
         case SYS_futex:

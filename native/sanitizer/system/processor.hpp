@@ -5,6 +5,8 @@
 
 namespace fencepost {
 
+__extension__ typedef unsigned __int128 Bits128;
+
 inline void pause_processor() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

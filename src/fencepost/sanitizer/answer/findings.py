@@ -31,7 +31,7 @@ _ABOVE = re.compile(r"__tsan_|__wrap___tsan_|(.* )?fencepost::")
 _LAST = "main"
 _BELOW = frozenset(("_start", "start_thread", "clone", "clone3", "__clone3"))
 _BELOW_ALL_OF = ("__libc_start", "fencepost::")
-_OUR_THREADS = "/sanitizer/interpose_threads.cpp"
+_OUR_THREADS = "/sanitizer/hooks/threads.cpp"
 
 
 def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:

@@ -11,15 +11,6 @@
 
 using namespace fencepost::scheduler;
 
-namespace fencepost::scheduler {
-
-void fill_by_chance(void* buffer, std::size_t bytes) {
-    auto* const to = static_cast<unsigned char*>(buffer);
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
-}
-
-}  // namespace fencepost::scheduler
-
 FENCEPOST_INTERPOSE ssize_t getrandom(void* buffer, size_t bytes, unsigned flags) {
     if (!active()) return REAL(getrandom)(buffer, bytes, flags);
     fill_by_chance(buffer, bytes);
