@@ -21,6 +21,7 @@ _ENTRY_POINTS = {
 }
 _SOURCES = Path(fencepost.__file__).parents[1]
 _ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 class Toolchain(NamedTuple):

@@ -150,7 +150,7 @@ def test_a_report_in_text_comes_before_the_crash(tmp_path: Path, toolchain: Tool
     shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
     done = shell.run("./program", "fault")
     assert done.returncode == -signal.SIGSEGV
-    assert "WARNING: Fencepost: robustness violation" in done.stderr
+    assert "WARNING: fencepost: not robust" in done.stderr
     assert "reported 1 warning" in done.stderr
 
 

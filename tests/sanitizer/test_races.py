@@ -483,7 +483,7 @@ class TestReports:
         done = shell.run("setarch", "-R", "./program")
         assert done.returncode == 66
         assert "WARNING: ThreadSanitizer: data race" in done.stderr
-        assert "WARNING: Fencepost: robustness violation" in done.stderr
+        assert "WARNING: fencepost: not robust" in done.stderr
 
     def test_exit_code_of_its_own_on_request(self, shell: Shell) -> None:
         built(shell, BOTH)

@@ -1,27 +1,11 @@
 #include "sanitizer/report/places.hpp"
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <dlfcn.h>
-#include <link.h>
-
 #include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/report/symbols.hpp"
 
 namespace fencepost {
 namespace {
-
-void name_global(std::uintptr_t address, DataPlace& place) {
-    Dl_info info;
-    void* entry = nullptr;
-    if (dladdr1(reinterpret_cast<void*>(address), &info, &entry, RTLD_DL_SYMENT) == 0) return;
-    auto const* const symbol = static_cast<ElfW(Sym) const*>(entry);
-    auto const begin = reinterpret_cast<std::uintptr_t>(info.dli_saddr);
-    if (info.dli_sname == nullptr || symbol == nullptr || address >= begin + symbol->st_size) return;
-    place.name = info.dli_sname;
-    place.size = symbol->st_size;
-}
 
 bool on_stack_of(Thread const& t, std::uintptr_t address) {
     return t.state != Thread::State::unused && address >= t.stack_low && address < t.stack_high;
@@ -34,7 +18,9 @@ DataPlace find_data(std::uintptr_t address) {
     place.module = find_module(address);
     if (place.module.module != nullptr) {
         place.kind = DataPlace::Kind::global;
-        name_global(address, place);
+        Symbol const& global = global_at(address);
+        place.name = global.function;
+        place.size = global.size;
         return place;
     }
     if (Block const block = find_block(address); block.begin != 0) {

@@ -11,7 +11,7 @@ namespace fencepost {
 struct DataPlace {
     enum class Kind : std::uint8_t { global, heap, stack, unknown } kind = Kind::unknown;
     ModulePlace module;              // of a global
-    char const* name = nullptr;      // of a global that the dynamic symbol table has
+    char const* name = nullptr;      // of a global, if it is known
     std::size_t size = 0;            // of a named global, or of a heap block
     std::uintptr_t begin = 0;        // of a heap block
     std::uint32_t allocated_by = 0;  // stack

@@ -1,5 +1,6 @@
-// Names and lines of addresses, by llvm-symbolizer or addr2line where they are installed. One process answers
-// all addresses of a report. Without them there are the names of the dynamic symbol table.
+// Names and lines of code, by llvm-symbolizer or addr2line where they are installed. One process answers all
+// addresses of a report. Without them there are the names of the dynamic symbol table. Names of data come
+// from the symbol table of their module.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@ struct Symbol {
     char const* function = nullptr;  // null: not known
     char const* line = nullptr;      // file:line
     char const* column = nullptr;    // in that line; null: not known
-    bool inlined = false;            // into the next one
+    std::size_t size = 0;            // of a variable
     Symbol* next = nullptr;          // the function that it is inlined into
 };
 
-// Asks for all of them at once: return addresses, and one address of data (0: none).
-void look_up_symbols(std::uintptr_t const* places, std::size_t count, std::uintptr_t data);
+// Asks for all of these return addresses at once.
+void look_up_symbols(std::uintptr_t const* places, std::size_t count);
 
 // What is known of a place. Never null; lives for ever.
 Symbol const* symbol_at(std::uintptr_t place);
@@ -30,7 +31,11 @@ Symbol const& of_the_program(Symbol const&);
 // not count, because all atomics come from the same lines there. Looks up symbols.
 bool come_from_same_source(std::uintptr_t, std::uintptr_t);
 
-// The name of the global at the address; null if it is not known.
-char const* name_of_global(std::uintptr_t address);
+// The global at the address; its name is followed by the distance from its beginning, null if it is not
+// known.
+Symbol const& global_at(std::uintptr_t address);
+inline char const* name_of_global(std::uintptr_t address) {
+    return global_at(address).function;
+}
 
 }  // namespace fencepost
