@@ -56,16 +56,16 @@ void for_methods(ElfFile const& program, Action action) {
 }  // namespace
 
 // A return address is behind a call, so it is never the beginning.
-bool AtomicMethods::has(std::uintptr_t place) const {
+bool AtomicMethods::has(std::uintptr_t pc) const {
     std::size_t low = 0, high = count;
     while (low < high) {
         std::size_t const middle = (low + high) / 2;
-        if (code[middle].begin < place)
+        if (code[middle].begin < pc)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && place <= code[low - 1].end;
+    return low > 0 && pc <= code[low - 1].end;
 }
 
 void find_atomic_methods() {

@@ -25,9 +25,9 @@ std::uintptr_t address_of(T const volatile* a) {
 }
 
 // A seq_cst access is the strongest that RC20 has, after an SC fence.
-inline void begin_access(Thread& t, Order order, std::uintptr_t place) {
+inline void begin_access(Thread& t, Order order, std::uintptr_t pc) {
     ++t.atomics;
-    if (order == Order::seq_cst) sc_fence(t, place);
+    if (order == Order::seq_cst) sc_fence(t, pc);
 }
 
 template <class T>
@@ -53,9 +53,9 @@ inline void point() {
 }
 
 // If the thread only does again what it did last, others should.
-inline void point_before(std::uintptr_t place, std::uintptr_t address) {
+inline void point_before(std::uintptr_t pc, std::uintptr_t address) {
     if (!scheduler::active() || current_thread().in_hook != 0) return;
-    if (goes_round(current_thread(), place, address))
+    if (goes_round(current_thread(), pc, address))
         scheduler::yield_point();
     else
         scheduler::point();
@@ -77,11 +77,11 @@ template <class T>
 
 // Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
 // better to let them go on alone for a moment, before this thread has a turn that they wait for.
-inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t place, bool waits) {
+inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t pc, bool waits) {
     Thread const& t = hook.thread();
     if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
     if ((waits && t.await.rounds == 0) || scheduler::active()) return;
-    auto const* const operation = reinterpret_cast<void const*>(place);
+    auto const* const operation = reinterpret_cast<void const*>(pc);
     if (!cell->lock.advises_sleep(operation)) return;
     hook.leave();  // nobody is to wait for it meanwhile
     cell->lock.sleep(operation);
@@ -91,45 +91,44 @@ inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t pla
 // A round of a loop that waits, and finds what it found before. Those who change the location are not held up
 // by it.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t place,
-              T& value) {
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t pc, T& value) {
     return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
-        value = raw_load(a, place);
+        value = raw_load(a, pc);
         return to_bits(value) == newest && size == sizeof(T);
     });
 }
 
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return raw_load(a);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (again)
-        let_others_go_first(hook, cell, place, true);
+        back_off_if_contended(hook, cell, pc, true);
     else
         expect_read(a, cell);
-    begin_access(t, order, place);
+    begin_access(t, order, pc);
     Violation v;
     bool violated = false;
     T value;
-    if (!again || !waits_on(t, a, cell, acquires(order), place, value)) {
+    if (!again || !waits_on(t, a, cell, acquires(order), pc, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::acquire_message(t, x->race_message, a, acquires(order));
-        value = raw_load(a, place);
-        Here const here{place, 0, Access::load, order};
-        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
+        value = raw_load(a, pc);
+        AccessSite const site{pc, 0, Access::load, order};
+        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
             keep_in_step(x, to_bits(value), sizeof(T));
             violated = check_load(t, *x, v);
-            read_part(t, *x, acquires(order), here);
+            read_part(t, *x, acquires(order), site);
         }
         if (again) note_read(t, *x, acquires(order));
     }
-    note_round(t, place, address_of(a), to_bits(value));
+    note_round(t, pc, address_of(a), to_bits(value));
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
     return value;
 }
@@ -142,8 +141,8 @@ template <class T>
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     expect_write(a, cell);
-    std::uintptr_t const place = place_of(frame);
-    begin_access(t, order, place);
+    std::uintptr_t const pc = pc_of(frame);
+    begin_access(t, order, pc);
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
@@ -154,14 +153,14 @@ template <class T>
         if (!x) return raw_store(a, value);
         old = peek(a);
         bool const in_place = races::publishes_in_place(t, x->race_message, releases(order));
-        raw_store_locked(a, value, place, in_place);
+        raw_store_locked(a, value, pc, in_place);
         races::publish(t, x->race_message, releases(order), in_place);
-        Here const here{place, stack, Access::store, order};
+        AccessSite const site{pc, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(value), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_write(t, *x, v);
-            write_part(t, *x, to_bits(value), releases(order), here);
+            write_part(t, *x, to_bits(value), releases(order), site);
         }
     }
     written(a, old != value);
@@ -169,17 +168,17 @@ template <class T>
 }
 
 // Read-modify-write operations: what they make of a value, and the instruction that does it on memory.
-#define UPDATE(Name, expression, operation)                                                              \
-    struct Name {                                                                                        \
-        template <class T>                                                                               \
-        static T of(T old, T operand) {                                                                  \
-            (void)old;                                                                                   \
-            return static_cast<T>(expression);                                                           \
-        }                                                                                                \
-        template <class T>                                                                               \
-        static T in_memory(T volatile* a, T operand, std::uintptr_t place = 0, bool release = false) {   \
-            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, place, release); \
-        }                                                                                                \
+#define UPDATE(Name, expression, operation)                                                           \
+    struct Name {                                                                                     \
+        template <class T>                                                                            \
+        static T of(T old, T operand) {                                                               \
+            (void)old;                                                                                \
+            return static_cast<T>(expression);                                                        \
+        }                                                                                             \
+        template <class T>                                                                            \
+        static T in_memory(T volatile* a, T operand, std::uintptr_t pc = 0, bool release = false) {   \
+            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, pc, release); \
+        }                                                                                             \
     };
 UPDATE(Exchange, operand, exchange)
 UPDATE(Add, old + operand, fetch_add)
@@ -193,16 +192,16 @@ UPDATE(Nand, ~(old& operand), fetch_nand)
 // Update is one of these.
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return Update::in_memory(a, operand);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(hook, cell, place, again);
-    begin_access(t, order, place);
+    back_off_if_contended(hook, cell, pc, again);
+    begin_access(t, order, pc);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false;
@@ -212,20 +211,20 @@ template <class Update, class T>
         if (!x) return Update::in_memory(a, operand);
         races::acquire_message(t, x->race_message, a, acquires(order));
         bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
-        old = Update::in_memory(a, operand, place, in_place);
+        old = Update::in_memory(a, operand, pc, in_place);
         races::extend(t, x->race_message, releases(order), in_place);
         next = Update::of(old, operand);
-        Here const here{place, stack, Access::rmw, order};
+        AccessSite const site{pc, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(next), releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(next), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
-            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), here);
+            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }
     }
-    note_round(t, place, address_of(a), to_bits(old));
+    note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
     written(a, old != next);
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
@@ -237,44 +236,45 @@ template <class Update, class T>
 template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(hook, cell, place, again);
-    begin_access(t, failure == Order::seq_cst ? failure : success, place);
+    back_off_if_contended(hook, cell, pc, again);
+    begin_access(t, failure == Order::seq_cst ? failure : success, pc);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, acquires(failure), place, old) || old == expected) {
+    if (!again || !waits_on(t, a, cell, acquires(failure), pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
         races::acquire_message(t, x->race_message, a, acquires(succeeds ? success : failure));
         bool const in_place = succeeds && races::extends_in_place(t, x->race_message, releases(success));
-        old = raw_compare_exchange(a, expected, desired, place, in_place);
+        old = raw_compare_exchange(a, expected, desired, pc, in_place);
         succeeded = old == expected;
         if (succeeded) races::extend(t, x->race_message, releases(success), in_place);
-        Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
+        AccessSite const site{pc, stack, succeeded ? Access::cas : Access::load,
+                              succeeded ? success : failure};
         bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
-                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
-                                     : reads_known(t, *x, here));
+                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), site)
+                                     : reads_known(t, *x, site));
         if (!done) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_cas(t, *x, to_bits(expected), v);
             if (succeeded)
-                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), site);
             else
-                read_part(t, *x, acquires(failure), here);
+                read_part(t, *x, acquires(failure), site);
         }
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
-    note_round(t, place, address_of(a), to_bits(old));
+    note_round(t, pc, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);
     written(a, succeeded && old != desired);
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
@@ -288,7 +288,7 @@ inline void do_fence(Order order, void const* frame) {
     if (!watched(hook)) return;
     Thread& t = hook.thread();
     interrupt_await(t);
-    begin_access(t, order, place_of(frame));
+    begin_access(t, order, pc_of(frame));
     if (acquires(order)) races::acquire_fence(t);
     if (releases(order)) races::release_fence(t);
     if (order == Order::seq_cst) return;

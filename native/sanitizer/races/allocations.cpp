@@ -24,8 +24,8 @@ Stack allocation_of(void* address) {
     std::uint64_t kernel_thread = 0;
     Stack stack;
     __tsan_get_alloc_stack(address, trace, kept_stack_depth, &thread, &kernel_thread);
-    for (void* const place : trace)
-        if (place != nullptr) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(place);
+    for (void* const pc : trace)
+        if (pc != nullptr) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(pc);
     return stack;
 }
 

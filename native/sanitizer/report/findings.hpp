@@ -30,7 +30,7 @@ struct Finding {
     Stack by, missed;
     Chain chain;
     Repairs repairs;
-    bool told;
+    bool reported;
     bool doubtful;  // none, if its place turns out to wait
     std::uint32_t times;
     Finding* next;  // in its bucket

@@ -1,8 +1,8 @@
 #include "sanitizer/report/report_text.hpp"
 
+#include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
-#include "sanitizer/report/places.hpp"
 #include "sanitizer/report/symbols.hpp"
 #include "sanitizer/report/wording.hpp"
 #include "sanitizer/system/options.hpp"
@@ -26,7 +26,7 @@ void put_thread(Text& out, std::uint32_t id, bool named = true) {
 }
 
 void put_module(Text& out, std::uintptr_t pc) {
-    ModulePlace const where = find_module(pc - 1);
+    ModuleOffset const where = find_module(pc - 1);
     char const* const module = where.module == nullptr ? "??" : where.module;
     out << module + (std::string_view(module).rfind('/') + 1) << "+"
         << Hex{where.module == nullptr ? pc - 1 : where.offset};
@@ -36,7 +36,7 @@ void put_module(Text& out, std::uintptr_t pc) {
 void put_position(Text& out, Symbol const& s) {
     std::string_view line(s.line);
     char directory[4096];
-    long const length = scheduler::kernel::call(SYS_getcwd, directory, sizeof directory);  // with its zero
+    long const length = kernel::call(SYS_getcwd, directory, sizeof directory);  // with its zero
     if (length > 1) {
         directory[length - 1] = '/';
         std::string_view const inside(directory, static_cast<std::size_t>(length));
@@ -89,28 +89,28 @@ void put_paragraph(Text& out, std::string_view text) {
 }
 
 void put_location(Text& out, std::uintptr_t address) {
-    DataPlace const place = find_data(address);
+    DataOwner const owner = find_owner(address);
     out << "  Location is ";
-    switch (place.kind) {
-        case DataPlace::Kind::global:
+    switch (owner.kind) {
+        case DataOwner::Kind::global:
             out << "global";
-            if (place.name != nullptr) out << " '" << place.name << "'";
-            if (place.size != 0) out << " of size " << std::uint64_t{place.size};
+            if (owner.name != nullptr) out << " '" << owner.name << "'";
+            if (owner.size != 0) out << " of size " << std::uint64_t{owner.size};
             out << " at " << Hex{address} << " (";
             put_module(out, address + 1);
             out << ")\n";
             break;
-        case DataPlace::Kind::heap:
-            out << "in a heap block of size " << std::uint64_t{place.size} << " at " << Hex{address}
+        case DataOwner::Kind::heap:
+            out << "in a heap block of size " << std::uint64_t{owner.size} << " at " << Hex{address}
                 << ", allocated at:\n";
-            put_stack(out, kept_stack(place.allocated_by));
+            put_stack(out, kept_stack(owner.allocated_by));
             break;
-        case DataPlace::Kind::stack:
+        case DataOwner::Kind::stack:
             out << "on the stack of ";
-            put_thread(out, place.thread);
+            put_thread(out, owner.thread);
             out << " at " << Hex{address} << "\n";
             break;
-        case DataPlace::Kind::unknown:
+        case DataOwner::Kind::unknown:
             out << Hex{address} << "\n";
     }
     out << "\n";
@@ -139,9 +139,9 @@ void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
         out << " " << name;
     else if (address != 0)
         out << " " << Hex{address};
-    if (at.place == 0) return;
+    if (at.pc == 0) return;
     out << " (";
-    put_line(out, at.place);
+    put_line(out, at.pc);
     out << ")";
 }
 
@@ -252,20 +252,20 @@ void open_text() {
 }
 
 void symbolise(Finding const& f) {
-    std::uintptr_t places[3 * stack_depth];
+    std::uintptr_t pcs[3 * stack_depth];
     std::size_t count = 0;
-    auto const add = [&](std::uintptr_t place) {
-        if (place != 0 && count < sizeof places / sizeof *places) places[count++] = place;
+    auto const add = [&](std::uintptr_t pc) {
+        if (pc != 0 && count < sizeof pcs / sizeof *pcs) pcs[count++] = pc;
     };
     for (std::size_t i = 0; i < f.by.count; ++i) add(f.by.frames[i]);
     for (std::size_t i = 0; i < f.missed.count; ++i) add(f.missed.frames[i]);
     for (std::size_t i = 0; i < f.chain.count; ++i) {
-        add(f.chain.links[i].from.place);
-        add(f.chain.links[i].to.place);
+        add(f.chain.links[i].from.pc);
+        add(f.chain.links[i].to.pc);
     }
-    Stack const allocation = kept_stack(find_data(f.note.address).allocated_by);
+    Stack const allocation = kept_stack(find_owner(f.note.address).allocated_by);
     for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
-    look_up_symbols(places, count);
+    look_up_symbols(pcs, count);
 }
 
 void text_finding(Finding const& f) {
@@ -280,8 +280,8 @@ void text_finding(Finding const& f) {
     put_why(out, f);
     put_repairs(out, f);
     out << "SUMMARY: fencepost: not robust ";
-    put_line(out, f.by.place());
-    char const* const function = of_the_program(*symbol_at(f.by.place())).function;
+    put_line(out, f.by.pc());
+    char const* const function = of_the_program(*symbol_at(f.by.pc())).function;
     if (function != nullptr) out << " in " << function;
     out << "\n" << rule;
     out.write_to(file);

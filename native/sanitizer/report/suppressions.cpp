@@ -14,7 +14,7 @@
 namespace fencepost {
 namespace {
 
-using scheduler::kernel::call;
+using kernel::call;
 
 // What ThreadSanitizer or the scheduler finds is left out by `fencepost run`, not here.
 constexpr std::string_view ours = "robustness:";

@@ -109,7 +109,7 @@ struct Questions {
     std::size_t count = 0;
 };
 
-char const* question(ModulePlace const& place) {
+char const* question(ModuleOffset const& place) {
     Text text;
     text << "CODE \"" << place.module << "\" " << Hex{place.offset};
     return keep(text.view());
@@ -125,7 +125,7 @@ void ask_llvm(char const* program, Questions& questions, std::size_t begin) {
 }
 
 // addr2line knows one file at a time.
-void ask_addr2line(Known& entry, ModulePlace const& place) {
+void ask_addr2line(Known& entry, ModuleOffset const& place) {
     Text offset;
     offset << Hex{place.offset} << std::string_view("\0", 1);
     char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", place.module,
@@ -145,16 +145,16 @@ Symbol* from_dynamic_table(std::uintptr_t address) {
 
 }  // namespace
 
-void look_up_symbols(std::uintptr_t const* places, std::size_t count) {
+void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
     char const* const llvm = find_symbolizer();
     Questions questions;
     constexpr std::size_t begin = 2;
     questions.arguments[1] = "--demangle";
     for (std::size_t i = 0; i < count && questions.count < most_questions; ++i) {
-        std::uintptr_t const address = places[i] - 1;
+        std::uintptr_t const address = pcs[i] - 1;
         if (find(known_code, address) != nullptr) continue;
         Known& entry = add(known_code, address);
-        ModulePlace const place = find_module(address);
+        ModuleOffset const place = find_module(address);
         if (place.module == nullptr) continue;
         if (llvm == nullptr) {
             ask_addr2line(entry, place);
@@ -166,8 +166,8 @@ void look_up_symbols(std::uintptr_t const* places, std::size_t count) {
     if (questions.count != 0) ask_llvm(llvm, questions, begin);
 }
 
-Symbol const* symbol_at(std::uintptr_t place) {
-    std::uintptr_t const address = place - 1;
+Symbol const* symbol_at(std::uintptr_t pc) {
+    std::uintptr_t const address = pc - 1;
     Known* entry = find(known_code, address);
     if (entry == nullptr) entry = &add(known_code, address);
     if (entry->symbol == nullptr || entry->symbol->function == nullptr)
@@ -196,8 +196,8 @@ Symbol const& of_the_program(Symbol const& innermost) {
 }
 
 bool come_from_same_source(std::uintptr_t first, std::uintptr_t second) {
-    std::uintptr_t const places[] = {first, second};
-    look_up_symbols(places, 2);
+    std::uintptr_t const pcs[] = {first, second};
+    look_up_symbols(pcs, 2);
     Symbol const *a = symbol_at(first), *b = symbol_at(second);
     for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {
         if (!same_text(a->line, b->line) || !same_text(a->column, b->column)) return false;
@@ -248,7 +248,7 @@ struct Variable {
 
 Symbol* variable_at(std::uintptr_t address) {
     Symbol* const symbol = new_symbol();
-    ModulePlace const place = find_module(address);
+    ModuleOffset const place = find_module(address);
     if (place.module == nullptr) return symbol;
     ElfFile const file(place.module);
     Variable last;

@@ -18,13 +18,13 @@ struct Symbol {
 };
 
 // Asks for all of these return addresses at once.
-void look_up_symbols(std::uintptr_t const* places, std::size_t count);
+void look_up_symbols(std::uintptr_t const* pcs, std::size_t count);
 
-// What is known of a place. Never null; lives for ever.
-Symbol const* symbol_at(std::uintptr_t place);
+// What is known of a return address. Never null; lives for ever.
+Symbol const* symbol_at(std::uintptr_t pc);
 
-// Of those at a place, the one that a reader looks for: the innermost that does not come from a header of the
-// compiler, such as <atomic>; the innermost if all do.
+// Of those at a return address, the one that a reader looks for: the innermost that does not come from a
+// header of the compiler, such as <atomic>; the innermost if all do.
 Symbol const& of_the_program(Symbol const&);
 
 // Are both return addresses copies of the same source, made by inlining? Lines of the compiler's headers do

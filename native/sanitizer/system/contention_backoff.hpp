@@ -15,7 +15,7 @@ namespace fencepost {
 // the others wait for the one that sleeps, because it has the program's own lock, or it is its turn. Which of
 // these it is shows when the changes to what the lock protects are counted. It depends on what the thread is
 // about to do, so each operation has its own experience.
-class alignas(64) Experience {
+class alignas(64) ContentionBackoff {
   public:
     bool is_about(Lock const* lock, void const* operation) const {
         return lock == lock_ && operation == operation_;
@@ -69,22 +69,22 @@ class alignas(64) Experience {
 };
 
 // All zero: none yet. New ones take the place of old ones.
-class Experiences {
+class ContentionBackoffs {
   public:
-    Experience& with(Lock const* lock, void const* operation) {
+    ContentionBackoff& with(Lock const* lock, void const* operation) {
         auto const where = reinterpret_cast<std::uintptr_t>(lock),
                    what = reinterpret_cast<std::uintptr_t>(operation);
-        Experience& mine = all_[(where / 128 + what) * 0x9e3779b97f4a7c15u >> (64 - bits)];
+        ContentionBackoff& mine = all_[(where / 128 + what) * 0x9e3779b97f4a7c15u >> (64 - bits)];
         if (!mine.is_about(lock, operation)) mine.begin(lock, operation);
         return mine;
     }
 
   private:
     static constexpr unsigned bits = 7;
-    Experience all_[std::size_t{1} << bits];
+    ContentionBackoff all_[std::size_t{1} << bits];
 };
 
 // Null as long as the thread has none.
-extern constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]];
+extern constinit thread_local ContentionBackoffs* own_backoffs [[gnu::tls_model("initial-exec")]];
 
 }  // namespace fencepost

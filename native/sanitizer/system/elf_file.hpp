@@ -17,19 +17,19 @@ namespace fencepost {
 class ElfFile {
   public:
     explicit ElfFile(char const* path) {
-        long const file = scheduler::kernel::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-        if (scheduler::kernel::failed(file)) return;
-        long const end = scheduler::kernel::call(SYS_lseek, file, 0, SEEK_END);
+        long const file = kernel::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+        if (kernel::failed(file)) return;
+        long const end = kernel::call(SYS_lseek, file, 0, SEEK_END);
         if (end > static_cast<long>(sizeof(ElfW(Ehdr)))) {
             size_ = static_cast<std::size_t>(end);
-            begin_ = static_cast<char const*>(scheduler::kernel::map(size_, PROT_READ, MAP_PRIVATE, file));
+            begin_ = static_cast<char const*>(kernel::map(size_, PROT_READ, MAP_PRIVATE, file));
         }
-        scheduler::kernel::call(SYS_close, file);
+        kernel::call(SYS_close, file);
     }
     ElfFile(ElfFile const&) = delete;
     ElfFile& operator=(ElfFile const&) = delete;
     ~ElfFile() {
-        if (begin_ != nullptr) scheduler::kernel::call(SYS_munmap, begin_, size_);
+        if (begin_ != nullptr) kernel::call(SYS_munmap, begin_, size_);
     }
 
     // Calls action(symbol, name) for each symbol of the tables of this kind, SHT_SYMTAB or SHT_DYNSYM.

@@ -5,7 +5,7 @@
 
 namespace fencepost {
 
-constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local ContentionBackoffs* own_backoffs [[gnu::tls_model("initial-exec")]] = nullptr;
 
 namespace {
 
@@ -20,11 +20,11 @@ void nap() {
 }  // namespace
 
 bool Lock::advises_sleep(void const* operation) const {
-    return own_experiences != nullptr && own_experiences->with(this, operation).advises_sleep(changes());
+    return own_backoffs != nullptr && own_backoffs->with(this, operation).advises_sleep(changes());
 }
 void Lock::sleep(void const* operation) const {
     nap();
-    own_experiences->with(this, operation).add_sleep(changes());
+    own_backoffs->with(this, operation).add_sleep(changes());
 }
 
 // Who meets others again and again may sleep first. Then it looks for some time, as long as several holders

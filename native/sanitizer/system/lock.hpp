@@ -8,12 +8,12 @@
 namespace fencepost {
 
 inline void let_others_run() {
-    scheduler::kernel::call(SYS_sched_yield);
+    kernel::call(SYS_sched_yield);
 }
 
 inline void sleep_for(long nanoseconds) {
     timespec const time{0, nanoseconds};
-    scheduler::kernel::call(SYS_nanosleep, &time, nullptr);
+    kernel::call(SYS_nanosleep, &time, nullptr);
 }
 inline void sleep_a_millisecond() {
     sleep_for(1'000'000);
@@ -24,14 +24,14 @@ inline void sleep_a_millisecond() {
 inline long impatient_thread = 0;  // by its number of the kernel
 class ImpatientThread {
   public:
-    ImpatientThread() { set(scheduler::kernel::call(SYS_gettid)); }
+    ImpatientThread() { set(kernel::call(SYS_gettid)); }
     ~ImpatientThread() { set(0); }
     ImpatientThread(ImpatientThread const&) = delete;
     ImpatientThread& operator=(ImpatientThread const&) = delete;
 
     static bool is_this() {
         long const one = __atomic_load_n(&impatient_thread, __ATOMIC_RELAXED);
-        return one != 0 && one == scheduler::kernel::call(SYS_gettid);
+        return one != 0 && one == kernel::call(SYS_gettid);
     }
 
   private:

@@ -116,7 +116,7 @@ char const* with_process_number(char const* path) {
     Text text;
     for (; *path != '\0'; ++path) {
         if (path[0] == '%' && path[1] == 'p') {
-            text << static_cast<std::uint64_t>(scheduler::kernel::call(SYS_getpid));
+            text << static_cast<std::uint64_t>(kernel::call(SYS_getpid));
             ++path;
         } else {
             text << std::string_view(path, 1);

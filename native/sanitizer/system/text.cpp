@@ -76,7 +76,7 @@ void Text::write_to(int descriptor) const {
 
 void write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
-        long const written = scheduler::kernel::call(SYS_write, descriptor, text.data(), text.size());
+        long const written = kernel::call(SYS_write, descriptor, text.data(), text.size());
         if (written == -4) continue;  // EINTR
         if (written <= 0) return;
         text.remove_prefix(static_cast<std::size_t>(written));
@@ -85,7 +85,7 @@ void write_all(int descriptor, std::string_view text) {
 
 void stop_with(std::string_view message) {
     write_all(2, message);
-    for (;;) scheduler::kernel::call(SYS_exit_group, 1);
+    for (;;) kernel::call(SYS_exit_group, 1);
 }
 
 bool parse_number(std::string_view text, std::uint64_t& into) {

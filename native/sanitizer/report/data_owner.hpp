@@ -8,9 +8,9 @@
 
 namespace fencepost {
 
-struct DataPlace {
+struct DataOwner {
     enum class Kind : std::uint8_t { global, heap, stack, unknown } kind = Kind::unknown;
-    ModulePlace module;              // of a global
+    ModuleOffset module;             // of a global
     char const* name = nullptr;      // of a global, if it is known
     std::size_t size = 0;            // of a named global, or of a heap block
     std::uintptr_t begin = 0;        // of a heap block
@@ -19,7 +19,7 @@ struct DataPlace {
 };
 
 // In a hook.
-DataPlace find_data(std::uintptr_t address);
+DataOwner find_owner(std::uintptr_t address);
 
 struct ThreadName {
     char text[16];

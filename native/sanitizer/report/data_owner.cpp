@@ -1,4 +1,4 @@
-#include "sanitizer/report/places.hpp"
+#include "sanitizer/report/data_owner.hpp"
 
 #include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/threads.hpp"
@@ -13,30 +13,30 @@ bool on_stack_of(Thread const& t, std::uintptr_t address) {
 
 }  // namespace
 
-DataPlace find_data(std::uintptr_t address) {
-    DataPlace place;
-    place.module = find_module(address);
-    if (place.module.module != nullptr) {
-        place.kind = DataPlace::Kind::global;
+DataOwner find_owner(std::uintptr_t address) {
+    DataOwner owner;
+    owner.module = find_module(address);
+    if (owner.module.module != nullptr) {
+        owner.kind = DataOwner::Kind::global;
         Symbol const& global = global_at(address);
-        place.name = global.function;
-        place.size = global.size;
-        return place;
+        owner.name = global.function;
+        owner.size = global.size;
+        return owner;
     }
     if (Block const block = find_block(address); block.begin != 0) {
-        place.kind = DataPlace::Kind::heap;
-        place.begin = block.begin;
-        place.size = block.bytes;
-        place.allocated_by = block.stack;
-        return place;
+        owner.kind = DataOwner::Kind::heap;
+        owner.begin = block.begin;
+        owner.size = block.bytes;
+        owner.allocated_by = block.stack;
+        return owner;
     }
     Locked held(threads_lock);
     for (Thread* t = all_threads; t != nullptr; t = t->next) {
         if (!on_stack_of(*t, address)) continue;
-        place.kind = DataPlace::Kind::stack;
-        place.thread = t->id;
+        owner.kind = DataOwner::Kind::stack;
+        owner.thread = t->id;
     }
-    return place;
+    return owner;
 }
 
 ThreadName name_of_thread(std::uint32_t id) {
