@@ -31,7 +31,7 @@ def sentences(report: str) -> list[list[str]]:
 def test_a_finding_reads_the_same_started_directly_or_by_run(
     tmp_path: Path, name: str, toolchain: Toolchain
 ) -> None:
-    source = (PROGRAMS / name).read_text(encoding="utf-8")
+    source = (PROGRAMS / "wording" / name).read_text(encoding="utf-8")
     expected = re.findall(r"^// reported: (.*)$", source, re.MULTILINE)
     shell = Shell(tmp_path, toolchain)
     shell.write(name, source)
