@@ -7,7 +7,7 @@
 namespace fencepost {
 namespace {
 
-// A few values; of more it is only known that there are many. Who looks needs no lock, who adds does.
+// The first few values; later ones are dropped. Reading needs no lock, adding does.
 struct FewValues {
     static constexpr std::uint32_t most = 8;
     std::uint32_t count;
@@ -53,7 +53,7 @@ WaitLoop& find_or_make(std::uintptr_t pc) {
     return *loop;
 }
 
-// All threads that wait come here, most with what is known already.
+// All threads that wait come here, most of them with a value that is known already.
 void keep_value(std::uintptr_t pc, FewValues WaitLoop::* values, std::uint64_t value) {
     if (WaitLoop const* const known = find(pc); known != nullptr && !(known->*values).would_keep(value))
         return;

@@ -25,12 +25,12 @@
 
 namespace fencepost {
 
-// Is the thread about to do again what it did last?
+// Is the thread about to repeat its last access?
 inline bool goes_round(Thread const& t, std::uintptr_t pc, std::uintptr_t address) {
     return t.await.pc == pc && t.await.address == address;
 }
 
-// Something else than what may be a round of a loop.
+// The thread does something that is no round of a loop.
 void end_await(Thread&);
 inline void interrupt_await(Thread& t) {
     if (t.await.rounds != 0) [[unlikely]]

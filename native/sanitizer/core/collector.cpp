@@ -71,8 +71,8 @@ struct Values {
     }
 };
 
-// How many steps or records are worth a collection at all, however little there is to do then: to stop the
-// world takes the longer, the more threads there are, up to some that wait for a processor.
+// The fewest steps or records that are worth a collection: stopping the world takes longer with more threads,
+// because some of them may wait for a processor.
 std::int64_t worth_a_stop() {
     std::int64_t const few = std::int64_t{slot_count} * slot_count << 9, most = 1 << 14;
     return few < most ? few : most;
@@ -142,7 +142,7 @@ class Collection {
     }
 
   private:
-    // What everybody knows nobody asks for.
+    // Nobody asks for what everybody knows.
     void hold(Stamp& stamp) {
         Values& values = values_[stamp.slot()];
         if (stamp.time() <= values.known_to_all) {

@@ -5,7 +5,7 @@
 // kind, for objects that synchronise as a whole (mutexes and their like), which have no history.
 //
 // Cells hang in a table over the address space, by granules of four bytes. They are never given back to the
-// system, so a pointer to one may be kept; whoever locks a cell must look whether it is still the one he
+// system, so a pointer to one may be kept; after locking a cell, check that it is still the one that was
 // meant.
 #pragma once
 
@@ -49,7 +49,7 @@ struct CellHead {
     RaceMessage race_message;
 };
 
-// What few atomics have.
+// What only a few atomics need.
 struct Others {
     Stamps<Stamp> messages;
     Stamps<Reader> readers;
@@ -162,7 +162,7 @@ class LockedCell {
     };
 
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
-    // cells; so one may miss a cell, and who finds one must lock it and look again.
+    // cells. So a cell may be missed, and one that is found must be locked and looked at again.
     [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
         if (candidate == nullptr) return false;
         prefetch_to_write(candidate);

@@ -52,8 +52,8 @@ void join_record(Time* clock, Stamp stamp, Time const* known) {
     __atomic_store_n(&clock[stamp.slot()], stamp.time(), __ATOMIC_RELEASE);
 }
 
-// Only who was in pthread_join, and is in a signal handler or was cancelled, can come upon a record that is
-// gone (threads.hpp). It was because all others knew as C what it said.
+// Only a thread that was in pthread_join, and is in a signal handler or was cancelled, can find that a record
+// is gone (threads.hpp). It was dropped because all others knew as C what it said.
 bool is_gone(Stamp stamp) {
     return stamp.record().from > stamp.time();
 }
@@ -207,7 +207,7 @@ bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation
     return true;
 }
 
-// SC before C: who finds a time in C takes it for one that the thread need not ask for any more.
+// SC before C: once a time is in C, others conclude that the thread will not ask for it any more.
 void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_write(t, x, site);

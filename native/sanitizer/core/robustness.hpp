@@ -75,7 +75,7 @@ bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
     return true;
 }
 
-// An access as it is told of in reports.
+// An access as reports describe it.
 struct AccessSite {
     std::uintptr_t pc;    // return address
     std::uint32_t stack;  // of a write

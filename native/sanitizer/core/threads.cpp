@@ -148,7 +148,7 @@ void start_threads() {
 Thread* adopt_thread() {
     threads_lock.lock();
     Thread* const t = new_thread();
-    // What all know is what nobody asks for any more.
+    // Nobody asks any more for what all know.
     for (Time* clock : {t->current, t->acquire, t->sc}) copy(clock, known_to_all, clock_width);
     threads_lock.unlock();
     t->detached = t->published = true;

@@ -88,7 +88,7 @@ struct Thread {
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t clock_width;  // slots in use, as a multiple of `lanes`; only grows while hooks run
-// What every hook must look at on entering; mostly nothing.
+// Flags that every hook looks at on entering; mostly none is set.
 enum Gate : std::uint32_t {
     world_stops = 1,  // the collector waits, or runs
     needs_barrier =
@@ -141,8 +141,9 @@ extern std::uint32_t slot_count;  // ever used
 
 // Per slot the time up to which all threads know its steps, as C; it may lag behind what they know.
 //
-// Who waits in pthread_join counts as knowing what the other one knows, because it will before it does
-// anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be reported.
+// A thread that waits in pthread_join counts as knowing what the other thread knows, because it will before
+// it does anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be
+// reported.
 extern Time* known_to_all;
 void find_known_to_all();  // threads_lock is held
 

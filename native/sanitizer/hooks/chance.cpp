@@ -1,5 +1,6 @@
-// Sources of chance under a schedule: the same numbers for the same seed, and a processor number that depends
-// on nothing but the thread. What /dev/urandom and the processor's own generator give cannot be seen here.
+// Sources of randomness under a schedule: the same numbers for the same seed, and a processor number that
+// depends on nothing but the thread. /dev/urandom and the processor's own generator cannot be intercepted
+// here.
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/random.h>

@@ -1,7 +1,7 @@
-// Signals that end the process by default: what is still to be told is told first, then the signal does what
-// it would have done. A handler of ours stands where the default action does. The program does not see it:
-// it is told of the default action where it asks, and gets our handler where it sets that action again. Its
-// own handlers are its own.
+// Signals that end the process by default: remaining findings are reported first, then the signal does what
+// it would have done. A handler of ours stands where the default action does. The program does not see it: it
+// is told of the default action where it asks, and gets our handler where it sets that action again. Its own
+// handlers are its own.
 //
 // Left out is a crash on a stack that has no room for a handler. In mode races ThreadSanitizer handles some
 // of these signals, prints what has happened and ends the process; it calls us before.

@@ -1,6 +1,6 @@
-// Calls of the C library that the library stands in front of (interpose_*.cpp). Definitions are weak: a
-// program that brings its own keeps it. In mode races they are not, because ThreadSanitizer's are weak and
-// come first.
+// Calls of the C library that the library stands in front of (the other files of this room). Definitions are
+// weak: a program that brings its own keeps it. In mode races they are not, because ThreadSanitizer's are
+// weak and come first.
 //
 // What happens before a release is known to whoever acquires the same object later, as C and as SC. The
 // release comes before the real call, the acquire after it, so no thread can see the object without what it

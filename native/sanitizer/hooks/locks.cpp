@@ -193,7 +193,7 @@ FENCEPOST_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clock
         });
 }
 
-// Whoever unlocks holds it, so if there is a writer it is this thread.
+// The thread that unlocks holds the lock, so if there is a writer, it is this one.
 FENCEPOST_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
     release_object(lock, lock->__data.__cur_writer != 0 ? by_writers : by_readers);
     if (scheduler::active()) return scheduler::rwlock_unlock(lock);

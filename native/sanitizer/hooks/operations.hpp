@@ -61,7 +61,7 @@ inline void point_before(std::uintptr_t pc, std::uintptr_t address) {
         scheduler::point();
 }
 
-// What an access needs may come while it prepares; `cell` may be null.
+// Fetches what an access will need while it prepares; `cell` may be null.
 template <class T>
 [[gnu::always_inline]] inline void expect_read(T const volatile* a, Cell const* cell) {
     __builtin_prefetch(const_cast<T const*>(a));
@@ -75,8 +75,9 @@ template <class T>
     prefetch_to_write(&cell->next);
 }
 
-// Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
-// better to let them go on alone for a moment, before this thread has a turn that they wait for.
+// A thread that changes a location which others change, or waits for them in a loop, takes the cache lines
+// from them. It may be better to let them go on alone for a moment, before this thread holds what they wait
+// for.
 inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t pc, bool waits) {
     Thread const& t = hook.thread();
     if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
@@ -88,8 +89,8 @@ inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t p
     hook.enter();
 }
 
-// A round of a loop that waits, and finds what it found before. Those who change the location are not held up
-// by it.
+// A round of a waiting loop that reads what it read before. It does not hold up threads that change the
+// location.
 template <class T>
 bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t pc, T& value) {
     return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {

@@ -1,5 +1,6 @@
-// Semaphores, barriers and once. A semaphore's wait knows the posts before it. Who leaves a barrier knows
-// what all knew when they came to it. Who returns from once knows what the initialisation knew.
+// Semaphores, barriers and once. A semaphore's wait knows the posts before it. A thread that
+// leaves a barrier knows what all knew when they arrived. A thread that returns from once knows what the
+// initialisation knew.
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -1,4 +1,4 @@
-// What ThreadSanitizer is told of synchronisation, in mode races. In mode atomics all of this is empty.
+// Tells ThreadSanitizer of synchronisation, in mode races. In mode atomics all functions here are empty.
 //
 // It does not know fences, and it lets a release sequence go on where C++20 ends it. So it gets the atomics
 // as relaxed (races/memory.hpp), and here exactly what C++20 says of happens-before (intro.races,
@@ -17,9 +17,9 @@
 //
 // The snapshot of a release write lies under the address of x itself, if possible: ThreadSanitizer is given
 // the write as a release and does both at once. A store replaces what lay there before; a read-modify-write
-// adds to it, so the thread must know that already. Neither may be if somebody has deferred what lies there
-// by a relaxed read and may come to an acquire fence: then the snapshot gets an address of its own. What lies
-// there may also be old: a relaxed store ends a release sequence, but ThreadSanitizer forgets nothing.
+// adds to it, so the thread must know that already. Neither is possible while a thread has read it by a
+// relaxed read and may come to an acquire fence: then the snapshot gets an address of its own. The snapshot
+// in place may also be old: a relaxed store ends a release sequence, but ThreadSanitizer forgets nothing.
 //
 // The order of SC fences and seq_cst accesses among each other is no happens-before in C++20, so
 // ThreadSanitizer hears nothing of it; RC20, which models SC fences by RMWs, has more happens-before there.
@@ -72,7 +72,7 @@ inline bool clear_quickly(RaceMessage& m) {
     return true;
 }
 
-// Has this thread something to tell with relaxed writes?
+// Do relaxed writes of this thread publish something?
 extern constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]];
 
 // After the options have been read, before all else.

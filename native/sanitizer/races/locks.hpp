@@ -16,7 +16,7 @@ void __tsan_acquire(void* address);
 
 constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as if by a trylock
 
-// `known`: there is a function of ThreadSanitizer that has told it already.
+// `known`: ThreadSanitizer has a function of its own for the call, and knows already.
 inline int note_lock(bool known, void* lock, unsigned flags, int result) {
     if (known || result != 0) return result;
     __tsan_mutex_pre_lock(lock, flags);

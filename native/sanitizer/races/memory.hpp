@@ -1,6 +1,6 @@
 // The bare memory in mode races. ThreadSanitizer must see the operations: it does them itself, or is told of
-// them. It is given them as relaxed, and told apart from that what synchronises, but for writes that release
-// in place (races/feed.hpp). It would order the memory by the order it is given, but here the lock of the
+// them, as relaxed ones. What they synchronise it learns separately (races/feed.hpp), except for writes that
+// release in place. It would order the memory by the order it is given, but here the lock of the
 // location orders it.
 //
 // The same functions as in raw_memory.hpp, which includes this one. `pc` is what its reports are to name;

@@ -37,8 +37,8 @@ Snapshot* make_stand_in(void* address) {
     return s;
 }
 
-// Nothing copies what lies under an address, so this thread has to learn it and pass on what it knows: a race
-// may be missed, but none is made up.
+// ThreadSanitizer cannot copy what it keeps for an address. So this thread acquires it, and releases all that
+// it knows then: a race may be missed, but none is made up.
 void give_own_address(Snapshot& stand_in) {
     __tsan_acquire(stand_in.address);
     __tsan_release(&stand_in);
@@ -56,8 +56,7 @@ SyncListener* make_listener(Thread& t) {
     return &listener;
 }
 
-// A slot has a new owner. Whoever comes to own one knows all that was told in its name before, so numbers go
-// on.
+// A slot has a new owner, which knows all that was published in its name before. So numbers go on.
 void SyncListener::pass_to(Thread const& t) {
     if (known_ == nullptr) {
         known_ = array_for_slots<std::uint64_t>();

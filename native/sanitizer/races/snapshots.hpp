@@ -27,15 +27,15 @@ struct alignas(64) Snapshot {
 };
 
 void hold(Snapshot&);
-// Null is nobody's.
+// Does nothing for null.
 void let_go(Snapshot*);
 
 Snapshot* make_stand_in(void* address);
 // The location will be gone, but others still hold it.
 void give_own_address(Snapshot& stand_in);
 
-// What the thread that owns a slot has deferred and not used yet (A without C), and what its relaxed writes
-// tell (R).
+// For the thread that owns a slot: the snapshots that it has read by relaxed reads and that an acquire fence
+// will acquire (A without C), and the one that its relaxed writes publish (R).
 class alignas(128) SyncListener {
   public:
     bool knows(Slot slot, std::uint64_t number) const { return known_[slot] >= number; }

@@ -139,7 +139,7 @@ int finish_findings(int exit_code) {
     return static_cast<int>(options.exitcode);
 }
 
-// What the parent has found is the parent's; the child may find it again.
+// Findings of the parent stay the parent's; the child may find them again.
 void findings_in_child_of_fork() {
     process = call(SYS_getpid);
     finished = false;

@@ -123,7 +123,7 @@ void put_accesses(Text& out, Finding const& f) {
         out << "null";
 }
 
-// Of a finding that is none if its place waits: the place, and the values that would have to end the wait.
+// For a doubtful finding: its pc, and the values of which one must end the wait if it is a finding.
 void put_doubt(Text& out, Finding const& f) {
     if (!f.doubtful) {
         out << "null";

@@ -16,7 +16,7 @@ namespace {
 
 using kernel::call;
 
-// What ThreadSanitizer or the scheduler finds is left out by `fencepost run`, not here.
+// `fencepost run` suppresses what ThreadSanitizer or the scheduler finds.
 constexpr std::string_view ours = "robustness:";
 constexpr std::string_view others[] = {"race:", "threads:", "deadlock:"};
 

@@ -23,8 +23,8 @@ void look_up_symbols(std::uintptr_t const* pcs, std::size_t count);
 // What is known of a return address. Never null; lives for ever.
 Symbol const* symbol_at(std::uintptr_t pc);
 
-// Of those at a return address, the one that a reader looks for: the innermost that does not come from a
-// header of the compiler, such as <atomic>; the innermost if all do.
+// The symbol that a reader looks for, of those at one return address: the innermost that is not in a header
+// of the compiler, such as <atomic>; the innermost if all do.
 Symbol const& of_the_program(Symbol const&);
 
 // Are both return addresses copies of the same source, made by inlining? Lines of the compiler's headers do

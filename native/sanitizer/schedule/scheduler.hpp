@@ -1,4 +1,4 @@
-// Schedules: one thread of the program at a time, and who comes next is decided here.
+// Schedules: one thread of the program runs at a time, and this decides which one is next.
 //
 //   os       no schedule
 //   random   at every point a thread is drawn from those that can run
@@ -89,7 +89,7 @@ struct Wait {
 // active().
 [[gnu::noinline]] bool block(Wait const&);
 
-// What is waited for at this object may have changed. Harmless if nobody waits; any thread may call it.
+// The object may have changed as some thread waits for. Harmless if nobody waits; any thread may call it.
 void wake(void const* object);
 
 // For waits on atomic locations (fp_wait and its like), the object being the address: after a write that
@@ -121,7 +121,7 @@ std::int64_t now();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
-// What the scheduler asks of reports.cpp. Both end the process.
+// Reports of the scheduler, defined in report/findings.cpp. Both end the process.
 struct Blocked {
     ThreadId thread;
     char const* on_what;

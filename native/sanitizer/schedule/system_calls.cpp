@@ -42,7 +42,7 @@ long wake_here_and_there(FutexCall const& call, std::uint32_t count, std::uint32
     return there < 0 ? there : here + there;
 }
 
-// Waking instead of moving to another futex is allowed: who waits has to look at its word again anyway.
+// Waking instead of moving to another futex is allowed: a woken thread must look at its word again anyway.
 long wake_and_move(FutexCall const& call) {
     auto const moved = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(call.timeout));
     std::uint32_t const most = UINT32_MAX - call.value;

@@ -27,9 +27,9 @@ void Lock::sleep(void const* operation) const {
     own_backoffs->with(this, operation).add_sleep(changes());
 }
 
-// Who meets others again and again may sleep first. Then it looks for some time, as long as several holders
-// need; then it lets others run, because the holder may have lost the processor; if that does not help, it
-// sleeps, because others than the holder may run first.
+// A thread that meets others again and again may sleep first. Then it spins as long as several holders need;
+// then it yields, because the holder may have lost the processor; if that does not help, it sleeps, because
+// other threads than the holder may run first.
 [[gnu::noinline]] void Lock::wait() {
     void const* const operation = __builtin_return_address(0);
     if (advises_sleep(operation)) sleep(operation);

@@ -20,7 +20,8 @@ inline void sleep_a_millisecond() {
 }
 
 // A signal that ends the process may find its own thread with a lock in its hands, or stop for ever the one
-// that has it. Who tells the last findings then waits for a lock only for some time, and goes on without it.
+// that has it. The thread that reports the last findings then waits for a lock only for some time, and goes
+// on without it.
 inline long impatient_thread = 0;  // by its number of the kernel
 class ImpatientThread {
   public:
@@ -49,12 +50,12 @@ class Lock {
     void unlock() { __atomic_store_n(&word_, (word_ | taken) + 1, __ATOMIC_RELEASE); }
     bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
 
-    // For who meets others here, before this operation: has it proved useful to what they do if this thread
-    // sleeps for a moment (system/contention_backoff.hpp)? Then it should. The lock need not be held.
+    // For a thread that meets others here, before this operation: have they got more done when it slept for a
+    // moment (system/contention_backoff.hpp)? Then it should sleep. The lock need not be held.
     bool advises_sleep(void const* operation) const;
     void sleep(void const* operation) const;
 
-    // For those who count changes themselves.
+    // For callers that count changes themselves.
     void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }
     void unlock_as_counted() { __atomic_store_n(&word_, word_ & ~taken, __ATOMIC_RELEASE); }
 

@@ -1,4 +1,4 @@
-// What the user may set: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
+// The user's settings: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
 // that is not known gives one line of warning.
 //
 //   halt_on_error=0      end the process at the first finding

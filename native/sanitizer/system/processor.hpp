@@ -1,4 +1,4 @@
-// What the processor has and C++ does not.
+// Instructions and types of the processor that C++ lacks.
 #pragma once
 
 #include <cstdint>
