@@ -13,7 +13,7 @@ from fencepost.verdicts.run import AnyRunAnswer, Schedule
 
 
 class Replay(NamedTuple):
-    """What to run, how, and the ids that should be seen again."""
+    """What to run, how, and the ids of the findings that should appear again."""
 
     command: tuple[str, ...]
     schedules: tuple[Schedule, ...]
@@ -32,7 +32,7 @@ def read_report(path: str) -> Replay:
         raise InputError(message, path) from None
     reports = (*answer.findings, *answer.deadlocks)
     if not reports:
-        raise InputError("the report has no finding that could be had again", path)
+        raise InputError("the report has no finding that could be replayed", path)
     schedules = tuple(dict.fromkeys(report.schedule for report in reports))
     for schedule in schedules:
         _check_decisions(schedule, path)
