@@ -11,13 +11,6 @@
 namespace fencepost {
 namespace {
 
-char const* keep(std::string_view text) {
-    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
-    __builtin_memcpy(copy, text.data(), text.size());
-    copy[text.size()] = '\0';
-    return copy;
-}
-
 struct Known {
     std::uintptr_t address;
     Symbol* symbol;

@@ -88,6 +88,13 @@ void stop_with(std::string_view message) {
     for (;;) kernel::call(SYS_exit_group, 1);
 }
 
+char const* keep(std::string_view text) {
+    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
+    __builtin_memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+    return copy;
+}
+
 bool parse_number(std::string_view text, std::uint64_t& into) {
     std::uint64_t number = 0;
     for (char const c : text) {
