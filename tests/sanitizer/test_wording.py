@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,17 +29,29 @@ def sentences(report: str) -> list[list[str]]:
 
 
 @with_each_compiler
+@pytest.mark.parametrize("symboliser", ["llvm-symbolizer", "addr2line"])
 @pytest.mark.parametrize("name", ["every_access.cpp", "passing_on.c"])
 def test_a_finding_reads_the_same_started_directly_or_by_run(
-    tmp_path: Path, name: str, toolchain: Toolchain
+    tmp_path: Path, name: str, symboliser: str, toolchain: Toolchain
 ) -> None:
     source = (PROGRAMS / "wording" / name).read_text(encoding="utf-8")
     expected = re.findall(r"^// reported: (.*)$", source, re.MULTILINE)
     shell = Shell(tmp_path, toolchain)
     shell.write(name, source)
     shell.ok("fencepost-c++" if name.endswith("pp") else "fencepost-cc", "-O1", name, "-o", "program")
+    path = only(shell, symboliser, "setarch")
     # Addresses of the heap are the same only without randomisation.
-    direct = sentences(shell.run("setarch", "-R", "./program").stderr)
-    by_run = sentences(shell.run("setarch", "-R", "fencepost", "run", "./program").stdout)
+    direct = sentences(shell.run("setarch", "-R", "./program", PATH=path).stderr)
+    by_run = sentences(shell.run("setarch", "-R", "fencepost", "run", "./program", PATH=path).stdout)
     assert [title for title, *_ in direct] == sorted(f"WARNING: fencepost: {title}" for title in expected)
     assert direct == by_run
+
+
+def only(shell: Shell, *tools: str) -> str:
+    """A PATH with no programs but ours and these; a test that needs another one is skipped."""
+    directory = shell.directory / "tools"
+    directory.mkdir()
+    for tool in tools:
+        found = shutil.which(tool) or pytest.skip(f"{tool} is not installed")
+        (directory / tool).symlink_to(found)
+    return f"{shell.programs}{os.pathsep}{directory}"

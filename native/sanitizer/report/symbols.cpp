@@ -48,8 +48,10 @@ char const* unless_unknown(std::string_view text) {
     return text.empty() || text.starts_with("??") ? nullptr : keep(text);
 }
 
-// file:line:column, where the column may be missing.
+// file:line:column, where the column may be missing; addr2line may add a remark.
 void read_position(std::string_view text, Symbol& symbol) {
+    if (std::size_t const remark = text.find(" (discriminator"); remark != text.npos)
+        text.remove_suffix(text.size() - remark);
     std::size_t colons[2] = {0, 0};
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] != ':') continue;
