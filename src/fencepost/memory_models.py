@@ -1,25 +1,106 @@
-"""The names of the memory models, in the one place that knows them."""
+"""The memory models, one row each, and the other names that every face shares.
+
+A row says what a model is called, what can be asked about it, and where it is defined. What a model means is
+in `models/`; how a question is answered is in `analyses/`. `docs/adding-a-model.md` says how to add a row.
+"""
 
 from __future__ import annotations
 
-# Name, and what it is called in sentences.
-MODELS = {
-    "sc": "sequential consistency",
-    "ra": "release/acquire",
-    "sra": "strong release/acquire",
-    "rc20": "C++20 atomics",
-    "tso": "total store order (x86)",
+from typing import Literal, NamedTuple
+
+# The order in which `robust` visits states, and the one that `swarm` takes instead. The engine's enumerators
+# are called the same, in capitals; "auto" is made of several (`analyses/robustness.py`).
+SEARCH_ORDERS = ("auto", "breadth-first", "depth-first", "largest-first", "by-location")
+SWARM_ORDER = "at-random"
+
+# What `verify` can be answered by.
+Engine = Literal["portfolio", "backward", "forward"]
+ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
+
+# What keeps the backward search for safety small; each can be switched off.
+PRUNINGS = ("sources", "pairs", "joint", "subsumption")
+
+# What a question can be about, and what a program is called that has it.
+CRITERIA = {
+    "robust": "robust",
+    "persistent": "persistent",
+    "trf": "free of triangular races",
+    "safe": "safe",
+    "race-free": "free of write/write races",
 }
 
-# Those whose runs are execution graphs, and all against which robustness can be asked.
-GRAPH_MODELS = ("ra", "rc20")
-ROBUSTNESS_MODELS = (*GRAPH_MODELS, "tso")
+EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = range(4)
+EXIT_MEANINGS = {
+    EXIT_HOLDS: "the property holds",
+    EXIT_VIOLATED: "it is violated (or a race or a failing assertion was found)",
+    EXIT_WRONG_INPUT: "wrong input or usage",
+    EXIT_UNDECIDED: "undecided within the limits",
+}
 
-# What can be asked about TSO: persistence, robustness, freedom from triangular races.
-TSO_CRITERIA = ("persistent", "robust", "trf")
 
-# Those under which safety can be asked.
-SAFETY_MODELS = ("sra", "ra", "sc")
+class MemoryModel(NamedTuple):
+    """One row: a memory model."""
 
-# What keeps the backward search for safety small, each of which can be switched off.
-PRUNINGS = ("sources", "pairs", "joint", "subsumption")
+    called: str  # in sentences
+    criteria: dict[str, tuple[str, ...]]  # of each question about it; the first is the default
+    definition: str = ""  # the module that defines it by execution graphs, as `DEFINITION`
+    synchronises: bool = False  # every atomic access acquires and releases
+    weak_fences: bool = False  # acquire and release fences do something
+    engines: tuple[Engine, ...] = ()  # to choose from for `verify`
+    orders: tuple[str, ...] = ()  # to choose from for `robust`
+
+
+MODELS = {
+    "sra": MemoryModel(
+        "strong release/acquire",
+        criteria={"verify": ("safe",), "races": ("race-free",)},
+        synchronises=True,
+        engines=ENGINES,
+    ),
+    "ra": MemoryModel(
+        "release/acquire",
+        criteria={"robust": ("robust",), "fix": ("robust",), "verify": ("safe",)},
+        definition="fencepost.models.ra",
+        synchronises=True,
+        engines=ENGINES,
+        orders=SEARCH_ORDERS,
+    ),
+    "rc20": MemoryModel(
+        "C++20 atomics",
+        criteria={"robust": ("robust",), "fix": ("robust",)},
+        definition="fencepost.models.rc20",
+        weak_fences=True,
+        orders=SEARCH_ORDERS,
+    ),
+    "tso": MemoryModel(
+        "total store order (x86)",
+        criteria={
+            "robust": ("robust", "trf"),
+            "persist": ("persistent",),
+            "fix": ("persistent", "robust", "trf"),
+        },
+    ),
+    "sc": MemoryModel(
+        "sequential consistency", criteria={"verify": ("safe",)}, definition="fencepost.models.sc"
+    ),
+}
+
+
+def models_for(question: str) -> tuple[str, ...]:
+    """The models that the question can be asked about."""
+    return tuple(name for name, model in MODELS.items() if question in model.criteria)
+
+
+def model_for(question: str, name: str) -> MemoryModel:
+    """The row of a model; raises `ValueError` if the question cannot be asked about it."""
+    names = models_for(question)
+    if name not in names:
+        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(names)}")
+    return MODELS[name]
+
+
+ROBUSTNESS_MODELS = models_for("robust")
+SAFETY_MODELS = models_for("verify")
+# Those of robustness whose runs are execution graphs.
+GRAPH_MODELS = tuple(name for name in ROBUSTNESS_MODELS if MODELS[name].definition)
+TSO_CRITERIA = MODELS["tso"].criteria["fix"]

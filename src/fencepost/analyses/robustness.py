@@ -24,7 +24,7 @@ from fencepost.engine.search import (
     stats,
     why_unknown,
 )
-from fencepost.memory_models import ROBUSTNESS_MODELS
+from fencepost.memory_models import SWARM_ORDER, model_for
 from fencepost.program import Program
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
@@ -52,8 +52,9 @@ def robust(
     starts like that, since most violations are near, and goes over to the fastest order when none is found.
     Against TSO the order is always breadth first, and `criterion` may also be "trf", for triangular races.
     """
-    if model not in ROBUSTNESS_MODELS:
-        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
+    row = model_for("robust", model)
+    if row.orders and order not in (*row.orders, SWARM_ORDER):
+        raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 

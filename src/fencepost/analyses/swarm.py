@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from fencepost.engine.search import Tactics, Variation
 from fencepost.verdicts import Answer, NotRobust, RobustnessAnswer, Stats, Swarm, SwarmRun, Unknown
 
-ORDER = "at-random"  # of the searches
 DEFAULT_STATES = 1_000_000  # for one run
 
 _BITS_PER_STATE = (2, 3, 4)

@@ -14,6 +14,7 @@ import msgspec
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
+from fencepost.memory_models import Engine
 from fencepost.program import Program
 from fencepost.verdicts import (
     PersistenceAnswer,
@@ -25,7 +26,6 @@ from fencepost.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from fencepost.analyses.safety.portfolio import Engine
     from fencepost.batch.executors import Executor
     from fencepost.program.properties import Property
 

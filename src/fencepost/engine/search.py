@@ -18,30 +18,13 @@ from fencepost.engine import _native
 from fencepost.engine._native import EventKind, FailureKind, Outcome, StoreKind
 from fencepost.engine.lower import Lowering
 from fencepost.errors import InputError
+from fencepost.memory_models import MODELS
 from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
 from fencepost.program.spelling import format_instruction
 from fencepost.static.liveness import registers_read
 from fencepost.verdicts import Assertion, Event, Race, Run, Stats
 
 FENCE_CELL = "fence"
-
-# The models that the engine has a monitor for, by the name the user gives.
-MONITORS = {"sc": _native.Model.SC, "ra": _native.Model.RA, "rc20": _native.Model.RC20}
-
-# What can be asked about TSO.
-TSO_CRITERIA = {
-    "persistent": _native.Criterion.PERSISTENT,
-    "robust": _native.Criterion.ROBUST,
-    "trf": _native.Criterion.TRF,
-}
-
-SEARCH_ORDERS = {
-    "breadth-first": _native.Order.BREADTH_FIRST,
-    "depth-first": _native.Order.DEPTH_FIRST,
-    "largest-first": _native.Order.LARGEST_FIRST,
-    "by-location": _native.Order.BY_LOCATION,
-    "at-random": _native.Order.AT_RANDOM,
-}
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -139,8 +122,8 @@ def explore(
     with _as_input_errors(program):
         result = _native.explore(
             code,
-            MONITORS[model],
-            SEARCH_ORDERS[order],
+            _native.Model[model.upper()],
+            _native.Order[order.upper().replace("-", "_")],
             tactics.store,
             tactics.partial_order,
             tactics.threads,
@@ -169,7 +152,9 @@ def explore_tso(
     """
     code = Lowering(program, monitored=False, store_buffers=True).plain
     with _as_input_errors(program):
-        return _native.explore_tso(code, TSO_CRITERIA[criterion], find_all, pivot, **bounds(limits, watcher))
+        return _native.explore_tso(
+            code, _native.Criterion[criterion.upper()], find_all, pivot, **bounds(limits, watcher)
+        )
 
 
 def _native_variation(tactics: Tactics) -> _native.Variation:
@@ -343,12 +328,12 @@ def _cell_name(program: Program, cell: int) -> str:
 
 
 def _mode(instruction: Instruction, model: str, kind: str) -> str:
-    """How the access orders under the model; under RA every atomic access acquires and releases."""
+    """How the access orders under the model."""
     if isinstance(instruction, Fence):
         return instruction.mode.value
     assert isinstance(instruction, CellAccess)
     load_mode, store_mode = access_modes(instruction)
-    if model == "ra" and Mode.NA not in (load_mode, store_mode):
+    if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
         load_mode, store_mode = Mode.ACQ, Mode.REL
     modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
     return ",".join(mode.value for mode in modes if mode is not None)

@@ -7,12 +7,12 @@ import pytest
 
 from fencepost.analyses.repair.changes import (
     DEFAULT_COSTS,
-    KINDS,
     Change,
     Kind,
     Origin,
     apply,
     candidates,
+    kinds_for,
     strengthened,
 )
 from fencepost.analyses.repair.hitting_set import Conflict
@@ -188,7 +188,7 @@ def every_change(program: Program, model: str) -> list[Change]:
                     changes.append(Change(kind, threads, pc, "after"))
                 if program.location_named[instruction.cell.name].atomic:
                     changes += [Change(kind, threads, pc) for kind in rest if _fits(kind, instruction)]
-    return [change for change in changes if change.kind in KINDS[model]]
+    return [change for change in changes if change.kind in kinds_for(model)]
 
 
 def _fits(kind: Kind, instruction: Instruction) -> bool:

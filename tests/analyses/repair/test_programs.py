@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from fencepost.analyses.repair.changes import DEFAULT_COSTS, KINDS, Change, Kind, candidates
+from fencepost.analyses.repair.changes import DEFAULT_COSTS, Change, Kind, candidates, kinds_for
 from fencepost.analyses.repair.checks import FixProgress
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.edits import edits_of
@@ -114,7 +114,7 @@ def compare_with_trying_all(seeds: range, most_changes: int) -> int:
     for number, (program, model) in enumerate(programs_to_repair(seeds)):
         source = Random(number)
         without: list[Kind] = []
-        kinds = list(KINDS[model])
+        kinds = list(kinds_for(model))
         source.shuffle(kinds)
         while len(offered := candidates(program, model, set(kinds) - set(without))) > most_changes:
             without.append(kinds[len(without)])

@@ -9,12 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 import fencepost
-from fencepost.analyses.safety.portfolio import ENGINES, Engine, certify, races, verify
+from fencepost.analyses.safety.portfolio import certify, races, verify
 from fencepost.certificates import Checked, check
 from fencepost.certificates.question import bad_states, registers_asked_for
 from fencepost.engine.search import Limits
 from fencepost.formats import properties, tpl
-from fencepost.memory_models import SAFETY_MODELS
+from fencepost.memory_models import ENGINES, SAFETY_MODELS, Engine
 from fencepost.models import op_sra, sc
 from fencepost.models.explore import LimitReachedError
 from fencepost.models.graphs import Graph

@@ -29,6 +29,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from fencepost.memory_models import MODELS
 from fencepost.program import (
     CellAccess,
     Exchange,
@@ -67,11 +68,6 @@ DEFAULT_COSTS: dict[Kind, float] = {
     "acquire-rmw": 1,
     "release-rmw": 1,
 }
-KINDS: dict[str, tuple[Kind, ...]] = {
-    "ra": ("sc-fence", "exchange"),
-    "rc20": tuple(DEFAULT_COSTS),
-    "tso": ("sc-fence",),
-}
 
 _FENCE_MODES: dict[Kind, Mode] = {
     "sc-fence": Mode.SC,
@@ -108,9 +104,16 @@ class Changed(NamedTuple):
     origins: tuple[tuple[Origin, ...], ...]
 
 
+def kinds_for(model: str) -> tuple[Kind, ...]:
+    """The kinds of changes that can help against the model, as the table says."""
+    if model == "tso":
+        return ("sc-fence",)
+    return ("sc-fence", "exchange") if MODELS[model].synchronises else tuple(DEFAULT_COSTS)
+
+
 def candidates(program: Program, model: str, kinds: Collection[Kind] | None = None) -> tuple[Change, ...]:
     """Every change of the given kinds that might help to make the program robust against the model."""
-    wanted = set(KINDS[model]) & set(KINDS[model] if kinds is None else kinds)
+    wanted = set(kinds_for(model)) & set(kinds_for(model) if kinds is None else kinds)
     if model == "tso":
         return tuple(_fences_against_tso(program)) if wanted else ()
     shared = _shared_locations(program)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from fencepost.analyses.repair.changes import KINDS, Change, apply, candidates
+from fencepost.analyses.repair.changes import Change, apply, candidates, kinds_for
 from fencepost.analyses.repair.checks import Checks, FixWatcher
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
@@ -20,7 +20,7 @@ from fencepost.analyses.repair.violation_replay import Offered, ReplayedViolatio
 from fencepost.analyses.robustness import robust, search
 from fencepost.engine._native import Outcome
 from fencepost.engine.search import Limits, Watcher
-from fencepost.memory_models import ROBUSTNESS_MODELS, TSO_CRITERIA
+from fencepost.memory_models import model_for
 from fencepost.program import Program
 from fencepost.verdicts import Answer, RobustnessAnswer, Unknown
 from fencepost.verdicts.repair import (
@@ -53,15 +53,14 @@ def fix(
     place; changes of the kinds in `without` are not made. `limits.seconds` is for everything together, the
     other limits are for each check of a set of changes.
     """
-    if model not in ROBUSTNESS_MODELS:
-        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(ROBUSTNESS_MODELS)}")
-    criterion = criterion or ("persistent" if model == "tso" else "robust")
-    if criterion not in (TSO_CRITERIA if model == "tso" else ("robust",)):
+    criteria = model_for("fix", model).criteria["fix"]
+    criterion = criterion or criteria[0]
+    if criterion not in criteria:
         raise ValueError(f"criterion {criterion!r} does not go with model {model!r}")
     for kind in without:
         check_kind(kind)
     prices = Prices(costs or {}, loop_weight)
-    kinds = [kind for kind in KINDS[model] if kind not in without]
+    kinds = [kind for kind in kinds_for(model) if kind not in without]
     offered = Offered(program, model, candidates(program, model, kinds))
     checks: Checks
     if model == "tso":

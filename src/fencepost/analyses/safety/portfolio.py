@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -35,7 +35,7 @@ from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
-from fencepost.memory_models import PRUNINGS, SAFETY_MODELS
+from fencepost.memory_models import PRUNINGS, Engine, model_for
 from fencepost.program import Program
 from fencepost.program.properties import Marked, Property, marked
 from fencepost.verdicts import (
@@ -49,9 +49,6 @@ from fencepost.verdicts import (
     Unsafe,
     WriteRaceAnswer,
 )
-
-Engine = Literal["portfolio", "backward", "forward"]
-ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 
 MOST_NODES = 200_000  # of a thread on its own
 MOST_BAD_STATES = 1_000_000  # to go back from
@@ -78,8 +75,7 @@ def verify(
     Bad is what the program's assertions and final condition forbid, and what `wanted` adds to that. `without`
     names prunings of the backward search to do without.
     """
-    if model not in SAFETY_MODELS:
-        raise ValueError(f"unknown model {model!r}; expected one of {', '.join(SAFETY_MODELS)}")
+    model_for("verify", model)
     question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
     if model == "sc":
         return question.under_sc()

@@ -10,6 +10,7 @@ from fencepost.cli.answers import Printing, print_answers
 from fencepost.cli.console import guarded, progress_line
 from fencepost.cli.options import bitstate_memory, input_options, printing_options, search_limits
 from fencepost.cli.reports import known_findings
+from fencepost.memory_models import SWARM_ORDER
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Outcome, Where
@@ -81,7 +82,7 @@ def swarm(
             file,
             Question("robust", model),
             each,
-            analysis.ORDER,
+            SWARM_ORDER,
             analysis.tactics(seed, run, bitstate_memory),
             reading=reading,
             text=text,

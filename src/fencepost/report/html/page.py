@@ -85,7 +85,7 @@ def _hash(text: str) -> str:
 
 
 def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
-    model = MODELS.get(answer.model, answer.model)
+    model = MODELS[answer.model].called if answer.model in MODELS else answer.model
     yield (
         f'<header><span class="fp-verdict fp-{_KINDS[answer.holds]}">{escape(verdict(answer))}</span> '
         f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
