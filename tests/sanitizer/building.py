@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ _ENTRY_POINTS = {
 }
 _SOURCES = Path(fencepost.__file__).parents[1]
 _ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 class Toolchain(NamedTuple):
@@ -63,6 +65,13 @@ def build_native_test(directory: Path, name: str, parts: Mapping[str, str], *opt
     command = ["g++", "-std=gnu++20", "-O1", "-mcx16", "-pthread", *options, f"-I{_ROOT / 'native'}"]
     subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
     return program
+
+
+def head_of(source: Path) -> dict[str, str]:
+    """The lines `// NAME: VALUE` in the comment that a program begins with."""
+    lines = source.read_text(encoding="utf-8").splitlines()
+    comment = itertools.takewhile(lambda line: line.startswith("//"), lines)
+    return {name: value for name, colon, value in (line[3:].partition(": ") for line in comment) if colon}
 
 
 class Shell:

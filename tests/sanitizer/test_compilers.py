@@ -16,7 +16,7 @@ from tests.sanitizer import test_examples as examples
 from tests.sanitizer import test_races as races
 from tests.sanitizer import test_runtime as runtime
 from tests.sanitizer import test_survival as survival
-from tests.sanitizer.building import Shell, Toolchain, named
+from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, named
 
 VERSIONS = [named(cc) for cc in ("gcc-12", *(f"clang-{version}" for version in range(14, 20)))]
 
@@ -56,9 +56,9 @@ def test_races(tmp_path: Path, toolchain: Toolchain) -> None:
     races.test_threads_used_well_are_silent_and_keep_the_exit_code(shell)
 
 
-@pytest.mark.parametrize("schedule", ["os", "random", "pct"])
-def test_exceptions(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
-    survival.test_exceptions_across_instrumented_frames(tmp_path, toolchain, schedule)
+def test_exceptions(tmp_path: Path, toolchain: Toolchain) -> None:
+    source = PROGRAMS / "survival" / "exceptions_across_instrumented_frames.cpp"
+    survival.test_a_robust_program_runs_as_without_the_sanitizer(tmp_path, source, toolchain)
 
 
 def test_crashes(tmp_path: Path, toolchain: Toolchain) -> None:

@@ -9,70 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
 
 # Store buffering in a fixed order. The load might turn out to be a round of a loop that waits, so it is
 # reported only when the program ends.
-PROGRAM = """\
-#define _GNU_SOURCE
-#include <assert.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-atomic_int x, y;
-static volatile int turn;
-static int* volatile nowhere;
-static void* first(void* unused) {
-    atomic_store_explicit(&x, 1, memory_order_release);
-    atomic_load_explicit(&y, memory_order_acquire);
-    turn = 1;
-    return unused;
-}
-static void* second(void* unused) {
-    while (turn == 0) usleep(100);
-    atomic_store_explicit(&y, 1, memory_order_release);
-    atomic_load_explicit(&x, memory_order_acquire);
-    return unused;
-}
-static void own(int number) { signal(number, SIG_DFL); raise(number); }
-static void last_word(void) { if (write(1, "handler", 7) != 7) abort(); }
-static void in_child(void) {
-    int status;
-    pid_t const child = fork();
-    if (child == 0) *nowhere = 1;
-    exit(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGSEGV ? 5 : 6);
-}
-static void end(char const* how) {
-    int const zero = (int)(size_t)nowhere;
-    if (!strcmp(how, "abort")) abort();
-    if (!strcmp(how, "assert")) assert(how == NULL);
-    if (!strcmp(how, "fault")) *nowhere = 1;
-    if (!strcmp(how, "divide")) turn /= zero;
-    if (!strcmp(how, "trap")) __builtin_trap();
-    if (!strcmp(how, "terminate")) kill(getpid(), SIGTERM);
-    if (!strcmp(how, "interrupt")) signal(SIGINT, SIG_DFL), raise(SIGINT);  // background jobs ignore it
-    if (!strcmp(how, "pipe")) { int ends[2]; if (pipe(ends) == 0) close(ends[0]), write(ends[1], "", 1); }
-    if (!strcmp(how, "handler")) signal(SIGSEGV, own), *nowhere = 1;
-    if (!strcmp(how, "group")) syscall(SYS_exit_group, 5);
-    if (!strcmp(how, "quick")) at_quick_exit(last_word), quick_exit(5);
-    if (!strcmp(how, "at once")) _exit(5);
-    if (!strcmp(how, "child")) in_child();
-    pause();
-}
-int main(int count, char** words) {
-    pthread_t a, b;
-    pthread_create(&a, NULL, first, NULL);
-    pthread_create(&b, NULL, second, NULL);
-    pthread_join(a, NULL);
-    pthread_join(b, NULL);
-    end(count > 1 ? words[1] : "");
-}
-"""
+PROGRAM = (PROGRAMS / "single/ends.c").read_text(encoding="utf-8")
 
 # How it ends, with which exit code (a negative one is a signal), and what it says.
 ENDS = {
@@ -92,32 +33,7 @@ ENDS = {
 }
 
 # What a program finds when it asks for the action of a signal, and what it sets is what it gets.
-ACTIONS = """\
-#include <assert.h>
-#include <signal.h>
-#include <stdatomic.h>
-atomic_int seen;
-static void note(int number) { (void)number; atomic_fetch_add(&seen, 1); }
-int main(void) {
-    struct sigaction action = {0}, old;
-    assert(sigaction(SIGTERM, 0, &old) == 0 && old.sa_handler == SIG_DFL && old.sa_flags == 0);
-    assert(signal(SIGTERM, note) == SIG_DFL);
-    raise(SIGTERM);
-    assert(atomic_load(&seen) == 1);
-    assert(signal(SIGTERM, SIG_IGN) == (ONCE ? SIG_DFL : note));
-    raise(SIGTERM);
-    action.sa_flags = SA_NODEFER;
-    assert(sigaction(SIGTERM, &action, &old) == 0 && old.sa_handler == SIG_IGN);
-    assert(sigaction(SIGTERM, 0, &old) == 0 && old.sa_handler == SIG_DFL && old.sa_flags == SA_NODEFER);
-    action.sa_handler = note;
-    action.sa_flags = SA_RESETHAND;
-    assert(sigaction(SIGABRT, &action, 0) == 0);
-    raise(SIGABRT);
-    assert(sigaction(SIGABRT, 0, &old) == 0 && old.sa_handler == SIG_DFL);
-    assert(sigaction(SIGKILL, &action, 0) == -1);
-    return 0;
-}
-"""
+ACTIONS = (PROGRAMS / "single/actions.c").read_text(encoding="utf-8")
 
 
 def events(shell: Shell) -> list[str]:
@@ -150,7 +66,7 @@ def test_a_report_in_text_comes_before_the_crash(tmp_path: Path, toolchain: Tool
     shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
     done = shell.run("./program", "fault")
     assert done.returncode == -signal.SIGSEGV
-    assert "WARNING: Fencepost: robustness violation" in done.stderr
+    assert "WARNING: fencepost: not robust" in done.stderr
     assert "reported 1 warning" in done.stderr
 
 

@@ -12,8 +12,7 @@ from tests.sanitizer.building import build_native_test
 _PARTS = {
     "core": "atomic_methods await collector history knowledge locations robustness "
     "sc_provenance shadow stacks threads",
-    "report": "symbols",
-    "system": "lock memory modules options subprocess text",
+    "system": "lock memory modules options text",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.sanitizer.building import INSTALLED, Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import INSTALLED, PROGRAMS, Shell, Toolchain, with_each_compiler
 
 C_HEAD = """\
 #define _GNU_SOURCE
@@ -482,102 +482,7 @@ int main(void) {
             assert (ran.code, ran.output) == (7, "last\n")
 
 
-EVERYTHING = """
-#include <atomic>
-#include <barrier>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <future>
-#include <latch>
-#include <mutex>
-#include <pthread.h>
-#include <semaphore>
-#include <semaphore.h>
-#include <shared_mutex>
-#include <thread>
-#include <unistd.h>
-#include <vector>
-std::atomic<unsigned> place;
-int order[4096];
-void note(int what) { order[place.fetch_add(1)] = what; }
-template <class Body> void on_threads(int count, Body body) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < count; i++) threads.emplace_back(body, i);
-    for (auto &thread : threads) thread.join();
-}
-int main() {
-    std::mutex m;
-    std::condition_variable filled;
-    int items = 0;
-    on_threads(6, [&](int i) {
-        for (int k = 0; k < 5; k++) {
-            std::unique_lock lock(m);
-            if (i % 2) { items++; filled.notify_one(); }
-            else { filled.wait(lock, [&] { return items > 0; }); items--; }
-            note(i);
-        }
-    });
-    std::shared_mutex shared;
-    on_threads(4, [&](int i) {
-        if (i % 2) { std::shared_lock lock(shared); note(10 + i); note(10 + i); }
-        else { std::unique_lock lock(shared); note(10 + i); note(10 + i); }
-    });
-    std::once_flag once;
-    int tries = 0;
-    on_threads(4, [&](int i) {
-        auto initialise = [&] { note(20 + i); if (++tries < 3) throw 1; };
-        try { std::call_once(once, initialise); } catch (int) { note(30 + i); }
-    });
-    std::counting_semaphore<4> permits(0);
-    std::latch all(4);
-    std::barrier rounds(4);
-    std::atomic<int> word{0};
-    on_threads(4, [&](int i) {
-        if (i == 0) permits.release(3); else permits.acquire();
-        note(40 + i);
-        all.arrive_and_wait();
-        rounds.arrive_and_wait();
-        note(50 + i);
-        word.fetch_add(1);
-        word.notify_all();
-        for (int seen; (seen = word.load()) != 4;) word.wait(seen);
-    });
-    pthread_barrier_t barrier;
-    pthread_barrier_init(&barrier, nullptr, 3);
-    sem_t semaphore;
-    sem_init(&semaphore, 0, 1);
-    pthread_spinlock_t spin;
-    pthread_spin_init(&spin, 0);
-    on_threads(3, [&](int i) {
-        for (int k = 0; k < 3; k++) {
-            if (pthread_barrier_wait(&barrier)) note(60 + i);
-            sem_wait(&semaphore); note(70 + i); sem_post(&semaphore);
-            pthread_spin_lock(&spin); note(80 + i); pthread_spin_unlock(&spin);
-        }
-    });
-    on_threads(3, [&](int i) {
-        static int const value = [] { note(90); note(91); return 5; }();
-        std::this_thread::sleep_for(std::chrono::seconds(value * i));
-        note(100 + i);
-    });
-    int ends[2];
-    if (pipe(ends)) return 1;
-    on_threads(2, [&](int i) {
-        char byte = 0;
-        for (int k = 0; k < 3; k++) {
-            if (i) { note(110); if (write(ends[1], "abc" + k, 1) != 1) abort(); }
-            else { if (read(ends[0], &byte, 1) != 1) abort(); note(byte); }
-        }
-    });
-    auto answer = std::async(std::launch::async, [] { note(120); return 42; });
-    std::promise<int> promise;
-    std::thread giver([&] { promise.set_value(1); });
-    if (promise.get_future().get() + answer.get() != 43) return 1;
-    giver.join();
-    for (unsigned i = 0; i < place; i++) std::printf("%d ", order[i]);
-}
-"""
+EVERYTHING = (PROGRAMS / "single/every_wait.cpp").read_text(encoding="utf-8")
 
 
 @with_each_compiler
@@ -624,101 +529,9 @@ int main(void) {
         program.ok("random", seed)
 
 
-SIGNALS = """
-static atomic_int handled, stop, awake, waiting;
-static _Thread_local int mine;
-static pthread_t by;
-static void handler(int number) { mine++; by = pthread_self(); atomic_fetch_add(&handled, 1); }
-static void *until_stopped(void *unused) {
-    while (!atomic_load(&stop)) sched_yield();
-    assert(mine == 3);
-    return unused;
-}
-static void *asleep(void *unused) {
-    sleep(1000000);
-    assert(mine > 0);
-    atomic_fetch_add(&awake, 1);
-    return unused;
-}
-static void *paused(void *unused) {
-    assert(pause() == -1 && errno == EINTR && mine > 0);
-    atomic_fetch_add(&awake, 1);
-    return unused;
-}
-static sigset_t awaited;
-static void *taking(void *unused) {
-    int number;
-    atomic_fetch_add(&waiting, 1);
-    assert(!sigwait(&awaited, &number) && number == SIGUSR2);
-    return unused;
-}
-int main(void) {
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGUSR1, &action, 0);
-    start(0, until_stopped);
-    for (int i = 0; i < 3; i++) {
-        pthread_kill(threads[0], SIGUSR1);
-        while (atomic_load(&handled) != i + 1) {}
-        assert(pthread_equal(by, threads[0]));
-    }
-    stop = 1;
-    join(0);
-    start(1, asleep), start(2, paused);
-    while (atomic_load(&awake) != 2) pthread_kill(threads[2], SIGUSR1), pthread_kill(threads[1], SIGUSR1);
-    join(1), join(2);
-    pthread_kill(pthread_self(), SIGUSR1), raise(SIGUSR1);
-    assert(mine == 2);
-    sigemptyset(&awaited), sigaddset(&awaited, SIGUSR2);
-    pthread_sigmask(SIG_BLOCK, &awaited, 0);
-    start(3, taking), start(4, taking);
-    while (atomic_load(&waiting) != 2) {}
-    pthread_kill(threads[3], SIGUSR2), join(3);
-    kill(getpid(), SIGUSR2), join(4);
-    return 0;
-}
-"""
+SIGNALS = (PROGRAMS / "single/signals.c").read_text(encoding="utf-8")
 
-CANCELLATION = """
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
-static sem_t s, later;
-static int ends[2];
-static void unlock(void *mutex) { assert(!pthread_mutex_unlock(mutex)); note(1); }
-static void *in_condition(void *unused) {
-    pthread_mutex_lock(&m);
-    pthread_cleanup_push(unlock, &m);
-    for (;;) pthread_cond_wait(&c, &m);
-    pthread_cleanup_pop(1);
-}
-static void *in_semaphore(void *unused) { sem_wait(&s); return unused; }
-static void *in_sleep(void *unused) { sleep(10000); return unused; }
-static void *in_join(void *unused) { join(0); return unused; }
-static void *in_read(void *unused) { char byte; read(ends[0], &byte, 1); return unused; }
-static void *not_now(void *unused) {
-    int old;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-    sem_wait(&later), note(2);
-    pthread_setcancelstate(old, 0);
-    pthread_testcancel();
-    return unused;
-}
-static void cancel(int i) {
-    void *result;
-    pthread_cancel(threads[i]);
-    if (i == 5) steps(5), sem_post(&later);
-    pthread_join(threads[i], &result);
-    assert(result == PTHREAD_CANCELED);
-}
-int main(void) {
-    void *(*bodies[])(void *) = {in_condition, in_semaphore, in_sleep, in_join, in_read, not_now};
-    sem_init(&s, 0, 0), sem_init(&later, 0, 0), pipe(ends);
-    for (int i = 0; i < 6; i++) start(i, bodies[i]);
-    steps(100);
-    for (int i = 6; i-- > 0;) cancel(i);
-    print_order();
-    return 0;
-}
-"""
+CANCELLATION = (PROGRAMS / "single/cancellation.c").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("switch", ["auto", "futex"])

@@ -16,7 +16,7 @@ struct AtomicMethods {
     Code* code;  // sorted
     std::size_t count;
 
-    bool has(std::uintptr_t place) const;
+    bool has(std::uintptr_t pc) const;
 };
 extern AtomicMethods atomic_methods;
 void find_atomic_methods();
@@ -24,7 +24,7 @@ void find_atomic_methods();
 // Where the operation stands that was called from this frame's function. `frame` is a frame address: what
 // it points to are the caller's frame and the return address. The functions of <atomic> have such frames,
 // because they are the program's.
-inline std::uintptr_t place_of(void const* frame) {
+inline std::uintptr_t pc_of(void const* frame) {
     auto const* saved = static_cast<std::uintptr_t const*>(frame);
     if (atomic_methods.count == 0) [[likely]]
         return saved[1];

@@ -1,6 +1,5 @@
 #include "sanitizer/core/await.hpp"
 
-#include "sanitizer/report/symbols.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
@@ -8,7 +7,7 @@
 namespace fencepost {
 namespace {
 
-// A few values; of more it is only known that there are many. Who looks needs no lock, who adds does.
+// The first few values; later ones are dropped. Reading needs no lock, adding does.
 struct FewValues {
     static constexpr std::uint32_t most = 8;
     std::uint32_t count;
@@ -30,83 +29,79 @@ struct FewValues {
     }
 };
 
-struct Place {
-    std::uintptr_t address;
+struct WaitLoop {
+    std::uintptr_t pc;
     FewValues prolonging, ending;
-    Place* next;
+    WaitLoop* next;
 };
 
 constexpr std::size_t buckets = 256;
 Lock guard;
-Place* places[buckets];
+WaitLoop* loops[buckets];
 
-Place* find(std::uintptr_t address) {
-    Place* place = __atomic_load_n(&places[address % buckets], __ATOMIC_ACQUIRE);
-    while (place != nullptr && place->address != address) place = place->next;
-    return place;
+WaitLoop* find(std::uintptr_t pc) {
+    WaitLoop* loop = __atomic_load_n(&loops[pc % buckets], __ATOMIC_ACQUIRE);
+    while (loop != nullptr && loop->pc != pc) loop = loop->next;
+    return loop;
 }
 
-Place& find_or_make(std::uintptr_t address) {
-    if (Place* const known = find(address); known != nullptr) return *known;
-    auto* const place = static_cast<Place*>(memory::allocate(sizeof(Place)));
-    *place = {address, {}, {}, places[address % buckets]};
-    __atomic_store_n(&places[address % buckets], place, __ATOMIC_RELEASE);
-    return *place;
+WaitLoop& find_or_make(std::uintptr_t pc) {
+    if (WaitLoop* const known = find(pc); known != nullptr) return *known;
+    auto* const loop = static_cast<WaitLoop*>(memory::allocate(sizeof(WaitLoop)));
+    *loop = {pc, {}, {}, loops[pc % buckets]};
+    __atomic_store_n(&loops[pc % buckets], loop, __ATOMIC_RELEASE);
+    return *loop;
 }
 
-// All threads that wait come here, most with what is known already.
-void keep_value(std::uintptr_t address, FewValues Place::* values, std::uint64_t value) {
-    if (Place const* const known = find(address); known != nullptr && !(known->*values).would_keep(value))
+// All threads that wait come here, most of them with a value that is known already.
+void keep_value(std::uintptr_t pc, FewValues WaitLoop::* values, std::uint64_t value) {
+    if (WaitLoop const* const known = find(pc); known != nullptr && !(known->*values).would_keep(value))
         return;
     Locked held(guard);
-    (find_or_make(address).*values).add(value);
+    (find_or_make(pc).*values).add(value);
 }
 
 }  // namespace
 
 void end_await(Thread& t) {
-    keep_value(t.await.place, &Place::ending, t.await.value);
+    keep_value(t.await.pc, &WaitLoop::ending, t.await.value);
     t.await.rounds = 0;
 }
 
-void next_round(Thread& t, std::uintptr_t place, std::uintptr_t, std::uint64_t value) {
-    keep_value(place, &Place::prolonging, t.await.value);
+void next_round(Thread& t, std::uintptr_t pc, std::uint64_t value) {
+    keep_value(pc, &WaitLoop::prolonging, t.await.value);
     t.await.value = value;
     ++t.await.rounds;
 }
 
-bool is_await(std::uintptr_t place) {
-    return find(place) != nullptr;
+bool is_await(std::uintptr_t pc) {
+    return find(pc) != nullptr;
 }
 
-bool ends_await(std::uintptr_t place, std::uint64_t value) {
+bool ends_await(std::uintptr_t pc, std::uint64_t value) {
     Locked held(guard);
-    Place const* const known = find(place);
+    WaitLoop const* const known = find(pc);
     return known != nullptr && known->ending.has(value) && !known->prolonging.has(value);
 }
 
-std::uintptr_t await_of_same_source(std::uintptr_t place) {
-    look_up_symbols(&place, 1, 0);
-    for (Place const* known : places) {
-        for (; known != nullptr; known = known->next) {
-            look_up_symbols(&known->address, 1, 0);
-            if (same_source(*symbol_at(known->address), *symbol_at(place))) return known->address;
-        }
-    }
+std::uintptr_t find_copy_of(std::uintptr_t pc, bool (*is_copy)(std::uintptr_t, std::uintptr_t)) {
+    for (WaitLoop const* known : loops)
+        for (; known != nullptr; known = known->next)
+            if (is_copy(known->pc, pc)) return known->pc;
     return 0;
 }
 
 void json_awaits(Text& out) {
-    for (Place* place : places) {
-        for (; place != nullptr; place = place->next) {
-            ModulePlace const where = find_module(place->address - 1);
+    for (WaitLoop* loop : loops) {
+        for (; loop != nullptr; loop = loop->next) {
+            ModuleOffset const where = find_module(loop->pc - 1);
             if (where.module == nullptr) continue;
             out << "{\"event\":\"await\",\"at\":{\"module\":" << Quoted{where.module} << ",\"offset\":\""
                 << Hex{where.offset} << "\"},\"ended_by\":[";
             char const* comma = "";
-            for (std::uint32_t i = 0; i < place->ending.count; ++i) {
-                if (place->prolonging.has(place->ending.values[i])) continue;
-                out << comma << place->ending.values[i];
+            for (std::uint32_t i = 0; i < loop->ending.count; ++i) {
+                if (loop->prolonging.has(loop->ending.values[i])) continue;
+                out << comma << loop->ending.values[i];
                 comma = ",";
             }
             out << "]}\n";

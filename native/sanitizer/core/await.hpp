@@ -25,38 +25,38 @@
 
 namespace fencepost {
 
-// Is the thread about to do again what it did last?
-inline bool goes_round(Thread const& t, std::uintptr_t place, std::uintptr_t address) {
-    return t.await.place == place && t.await.address == address;
+// Is the thread about to repeat its last access?
+inline bool goes_round(Thread const& t, std::uintptr_t pc, std::uintptr_t address) {
+    return t.await.pc == pc && t.await.address == address;
 }
 
-// Something else than what may be a round of a loop.
+// The thread does something that is no round of a loop.
 void end_await(Thread&);
 inline void interrupt_await(Thread& t) {
     if (t.await.rounds != 0) [[unlikely]]
         end_await(t);
-    t.await.place = 0;
+    t.await.pc = 0;
 }
 
 // A load, or an RMW that changed nothing, at this place has seen this value.
-void next_round(Thread&, std::uintptr_t place, std::uintptr_t address, std::uint64_t value);
-[[gnu::always_inline]] inline void note_round(Thread& t, std::uintptr_t place, std::uintptr_t address,
+void next_round(Thread&, std::uintptr_t pc, std::uint64_t value);
+[[gnu::always_inline]] inline void note_round(Thread& t, std::uintptr_t pc, std::uintptr_t address,
                                               std::uint64_t value) {
-    if (!goes_round(t, place, address)) {
+    if (!goes_round(t, pc, address)) {
         interrupt_await(t);
-        t.await = {place, address, value, 0, false, {}, {}};
+        t.await = {pc, address, value, 0, false, {}, {}};
     } else if (t.await.rounds == 0 || t.await.value != value) {
-        next_round(t, place, address, value);
+        next_round(t, pc, value);
     }
 }
 
-bool is_await(std::uintptr_t place);
+bool is_await(std::uintptr_t pc);
 
 // Has the value been seen to end a wait at this place, and never to prolong one?
-bool ends_await(std::uintptr_t place, std::uint64_t value);
+bool ends_await(std::uintptr_t pc, std::uint64_t value);
 
-// A place that waits and comes from the same source as this one; 0 if there is none. Looks up symbols.
-std::uintptr_t await_of_same_source(std::uintptr_t place);
+// A place that waits and is a copy of this one; 0 if there is none.
+std::uintptr_t find_copy_of(std::uintptr_t pc, bool (*is_copy)(std::uintptr_t known, std::uintptr_t pc));
 
 // One line of JSON per place that waits, with the values that only end it. Python needs them: it looks up
 // symbols, and leaves out findings at other copies of the place.

@@ -8,7 +8,7 @@
 // and the location clock's entry for x is the newest write among the known steps of x.
 //
 // This is exact. Every rule of design.md either copies or joins whole clocks, or lets a thread learn the
-// write that it has just made or read. Whoever knows a thread's step knows all its earlier ones, because
+// write that it has just made or read. A thread that knows a step of another knows all earlier ones, because
 // whatever passes knowledge on (a release write, a release fence, hbsc through any access) passes on all that
 // the thread knows at that moment. The one exception, the message of a relaxed write, knows the write itself
 // but not the thread's other steps; but whoever reads the message reads that write too, and learns it by

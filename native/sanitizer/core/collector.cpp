@@ -1,5 +1,14 @@
-#include "sanitizer/core/collector.hpp"
-
+// Keeps memory bounded however long a program runs: drops the steps that no clock can tell from later ones.
+//
+// Only the order of a slot's times matters, and of those only the ones that some clock holds. For each slot
+// v: let m be what every thread knows of v as C (then also as SC, and whatever is joined to it changes
+// nothing below m); all values up to m become 0, the others are numbered anew in their order. A step gets the
+// number of the smallest value at which it is known. Steps at 0 are known to everybody; of the steps of one
+// slot with the same number only the last one counts (history.hpp).
+//
+// Work is proportional to clocks and steps. Most locations drop by themselves what all threads know
+// (history.hpp), and have room for the steps that are left. So this is only done when that room has grown by
+// as much as the work, which is where some thread learns nothing for long; and when times grow large.
 #include <utility>
 
 #include "sanitizer/core/locations.hpp"
@@ -62,8 +71,8 @@ struct Values {
     }
 };
 
-// How many steps or records are worth a collection at all, however little there is to do then: to stop the
-// world takes the longer, the more threads there are, up to some that wait for a processor.
+// The fewest steps or records that are worth a collection: stopping the world takes longer with more threads,
+// because some of them may wait for a processor.
 std::int64_t worth_a_stop() {
     std::int64_t const few = std::int64_t{slot_count} * slot_count << 9, most = 1 << 14;
     return few < most ? few : most;
@@ -133,7 +142,7 @@ class Collection {
     }
 
   private:
-    // What everybody knows nobody asks for.
+    // Nobody asks for what everybody knows.
     void hold(Stamp& stamp) {
         Values& values = values_[stamp.slot()];
         if (stamp.time() <= values.known_to_all) {

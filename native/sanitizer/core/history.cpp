@@ -235,7 +235,7 @@ void History::drop_before(std::uint32_t begin) {
     __builtin_memmove(steps_, steps_ + begin, count_ * sizeof(Step));
 }
 
-// Whoever knows a step knows later ones of the same slot and time too.
+// A thread that knows a step also knows later ones of the same slot and time.
 void History::mark_superseded() {
     struct Seen {
         std::uint64_t round;

@@ -1,4 +1,4 @@
-// What a location remembers of its writes: who knows which.
+// The history of a location: its writes, and which threads know them.
 //
 // A *step* says that the thread of a slot has known a write since a time of its own. Steps stand in the order
 // in which they were taken, and since all of them concern the newest write of their moment, writes appear in
@@ -7,10 +7,10 @@
 // for another step first moves its base as far as `known_to_all` (threads.hpp) lets it.
 //
 // The collector also drops steps that no clock can tell from later ones. If the write of such a step is then
-// nowhere else, its value goes into the *gap* in front of the next step: the values of writes that nobody's
-// knowledge ends with, each with the remark whether a write of it was followed by one that is not an RMW. A
-// gap of too many values keeps none, and only questions about values of that location (waits, CAS) may then
-// miss something.
+// in no other step, its value goes into the *gap* in front of the next step: the values of writes that are
+// the newest known one to nobody, each with a mark if a write of it was followed by one that is not an RMW. A
+// gap of too many values keeps none; then only checks of values of that location (waits, CAS) may miss
+// something.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ class Gap {
     Value values_[];
 };
 
-// Of a write, for reports.
+// What reports say of a write.
 struct Writer {
     std::uint32_t stack, thread;
     Access access;
@@ -90,7 +90,7 @@ struct Step {
 };
 static_assert(sizeof(Step) == 32);
 
-// Somebody who has read the newest write.
+// A thread that has read the newest write.
 struct Reader {
     Stamp stamp;
     PackedAccess access;
@@ -101,7 +101,7 @@ struct Reader {
 class History {
   public:
     PackedAccess read_access;
-    Stamp read;           // by one who has read the newest write; all zero if there is none
+    Stamp read;           // by a thread that has read the newest write; all zero: none
     Stamp written;        // the newest write, from its writer's step; all zero: it is the initial one
     std::uint64_t value;  // of the newest write
 

@@ -5,7 +5,7 @@
 // time: all that the thread knew then. So a location keeps no clocks. Its W, WSC and MSC (design.md, section
 // 7) are what the threads of a few stamps knew, taken together.
 //
-// Who knows a thread's time, as C or as SC, knows all that the thread knew then, as C or as SC: clocks are
+// To know a thread's time, as C or as SC, is to know all that the thread knew then, as C or as SC: clocks are
 // copied and joined as wholes, and a thread that has learned something lets its time go on before it makes a
 // new record. Most often therefore a stamp is compared with a clock, and its record is not looked at.
 //
@@ -98,7 +98,7 @@ struct Thread;
 // How many records there are, in use or free.
 extern std::int64_t record_count;
 
-// What the thread knows now, in a record of its own. Its time must be one that it had not when it knew less.
+// Records what the thread knows now. Its time must be newer than when it knew less.
 void make_record(Thread&);
 // Back to the system's memory.
 void release_record(Record*);

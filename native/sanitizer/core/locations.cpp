@@ -6,6 +6,7 @@
 namespace fencepost {
 
 CellSlab* cell_slabs;
+void (*forget_race_message)(RaceMessage&);
 
 namespace {
 
@@ -58,7 +59,7 @@ void retire(Cell& cell) {
             memory::release(cell.others, sizeof(Others));
         }
     }
-    races::forget(cell.told);
+    if (cell.race_message.word != 0) forget_race_message(cell.race_message);
     __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
     cell.next = free_cells;
     free_cells = &cell;
@@ -168,6 +169,11 @@ void forget_range(std::uintptr_t begin, std::size_t bytes) {
         Locked held(table_lock);
         forget_granules(*region, page, page_end);
     }
+}
+
+void forget_memory(void const volatile* begin, std::size_t bytes) {
+    Hook hook;
+    if (hook) forget_range(reinterpret_cast<std::uintptr_t>(begin), bytes);
 }
 
 }  // namespace fencepost

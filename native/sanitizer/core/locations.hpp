@@ -5,7 +5,7 @@
 // kind, for objects that synchronise as a whole (mutexes and their like), which have no history.
 //
 // Cells hang in a table over the address space, by granules of four bytes. They are never given back to the
-// system, so a pointer to one may be kept; whoever locks a cell must look whether it is still the one he
+// system, so a pointer to one may be kept; after locking a cell, check that it is still the one that was
 // meant.
 #pragma once
 
@@ -17,7 +17,6 @@
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/shadow.hpp"
 #include "sanitizer/core/threads.hpp"
-#include "sanitizer/races/feed.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/processor.hpp"
 
@@ -30,6 +29,14 @@ constexpr std::uintptr_t key_of(std::uintptr_t address, CellKind kind) {
     return address | static_cast<std::uintptr_t>(kind) << 63;
 }
 
+// What the newest write carries for ThreadSanitizer, as races/feed.hpp packs it. All zero: nothing, as always
+// in mode atomics.
+struct RaceMessage {
+    std::uint64_t word;
+};
+// The cell is gone. Set in mode races.
+extern void (*forget_race_message)(RaceMessage&);
+
 // What a cell of either kind has.
 struct CellHead {
     Lock lock;
@@ -39,10 +46,10 @@ struct CellHead {
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
     bool has_readers : 1;       // besides `read`
     std::uintptr_t key;
-    [[no_unique_address]] races::Message told;
+    RaceMessage race_message;
 };
 
-// What few atomics have.
+// What only a few atomics need.
 struct Others {
     Stamps<Stamp> messages;
     Stamps<Reader> readers;
@@ -155,7 +162,7 @@ class LockedCell {
     };
 
     // Without the table's lock a chain may change while it is followed, even lead into the list of free
-    // cells; so one may miss a cell, and who finds one must lock it and look again.
+    // cells. So a cell may be missed, and one that is found must be locked and looked at again.
     [[gnu::always_inline]] static bool lock_if_it_is(Cell* candidate, std::uintptr_t key) {
         if (candidate == nullptr) return false;
         prefetch_to_write(candidate);
@@ -184,8 +191,9 @@ inline void keep_in_step(LockedCell const& x, std::uint64_t value, std::size_t s
         bring_in_step(*x, x.created(), value, size);
 }
 
-// The memory is free or unmapped: what will be there next begins anew. Inside a hook.
+// The memory is free or unmapped: what will be there next begins anew. The first is for inside a hook.
 void forget_range(std::uintptr_t begin, std::size_t bytes);
+void forget_memory(void const volatile* begin, std::size_t bytes);
 
 // Calls action(cell) for all cells in use. Only while the world stands still.
 template <class Action>

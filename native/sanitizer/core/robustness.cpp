@@ -13,7 +13,7 @@ namespace {
 void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
     v.missed = h.at(a.s);
     v.known = h.at(a.c);
-    v.learned_by = t.links.raised_by[v.missed.slot];
+    v.learned_by = t.provenance.raised_by[v.missed.slot];
     v.has_value = false;
     v.could = 0;
     v.certain = true;
@@ -52,8 +52,8 @@ void join_record(Time* clock, Stamp stamp, Time const* known) {
     __atomic_store_n(&clock[stamp.slot()], stamp.time(), __ATOMIC_RELEASE);
 }
 
-// Only who was in pthread_join, and is in a signal handler or was cancelled, can come upon a record that is
-// gone (threads.hpp). It was because all others knew as C what it said.
+// Only a thread that was in pthread_join, and is in a signal handler or was cancelled, can find that a record
+// is gone (threads.hpp). It was dropped because all others knew as C what it said.
 bool is_gone(Stamp stamp) {
     return stamp.record().from > stamp.time();
 }
@@ -63,7 +63,7 @@ void learn_what_all_know(Thread& t) {
 }
 
 // A and, if it acquires, C learn what the stamp's thread knew as C. Gives whether C knows it then.
-bool hear(Thread& t, Stamp stamp, bool acquire) {
+bool acquire_stamp(Thread& t, Stamp stamp, bool acquire) {
     if (stamp.known_to(t.current)) return true;
     if (is_gone(stamp)) {
         learn_what_all_know(t);
@@ -79,50 +79,50 @@ bool hear(Thread& t, Stamp stamp, bool acquire) {
     return true;
 }
 
-bool hear_message(Thread& t, Cell const& x, bool acquire) {
-    if (x.message_is_write) return hear(t, x.written, acquire);
+bool acquire_message(Thread& t, Cell const& x, bool acquire) {
+    if (x.message_is_write) return acquire_stamp(t, x.written, acquire);
     if (!x.has_messages) return true;
-    bool known = hear(t, x.message, acquire);
-    for (Stamp const& stamp : x.more_messages()) known = hear(t, stamp, acquire) && known;
+    bool known = acquire_stamp(t, x.message, acquire);
+    for (Stamp const& stamp : x.more_messages()) known = acquire_stamp(t, stamp, acquire) && known;
     return known;
 }
 
 // SC[t] learns what the stamp's thread knew as SC.
-void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool reads_from, Here here) {
+void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool reads_from, AccessSite site) {
     if (stamp.known_to(t.sc)) return;
     Record const& record = stamp.record();
     if (is_gone(stamp)) return learn_what_all_know(t);
     Link const link{now_in_ticks(),
                     x.address(),
                     access.by(record.thread),
-                    {here.place, t.id, here.access, here.order},
+                    {site.pc, t.id, site.access, site.order},
                     reads_from};
-    learn_by(t.links, link, t.sc, record.sc(), record.width);
+    learn_by(t.provenance, link, t.sc, record.sc(), record.width);
     t.sc[stamp.slot()] = stamp.time();
-    t.links.raised_by[stamp.slot()] = t.links.made;
+    t.provenance.raised_by[stamp.slot()] = t.provenance.made;
     learned(t);
 }
 
 // And that of the newest write.
-void learn_write(Thread& t, Cell const& x, Here here) {
+void learn_write(Thread& t, Cell const& x, AccessSite site) {
     if (x.written.known_to(t.sc)) return;
     Writer const writer = x.newest_writer();
-    PackedAccess const access{kept_place(writer.stack), writer.access, writer.order};
-    learn_sc(t, x, x.written, access, reads(here.access), here);
+    PackedAccess const access{kept_pc(writer.stack), writer.access, writer.order};
+    learn_sc(t, x, x.written, access, reads(site.access), site);
 }
 
 // A write comes after all earlier accesses under SC.
-void learn_accesses(Thread& t, Cell& x, Here here) {
-    learn_write(t, x, here);
-    learn_sc(t, x, x.read, x.read_access, false, here);
+void learn_accesses(Thread& t, Cell& x, AccessSite site) {
+    learn_write(t, x, site);
+    learn_sc(t, x, x.read, x.read_access, false, site);
     if (!x.has_readers) return;
-    for (Reader const& reader : x.more_readers()) learn_sc(t, x, reader.stamp, reader.access, false, here);
+    for (Reader const& reader : x.more_readers()) learn_sc(t, x, reader.stamp, reader.access, false, site);
     x.forget_readers();
 }
 
 // At most one of a thread: the later it is, the more it knows.
-void add_reader(Thread& t, Cell& x, Here here) {
-    Reader const reader{stamp_of(t), here.packed()};
+void add_reader(Thread& t, Cell& x, AccessSite site) {
+    Reader const reader{stamp_of(t), site.packed()};
     if (replaces_reader(t, x)) {
         x.read = reader.stamp;
         x.read_access = reader.access;
@@ -207,31 +207,31 @@ bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation
     return true;
 }
 
-// SC before C: who finds a time in C takes it for one that the thread need not ask for any more.
-void read_part(Thread& t, Cell& x, bool acquire, Here here) {
+// SC before C: once a time is in C, others conclude that the thread will not ask for it any more.
+void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
     if (!ready_for_step(t)) return;
-    learn_write(t, x, here);
-    hear_message(t, x, acquire);
+    learn_write(t, x, site);
+    acquire_message(t, x, acquire);
     if (!x.knows_newest(t.current)) {
         take_step(t);
         x.add_knower(t.slot, t.time);
     }
-    add_reader(t, x, here);
+    add_reader(t, x, site);
 }
 
-void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, Here here) {
+void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
-    learn_accesses(t, x, here);
-    add_write(t, x, value, here);
+    learn_accesses(t, x, site);
+    add_write(t, x, value, site);
     leave_message(t, x, release);
 }
 
-void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, Here here) {
+void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
-    learn_accesses(t, x, here);
-    bool const knows_message = hear_message(t, x, acquire);
+    learn_accesses(t, x, site);
+    bool const knows_message = acquire_message(t, x, acquire);
     x.keep_message();
-    add_write(t, x, value, here);
+    add_write(t, x, value, site);
     if (release && knows_message)
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
@@ -266,11 +266,11 @@ void FenceLocation::widen() {
 // changed since this thread's last one, they still are. Under the lock, which all threads want, the thread
 // only tells what it knows and takes along what was there, to learn it afterwards. It tells a new time: who
 // knows that from the fences knows also what was there before, and so all that the thread will have learned.
-void sc_fence(Thread& t, std::uintptr_t place) {
+void sc_fence(Thread& t, std::uintptr_t pc) {
     FenceLocation& f = fence_location;
     if (!t.changed && t.fence_version == __atomic_load_n(&f.version, __ATOMIC_ACQUIRE)) return;
     if (!ready_for_step(t)) return;
-    AccessAt const here{place, t.id, Access::fence, Order::seq_cst};
+    AccessAt const site{pc, t.id, Access::fence, Order::seq_cst};
     AccessAt from;
     std::uint32_t width;
     bool const tells = t.changed;
@@ -285,13 +285,13 @@ void sc_fence(Thread& t, std::uintptr_t place) {
         if (tells) {
             join(f.message, t.acquire, width);
             join(f.sc, t.sc, width);
-            f.last = here;
+            f.last = site;
             __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
         }
         t.fence_version = f.version;
     }
     if (ahead(t.fences_sc, t.sc, width)) {
-        learn_by(t.links, {now_in_ticks(), 0, from, here, true}, t.sc, t.fences_sc, width);
+        learn_by(t.provenance, {now_in_ticks(), 0, from, site, true}, t.sc, t.fences_sc, width);
         t.has_learned = true;
     }
     join(t.acquire, t.fences_message, width);
@@ -306,7 +306,8 @@ void acquire_from(Thread& t, Cell const& x) {
     if (ahead(object.sc(), t.sc, object.width)) {
         AccessAt const from{0, object.last_releaser, Access::synchronisation, Order::release};
         AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
-        learn_by(t.links, {now_in_ticks(), x.address(), from, to, true}, t.sc, object.sc(), object.width);
+        learn_by(t.provenance, {now_in_ticks(), x.address(), from, to, true}, t.sc, object.sc(),
+                 object.width);
         learned(t);
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);

@@ -75,14 +75,14 @@ bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
     return true;
 }
 
-// An access as it is told of in reports.
-struct Here {
-    std::uintptr_t place;  // return address
-    std::uint32_t stack;   // of a write
+// An access as reports describe it.
+struct AccessSite {
+    std::uintptr_t pc;    // return address
+    std::uint32_t stack;  // of a write
     Access access;
     Order order;
 
-    PackedAccess packed() const { return {place, access, order}; }
+    PackedAccess packed() const { return {pc, access, order}; }
 };
 
 [[gnu::always_inline]] inline void let_time_go_on(Thread& t) {
@@ -116,11 +116,11 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
 }
 
 // A read of what t knows already, the message included: it is no violation. Done if true.
-[[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, Here here) {
+[[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, AccessSite site) {
     if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
         return false;
     x.read = stamp_of(t);
-    x.read_access = here.packed();
+    x.read_access = site.packed();
     return true;
 }
 
@@ -155,11 +155,11 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
     return in_step && is_as_it_was() && cell->written == written;
 }
 
-[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, Here here) {
+[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, AccessSite site) {
     take_step(t);
     // A test-and-set of what is set may be one round of many.
-    if (here.access == Access::store || x.value != value) x.lock.count_change();
-    x.add_write(stamp_of(t), value, {here.stack, t.id, here.access, here.order});
+    if (site.access == Access::store || x.value != value) x.lock.count_change();
+    x.add_write(stamp_of(t), value, {site.stack, t.id, site.access, site.order});
     x.read = {};
 }
 
@@ -173,24 +173,24 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
 
 // A write where t knows all earlier accesses: it is no violation. Done if true.
 [[gnu::always_inline]] inline bool writes_over_known(Thread& t, Cell& x, std::uint64_t value, bool release,
-                                                     Here here) {
-    bool const rmw = here.access != Access::store;
+                                                     AccessSite site) {
+    bool const rmw = site.access != Access::store;
     if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
         return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
     if (rmw && !release) x.keep_message();
-    add_write(t, x, value, here);
+    add_write(t, x, value, site);
     if (!rmw || release) leave_message(t, x, release);
     return true;
 }
 
-void read_part(Thread&, Cell&, bool acquire, Here);
-void write_part(Thread&, Cell&, std::uint64_t value, bool release, Here);
-void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, Here);
+void read_part(Thread&, Cell&, bool acquire, AccessSite);
+void write_part(Thread&, Cell&, std::uint64_t value, bool release, AccessSite);
+void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, AccessSite);
 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
-void sc_fence(Thread&, std::uintptr_t place);
+void sc_fence(Thread&, std::uintptr_t pc);
 
 // Synchronisation objects, and the begin and end of what they protect.
 void acquire_from(Thread&, Cell const&);

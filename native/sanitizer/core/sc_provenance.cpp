@@ -4,9 +4,9 @@
 
 namespace fencepost {
 
-void learn_by(Links& links, Link const& link, Time* into, Time const* from, std::uint32_t width) {
+void learn_by(ScProvenance& links, Link const& link, Time* into, Time const* from, std::uint32_t width) {
     std::uint32_t const number = ++links.made;
-    links.last[number % Links::size] = link;
+    links.last[number % ScProvenance::size] = link;
     for (std::uint32_t i = 0; i < width; ++i) {
         bool const newer = from[i] > into[i];
         into[i] = newer ? from[i] : into[i];
@@ -17,9 +17,9 @@ void learn_by(Links& links, Link const& link, Time* into, Time const* from, std:
 namespace {
 
 // Null if it is forgotten.
-Link const* find_link(Links const& links, std::uint32_t number) {
-    bool const remembered = number != 0 && links.made - number < Links::size;
-    return remembered ? &links.last[number % Links::size] : nullptr;
+Link const* find_link(ScProvenance const& links, std::uint32_t number) {
+    bool const remembered = number != 0 && links.made - number < ScProvenance::size;
+    return remembered ? &links.last[number % ScProvenance::size] : nullptr;
 }
 
 Thread const* find_by_id(std::uint32_t id) {
@@ -37,14 +37,14 @@ Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t
     std::size_t count = 0;
     std::uint64_t before = UINT64_MAX;
     for (Thread const* knows = &t; count < Chain::most;) {
-        Link const* const link = find_link(knows->links, number);
+        Link const* const link = find_link(knows->provenance, number);
         if (link == nullptr || link->moment >= before) return {};
         backwards[count++] = *link;
         if (link->from.thread == writer) break;
         before = link->moment;
         knows = find_by_id(link->from.thread);
         if (knows == nullptr) return {};
-        number = knows->links.raised_by[slot];
+        number = knows->provenance.raised_by[slot];
     }
     Chain chain;
     if (count == 0 || backwards[count - 1].from.thread != writer) return chain;

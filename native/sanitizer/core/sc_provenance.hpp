@@ -19,7 +19,7 @@ struct Thread;
 
 // Who did what, and where.
 struct AccessAt {
-    std::uintptr_t place;  // return address
+    std::uintptr_t pc;  // return address
     std::uint32_t thread;
     Access access;
     Order order;
@@ -29,8 +29,8 @@ struct AccessAt {
 class PackedAccess {
   public:
     PackedAccess() = default;
-    PackedAccess(std::uintptr_t place, Access access, Order order)
-        : word_(place | std::uint64_t{static_cast<std::uint8_t>(access)} << 48 |
+    PackedAccess(std::uintptr_t pc, Access access, Order order)
+        : word_(pc | std::uint64_t{static_cast<std::uint8_t>(access)} << 48 |
                 std::uint64_t{static_cast<std::uint8_t>(order)} << 56) {}
     AccessAt by(std::uint32_t thread) const {
         return {word_ << 16 >> 16, thread, static_cast<Access>(word_ >> 48 & 0xff),
@@ -48,7 +48,7 @@ struct Link {
     bool reads_from;  // `to` reads what `from` wrote; else it only comes later
 };
 
-struct Links {
+struct ScProvenance {
     static constexpr std::uint32_t size = 64;
     std::uint32_t made;
     Link last[size];
@@ -56,7 +56,7 @@ struct Links {
 };
 
 // into ⊔= from, where that link is the reason.
-void learn_by(Links&, Link const&, Time* into, Time const* from, std::uint32_t width);
+void learn_by(ScProvenance&, Link const&, Time* into, Time const* from, std::uint32_t width);
 
 // The chain of links by which `t` knows, under SC, the steps of this slot that end with the write of thread
 // `writer`; the last link is t's own, of that number: the access that is explained may have made newer ones.

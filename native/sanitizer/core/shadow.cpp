@@ -27,7 +27,7 @@ void expect_neighbours(Region& region, std::uintptr_t address) {
     if (page % (pages * page_bytes) != 0 || page % region_bytes == 0) return;
     if (region.cells_near(page - page_bytes) == 0) return;
     constexpr std::size_t bytes = (pages * page_bytes >> granule_bits) * sizeof(Cell*);
-    scheduler::kernel::call(SYS_madvise, &region.granule(page), bytes, MADV_POPULATE_WRITE);
+    kernel::call(SYS_madvise, &region.granule(page), bytes, MADV_POPULATE_WRITE);
 }
 
 Region* make_region(std::uintptr_t address) {

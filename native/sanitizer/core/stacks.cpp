@@ -39,10 +39,10 @@ class Walk {
 
     std::uintptr_t next() {
         if (!on_stack(frame_, high_) || frame_->caller == base_) return 0;
-        std::uintptr_t const place = frame_->return_address;
+        std::uintptr_t const pc = frame_->return_address;
         Frame const* const caller = frame_->caller;
         frame_ = caller > frame_ ? caller : nullptr;
-        return place < 4096 ? 0 : place;
+        return pc < 4096 ? 0 : pc;
     }
 
   private:
@@ -69,7 +69,7 @@ bool same(Thread const& t, void const* innermost, Kept const& kept) {
     return false;
 }
 
-std::uintptr_t place_among(std::uintptr_t const* frames, std::size_t count) {
+std::uintptr_t pc_among(std::uintptr_t const* frames, std::size_t count) {
     std::size_t i = 0;
     while (i + 1 < count && atomic_methods.has(frames[i])) ++i;
     return frames[i];
@@ -83,17 +83,17 @@ std::uint64_t hash(Stack const& stack) {
 
 }  // namespace
 
-std::uintptr_t Stack::place() const {
-    return place_among(frames, count);
+std::uintptr_t Stack::pc() const {
+    return pc_among(frames, count);
 }
 
 Stack walk_stack(Thread const& t, void const* frame, std::size_t depth) {
     Stack stack;
     Walk walk(t, frame);
     while (stack.count < depth) {
-        std::uintptr_t const place = walk.next();
-        if (place == 0) break;
-        stack.frames[stack.count++] = place;
+        std::uintptr_t const pc = walk.next();
+        if (pc == 0) break;
+        stack.frames[stack.count++] = pc;
     }
     return stack;
 }
@@ -116,8 +116,8 @@ std::uint32_t keep_stack(Stack const& stack) {
 }
 
 std::uint32_t keep_stack(Thread& t, void const* frame) {
-    std::uintptr_t const place = static_cast<Frame const*>(frame)->return_address;
-    std::uint32_t& cached = t.stacks.ids[(place ^ place >> 6) % StackCache::size];
+    std::uintptr_t const pc = static_cast<Frame const*>(frame)->return_address;
+    std::uint32_t& cached = t.stacks.ids[(pc ^ pc >> 6) % StackCache::size];
     if (cached == 0 || !same(t, frame, stacks[cached]))
         cached = keep_stack(walk_stack(t, frame, kept_stack_depth));
     return cached;
@@ -131,8 +131,8 @@ Stack kept_stack(std::uint32_t id) {
     return stack;
 }
 
-std::uintptr_t kept_place(std::uint32_t id) {
-    return id == 0 ? 0 : place_among(stacks[id].frames, stacks[id].count);
+std::uintptr_t kept_pc(std::uint32_t id) {
+    return id == 0 ? 0 : pc_among(stacks[id].frames, stacks[id].count);
 }
 
 }  // namespace fencepost

@@ -20,7 +20,7 @@ struct Stack {
     std::uintptr_t frames[stack_depth];  // return addresses, innermost first
 
     // Of the operation: the innermost outside of <atomic> (atomic_methods.hpp); 0 if nothing is known.
-    std::uintptr_t place() const;
+    std::uintptr_t pc() const;
 };
 
 // `frame`: the frame address of the function that the program called.
@@ -30,6 +30,6 @@ Stack walk_stack(Thread const&, void const* frame, std::size_t depth);
 std::uint32_t keep_stack(Thread&, void const* frame);
 std::uint32_t keep_stack(Stack const&);
 Stack kept_stack(std::uint32_t id);
-std::uintptr_t kept_place(std::uint32_t id);
+std::uintptr_t kept_pc(std::uint32_t id);
 
 }  // namespace fencepost

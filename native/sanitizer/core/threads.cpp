@@ -24,7 +24,7 @@ Time* known_to_all;
 
 namespace {
 
-using scheduler::kernel::call;
+using kernel::call;
 
 constexpr long no_such_thread = -3;  // ESRCH
 constexpr std::size_t usual_stack_bytes = std::size_t{8} << 20;
@@ -92,12 +92,12 @@ Thread* new_thread() {
         t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
         t->fences_message = reinterpret_cast<Time*>(clocks + 3 * clock_bytes());
         t->fences_sc = reinterpret_cast<Time*>(clocks + 4 * clock_bytes());
-        t->links.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 5 * clock_bytes());
+        t->provenance.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 5 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
         Time* const clocks[] = {t->current, t->acquire, t->sc, t->fences_message, t->fences_sc};
-        std::uint32_t* const raised_by = t->links.raised_by;
+        std::uint32_t* const raised_by = t->provenance.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
@@ -105,7 +105,7 @@ Thread* new_thread() {
         t->sc = clocks[2];
         t->fences_message = clocks[3];
         t->fences_sc = clocks[4];
-        t->links.raised_by = raised_by;
+        t->provenance.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
         __builtin_memset(raised_by, 0, clock_width * sizeof(std::uint32_t));
@@ -148,7 +148,7 @@ void start_threads() {
 Thread* adopt_thread() {
     threads_lock.lock();
     Thread* const t = new_thread();
-    // What all know is what nobody asks for any more.
+    // Nobody asks any more for what all know.
     for (Time* clock : {t->current, t->acquire, t->sc}) copy(clock, known_to_all, clock_width);
     threads_lock.unlock();
     t->detached = t->published = true;
@@ -203,7 +203,7 @@ void thread_runs(Thread* t) {
     t->tid = static_cast<std::int32_t>(call(SYS_gettid));
     t->handle = pthread_self();
     this_thread = t;
-    own_experiences = &t->experiences;
+    own_backoffs = &t->backoffs;
     find_own_stack(*t);
     t->state = Thread::State::running;
 }

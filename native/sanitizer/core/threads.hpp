@@ -2,7 +2,7 @@
 //
 // A hook is the library's part of an atomic operation or of a call. While a thread is in a hook it holds
 // locks of the library, so a signal handler that interrupts it must not enter another: atomic operations
-// there are done on the bare memory (`Hook` is then false). The collector (collector.hpp) needs all threads
+// there are done on the bare memory (`Hook` is then false). The collector (collector.cpp) needs all threads
 // outside hooks; it raises a flag that every hook looks at on entering.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace fencepost {
 // The last access, if it was a load or a CAS that failed: it may be one round of a loop that waits
 // (await.hpp).
 struct AwaitState {
-    std::uintptr_t place;  // where it returned to; 0: something else came after it
+    std::uintptr_t pc;  // where it returned to; 0: something else came after it
     std::uintptr_t address;
     std::uint64_t value;   // that it saw
     std::uint32_t rounds;  // after the first
@@ -63,7 +63,7 @@ struct Thread {
     std::uint32_t id;                // main is 0, then as they were created
     Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
-    Links links;
+    ScProvenance provenance;
     StackCache stacks;
     shadow::RegionCache regions;
 
@@ -83,12 +83,12 @@ struct Thread {
     std::uint32_t parent;
     std::uint32_t made_by;  // stack of its creation
     Thread* next;
-    Experiences experiences;
+    ContentionBackoffs backoffs;
 };
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t clock_width;  // slots in use, as a multiple of `lanes`; only grows while hooks run
-// What every hook must look at on entering; mostly nothing.
+// Flags that every hook looks at on entering; mostly none is set.
 enum Gate : std::uint32_t {
     world_stops = 1,  // the collector waits, or runs
     needs_barrier =
@@ -141,16 +141,17 @@ extern std::uint32_t slot_count;  // ever used
 
 // Per slot the time up to which all threads know its steps, as C; it may lag behind what they know.
 //
-// Who waits in pthread_join counts as knowing what the other one knows, because it will before it does
-// anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be reported.
+// A thread that waits in pthread_join counts as knowing what the other thread knows, because it will before
+// it does anything else. Only its signal handlers may use atomics meanwhile; what those can miss may not be
+// reported.
 extern Time* known_to_all;
 void find_known_to_all();  // threads_lock is held
 
 void enter_slowly(Thread&);
 
-// At the end of a hook (collector.hpp). True if it is time to collect.
+// At the end of a hook (collector.cpp). True if it is time to collect.
 bool note_steps(Thread&);
-void collect();
+void collect();  // not inside a hook
 inline constexpr std::uint32_t steps_to_note = 64;
 
 class Hook {

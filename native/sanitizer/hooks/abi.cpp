@@ -8,7 +8,6 @@
 
 #include "sanitizer/hooks/operations.hpp"
 #include "sanitizer/hooks/runtime.hpp"
-#include "sanitizer/hooks/updates.hpp"
 #include "sanitizer/hooks/waits.hpp"
 
 using namespace fencepost;

@@ -1,7 +1,7 @@
-// Signals that end the process by default: what is still to be told is told first, then the signal does what
-// it would have done. A handler of ours stands where the default action does. The program does not see it:
-// it is told of the default action where it asks, and gets our handler where it sets that action again. Its
-// own handlers are its own.
+// Signals that end the process by default: remaining findings are reported first, then the signal does what
+// it would have done. A handler of ours stands where the default action does. The program does not see it: it
+// is told of the default action where it asks, and gets our handler where it sets that action again. Its own
+// handlers are its own.
 //
 // Left out is a crash on a stack that has no room for a handler. In mode races ThreadSanitizer handles some
 // of these signals, prints what has happened and ends the process; it calls us before.
@@ -21,7 +21,7 @@ extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*)());
 // Not without a name: real.hpp declares functions in the namespace around their use.
 namespace fencepost::crashes {
 
-using scheduler::kernel::call;
+using kernel::call;
 
 constexpr int deadly[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL,  SIGSEGV, SIGSYS,  SIGTRAP, SIGALRM,
                           SIGHUP,  SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
@@ -48,7 +48,7 @@ void wait_for_the_end() {
 }
 
 // All signals are blocked in here; what is sent arrives when the handler returns.
-void tell_and_die(int number, siginfo_t* info, void*) {
+void report_and_die(int number, siginfo_t* info, void*) {
     long const process = call(SYS_getpid);
     if (__atomic_exchange_n(&ending, process, __ATOMIC_ACQ_REL) == process) wait_for_the_end();
     {
@@ -63,14 +63,14 @@ void tell_and_die(int number, siginfo_t* info, void*) {
 
 struct sigaction ours() {
     struct sigaction action{};
-    action.sa_sigaction = tell_and_die;
+    action.sa_sigaction = report_and_die;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigfillset(&action.sa_mask);
     return action;
 }
 
 bool is_ours(struct sigaction const& action) {
-    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == tell_and_die;
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == report_and_die;
 }
 
 bool is_default(struct sigaction const& action) {

@@ -1,6 +1,6 @@
 // Static-local variables of C++: the compiler's code reads a guard byte with an acquire load, which is
 // instrumented; the C++ library's function that sets it is not. We write the release into the location's
-// clocks, whose value then is not what our writes left there: the cell is told so.
+// clocks, whose value then is not what our writes left there: the cell is marked for that.
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/hooks/operations.hpp"
@@ -37,7 +37,7 @@ FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
             if (x && x.created()) x->begin(0);
             if (x) {
                 x->foreign = true;
-                races::tell(t, x->told, true);
+                races::publish(t, x->race_message, true);
                 write_part(t, *x, 1, true, {0, 0, Access::store, Order::release});
             }
         }

@@ -25,9 +25,4 @@ void release_object(void const volatile* object, std::uintptr_t channel) {
     if (cell) release_to(hook.thread(), *cell);
 }
 
-void forget_memory(void const volatile* begin, std::size_t bytes) {
-    Hook hook;
-    if (hook) forget_range(reinterpret_cast<std::uintptr_t>(begin), bytes);
-}
-
 }  // namespace fencepost

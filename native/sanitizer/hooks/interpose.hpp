@@ -1,6 +1,6 @@
-// Calls of the C library that the library stands in front of (interpose_*.cpp). Definitions are weak: a
-// program that brings its own keeps it. In mode races they are not, because ThreadSanitizer's are weak and
-// come first.
+// Calls of the C library that the library stands in front of (the other files of this room). Definitions are
+// weak: a program that brings its own keeps it. In mode races they are not, because ThreadSanitizer's are
+// weak and come first.
 //
 // What happens before a release is known to whoever acquires the same object later, as C and as SC. The
 // release comes before the real call, the acquire after it, so no thread can see the object without what it
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/core/locations.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/real.hpp"
@@ -31,9 +32,6 @@ void start_watching_crashes();
 // What synchronises through the object at this address. An object may have several channels.
 void acquire_object(void const volatile* object, std::uintptr_t channel = 0);
 void release_object(void const volatile* object, std::uintptr_t channel = 0);
-
-// The memory is free: what will be there next begins anew.
-void forget_memory(void const volatile* begin, std::size_t bytes);
 
 // Threads under a schedule may wait for what one beside it has done.
 inline void wake_scheduled(void const volatile* object) {

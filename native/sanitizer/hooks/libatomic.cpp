@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "sanitizer/hooks/operations.hpp"
-#include "sanitizer/hooks/updates.hpp"
 
 using namespace fencepost;
 
@@ -47,8 +46,8 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
         return;
     }
     Thread& t = hook.thread();
-    std::uintptr_t const place = place_of(frame);
-    begin_access(t, failure == Order::seq_cst ? failure : success, place);
+    std::uintptr_t const pc = pc_of(frame);
+    begin_access(t, failure == Order::seq_cst ? failure : success, pc);
     interrupt_await(t);
     std::uint32_t const stack = access == Access::load ? 0 : keep_stack(t, frame);
     Violation v;
@@ -60,23 +59,23 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
         Locked odd(odd_lock);
         outcome = act();
         if (!x) return;
-        bool const heard = acquires(access == Access::cas && !outcome.wrote ? failure : success);
-        if (access != Access::store) races::hear(t, x->told, a, heard);
+        bool const acquires_message = acquires(access == Access::cas && !outcome.wrote ? failure : success);
+        if (access != Access::store) races::acquire_message(t, x->race_message, a, acquires_message);
         if (access == Access::store)
-            races::tell(t, x->told, releases(success));
+            races::publish(t, x->race_message, releases(success));
         else if (outcome.wrote)
-            races::pass_on(t, x->told, releases(success));
+            races::extend(t, x->race_message, releases(success));
         keep_in_step(x, outcome.old, sizeof(std::uint64_t));
         violated = access == Access::load  ? check_load(t, *x, v)
                    : access == Access::cas ? check_cas(t, *x, expected, v)
                                            : check_write(t, *x, v);
-        Here const here{place, stack, outcome.wrote ? access : Access::load, success};
+        AccessSite const site{pc, stack, outcome.wrote ? access : Access::load, success};
         if (!outcome.wrote)
-            read_part(t, *x, acquires(access == Access::cas ? failure : success), here);
+            read_part(t, *x, acquires(access == Access::cas ? failure : success), site);
         else if (access == Access::store)
-            write_part(t, *x, outcome.next, releases(success), here);
+            write_part(t, *x, outcome.next, releases(success), site);
         else
-            rmw_parts(t, *x, outcome.next, acquires(success), releases(success), here);
+            rmw_parts(t, *x, outcome.next, acquires(success), releases(success), site);
     }
     written(static_cast<char volatile*>(a), outcome.wrote && outcome.old != outcome.next);
     if (violated) {

@@ -4,7 +4,6 @@
 // The real functions cannot be looked up one by one: looking up allocates and frees. The first call looks up
 // all of them, and what is called meanwhile goes to the C library's own.
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include <cstdlib>
 
@@ -111,11 +110,6 @@ FENCEPOST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std
 FENCEPOST_INTERPOSE void free(void* block) noexcept {
     forgotten(block);
     real_allocator().release(block);
-}
-
-FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
-    forget_memory(begin, bytes);
-    return REAL(munmap)(begin, bytes);
 }
 
 // The C++ library's functions have no frame pointers, so the caller of `new` would be missing in the stack.

@@ -12,10 +12,10 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/raw_memory.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
-#include "sanitizer/system/raw_memory.hpp"
 
 namespace fencepost {
 
@@ -25,9 +25,9 @@ std::uintptr_t address_of(T const volatile* a) {
 }
 
 // A seq_cst access is the strongest that RC20 has, after an SC fence.
-inline void begin_access(Thread& t, Order order, std::uintptr_t place) {
+inline void begin_access(Thread& t, Order order, std::uintptr_t pc) {
     ++t.atomics;
-    if (order == Order::seq_cst) sc_fence(t, place);
+    if (order == Order::seq_cst) sc_fence(t, pc);
 }
 
 template <class T>
@@ -53,15 +53,15 @@ inline void point() {
 }
 
 // If the thread only does again what it did last, others should.
-inline void point_before(std::uintptr_t place, std::uintptr_t address) {
+inline void point_before(std::uintptr_t pc, std::uintptr_t address) {
     if (!scheduler::active() || current_thread().in_hook != 0) return;
-    if (goes_round(current_thread(), place, address))
+    if (goes_round(current_thread(), pc, address))
         scheduler::yield_point();
     else
         scheduler::point();
 }
 
-// What an access needs may come while it prepares; `cell` may be null.
+// Fetches what an access will need while it prepares; `cell` may be null.
 template <class T>
 [[gnu::always_inline]] inline void expect_read(T const volatile* a, Cell const* cell) {
     __builtin_prefetch(const_cast<T const*>(a));
@@ -75,61 +75,61 @@ template <class T>
     prefetch_to_write(&cell->next);
 }
 
-// Who comes to change what others change, or waits in a loop for them, takes the lines from them. It may be
-// better to let them go on alone for a moment, before this thread has a turn that they wait for.
-inline void let_others_go_first(Hook& hook, Cell const* cell, std::uintptr_t place, bool waits) {
+// A thread that changes a location which others change, or waits for them in a loop, takes the cache lines
+// from them. It may be better to let them go on alone for a moment, before this thread holds what they wait
+// for.
+inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t pc, bool waits) {
     Thread const& t = hook.thread();
     if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
     if ((waits && t.await.rounds == 0) || scheduler::active()) return;
-    auto const* const operation = reinterpret_cast<void const*>(place);
+    auto const* const operation = reinterpret_cast<void const*>(pc);
     if (!cell->lock.advises_sleep(operation)) return;
     hook.leave();  // nobody is to wait for it meanwhile
     cell->lock.sleep(operation);
     hook.enter();
 }
 
-// A round of a loop that waits, and finds what it found before. Those who change the location are not held up
-// by it.
+// A round of a waiting loop that reads what it read before. It does not hold up threads that change the
+// location.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t place,
-              T& value) {
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t pc, T& value) {
     return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
-        value = raw_load(a, place);
+        value = raw_load(a, pc);
         return to_bits(value) == newest && size == sizeof(T);
     });
 }
 
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return raw_load(a);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (again)
-        let_others_go_first(hook, cell, place, true);
+        back_off_if_contended(hook, cell, pc, true);
     else
         expect_read(a, cell);
-    begin_access(t, order, place);
+    begin_access(t, order, pc);
     Violation v;
     bool violated = false;
     T value;
-    if (!again || !waits_on(t, a, cell, acquires(order), place, value)) {
+    if (!again || !waits_on(t, a, cell, acquires(order), pc, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
-        races::hear(t, x->told, a, acquires(order));
-        value = raw_load(a, place);
-        Here const here{place, 0, Access::load, order};
-        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, here)) {
+        races::acquire_message(t, x->race_message, a, acquires(order));
+        value = raw_load(a, pc);
+        AccessSite const site{pc, 0, Access::load, order};
+        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
             keep_in_step(x, to_bits(value), sizeof(T));
             violated = check_load(t, *x, v);
-            read_part(t, *x, acquires(order), here);
+            read_part(t, *x, acquires(order), site);
         }
         if (again) note_read(t, *x, acquires(order));
     }
-    note_round(t, place, address_of(a), to_bits(value));
+    note_round(t, pc, address_of(a), to_bits(value));
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
     return value;
 }
@@ -142,8 +142,8 @@ template <class T>
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     expect_write(a, cell);
-    std::uintptr_t const place = place_of(frame);
-    begin_access(t, order, place);
+    std::uintptr_t const pc = pc_of(frame);
+    begin_access(t, order, pc);
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
@@ -153,34 +153,56 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_store(a, value);
         old = peek(a);
-        bool const in_place = races::tells_in_place(t, x->told, releases(order));
-        raw_store_locked(a, value, place, in_place);
-        races::tell(t, x->told, releases(order), in_place);
-        Here const here{place, stack, Access::store, order};
+        bool const in_place = races::publishes_in_place(t, x->race_message, releases(order));
+        raw_store_locked(a, value, pc, in_place);
+        races::publish(t, x->race_message, releases(order), in_place);
+        AccessSite const site{pc, stack, Access::store, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(value), releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(value), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_write(t, *x, v);
-            write_part(t, *x, to_bits(value), releases(order), here);
+            write_part(t, *x, to_bits(value), releases(order), site);
         }
     }
     written(a, old != value);
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
 }
 
-// Update is a pure function of the old value, with the instruction that does it on memory (updates.hpp).
+// Read-modify-write operations: what they make of a value, and the instruction that does it on memory.
+#define UPDATE(Name, expression, operation)                                                           \
+    struct Name {                                                                                     \
+        template <class T>                                                                            \
+        static T of(T old, T operand) {                                                               \
+            (void)old;                                                                                \
+            return static_cast<T>(expression);                                                        \
+        }                                                                                             \
+        template <class T>                                                                            \
+        static T in_memory(T volatile* a, T operand, std::uintptr_t pc = 0, bool release = false) {   \
+            return raw_##operation(a, operand, [&](T old) { return of(old, operand); }, pc, release); \
+        }                                                                                             \
+    };
+UPDATE(Exchange, operand, exchange)
+UPDATE(Add, old + operand, fetch_add)
+UPDATE(Subtract, old - operand, fetch_sub)
+UPDATE(And, old& operand, fetch_and)
+UPDATE(Or, old | operand, fetch_or)
+UPDATE(Xor, old ^ operand, fetch_xor)
+UPDATE(Nand, ~(old& operand), fetch_nand)
+#undef UPDATE
+
+// Update is one of these.
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return Update::in_memory(a, operand);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(hook, cell, place, again);
-    begin_access(t, order, place);
+    back_off_if_contended(hook, cell, pc, again);
+    begin_access(t, order, pc);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false;
@@ -188,22 +210,22 @@ template <class Update, class T>
     {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return Update::in_memory(a, operand);
-        races::hear(t, x->told, a, acquires(order));
-        bool const in_place = races::passes_on_in_place(t, x->told, releases(order));
-        old = Update::in_memory(a, operand, place, in_place);
-        races::pass_on(t, x->told, releases(order), in_place);
+        races::acquire_message(t, x->race_message, a, acquires(order));
+        bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
+        old = Update::in_memory(a, operand, pc, in_place);
+        races::extend(t, x->race_message, releases(order), in_place);
         next = Update::of(old, operand);
-        Here const here{place, stack, Access::rmw, order};
+        AccessSite const site{pc, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(next), releases(order), here)) {
+            !writes_over_known(t, *x, to_bits(next), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
-            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), here);
+            rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }
     }
-    note_round(t, place, address_of(a), to_bits(old));
+    note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
     written(a, old != next);
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
@@ -215,50 +237,64 @@ template <class Update, class T>
 template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
-    std::uintptr_t const place = place_of(frame);
-    point_before(place, address_of(a));
+    std::uintptr_t const pc = pc_of(frame);
+    point_before(pc, address_of(a));
     Hook hook;
     if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
-    bool const again = goes_round(t, place, address_of(a));
+    bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    let_others_go_first(hook, cell, place, again);
-    begin_access(t, failure == Order::seq_cst ? failure : success, place);
+    back_off_if_contended(hook, cell, pc, again);
+    begin_access(t, failure == Order::seq_cst ? failure : success, pc);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, acquires(failure), place, old) || old == expected) {
+    if (!again || !waits_on(t, a, cell, acquires(failure), pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
-        races::hear(t, x->told, a, acquires(succeeds ? success : failure));
-        bool const in_place = succeeds && races::passes_on_in_place(t, x->told, releases(success));
-        old = raw_compare_exchange(a, expected, desired, place, in_place);
+        races::acquire_message(t, x->race_message, a, acquires(succeeds ? success : failure));
+        bool const in_place = succeeds && races::extends_in_place(t, x->race_message, releases(success));
+        old = raw_compare_exchange(a, expected, desired, pc, in_place);
         succeeded = old == expected;
-        if (succeeded) races::pass_on(t, x->told, releases(success), in_place);
-        Here const here{place, stack, succeeded ? Access::cas : Access::load, succeeded ? success : failure};
+        if (succeeded) races::extend(t, x->race_message, releases(success), in_place);
+        AccessSite const site{pc, stack, succeeded ? Access::cas : Access::load,
+                              succeeded ? success : failure};
         bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
-                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), here)
-                                     : reads_known(t, *x, here));
+                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), site)
+                                     : reads_known(t, *x, site));
         if (!done) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_cas(t, *x, to_bits(expected), v);
             if (succeeded)
-                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), here);
+                rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), site);
             else
-                read_part(t, *x, acquires(failure), here);
+                read_part(t, *x, acquires(failure), site);
         }
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
-    note_round(t, place, address_of(a), to_bits(old));
+    note_round(t, pc, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);
     written(a, succeeded && old != desired);
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
     return old;
 }
 
-void do_fence(Order order, void const* frame);
+inline void do_fence(Order order, void const* frame) {
+    point();
+    Hook hook;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!watched(hook)) return;
+    Thread& t = hook.thread();
+    interrupt_await(t);
+    begin_access(t, order, pc_of(frame));
+    if (acquires(order)) races::acquire_fence(t);
+    if (releases(order)) races::release_fence(t);
+    if (order == Order::seq_cst) return;
+    if (acquires(order)) acquire_fence(t);
+    if (releases(order)) release_fence(t);
+}
 
 }  // namespace fencepost

@@ -1,6 +1,7 @@
-// Ends of the process, fork, and system calls made by number: C++20's waits and the C++ library's
-// static-local guards block through `syscall(SYS_futex, …)`.
+// Ends of the process, fork, unmapped memory, and system calls made by number: C++20's waits and the C++
+// library's static-local guards block through `syscall(SYS_futex, …)`.
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ FENCEPOST_INTERPOSE long syscall(long number, ...) noexcept {
     long result = 0;
     if (scheduler::active() && scheduler::system_call(number, a, result))
         return in_the_c_librarys_way(result);
-    result = scheduler::kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    result = kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (number == SYS_futex) wake_scheduled(reinterpret_cast<void*>(a[0]));
     return in_the_c_librarys_way(result);
 }
@@ -77,7 +78,7 @@ FENCEPOST_INTERPOSE long syscall(long number, ...) noexcept {
 FENCEPOST_INTERPOSE void _exit(int code) {
     int const wanted = finish_findings(code);
     if (auto* const interceptor = INTERCEPTOR(_exit); interceptor != nullptr) interceptor(wanted);
-    for (;;) scheduler::kernel::call(SYS_exit_group, wanted);
+    for (;;) kernel::call(SYS_exit_group, wanted);
 }
 
 FENCEPOST_INTERPOSE void _Exit(int code) noexcept {
@@ -88,4 +89,9 @@ FENCEPOST_INTERPOSE void quick_exit(int code) noexcept {
     quick_exit_code = code;
     REAL(quick_exit)(code);
     __builtin_unreachable();
+}
+
+FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
+    forget_memory(begin, bytes);
+    return REAL(munmap)(begin, bytes);
 }

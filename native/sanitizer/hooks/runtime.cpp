@@ -31,7 +31,7 @@ void at_end(int code, void*) {
 
 // Nobody would wait for the findings, and a program that never ends would go on for ever.
 void end_with_parent() {
-    using scheduler::kernel::call;
+    using kernel::call;
     if (options.run_by == 0 || call(SYS_getppid) != options.run_by) return;
     call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (call(SYS_getppid) != options.run_by) call(SYS_exit_group, 1);  // it has ended before
@@ -69,7 +69,7 @@ std::uint32_t choose(std::uint32_t n) {
     if (n == 0) return 0;
     if (scheduler::active()) return scheduler::choose(n);
     static std::uint64_t state;
-    if (state == 0) scheduler::kernel::call(SYS_getrandom, &state, sizeof state, 0);
+    if (state == 0) kernel::call(SYS_getrandom, &state, sizeof state, 0);
     std::uint64_t const next = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
     std::uint64_t const mixed = (next ^ next >> 31) * 0xbf58476d1ce4e5b9u;
     return static_cast<std::uint32_t>((mixed >> 32) % n);

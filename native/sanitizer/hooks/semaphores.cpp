@@ -1,5 +1,6 @@
-// Semaphores, barriers and once. A semaphore's wait knows the posts before it. Who leaves a barrier knows
-// what all knew when they came to it. Who returns from once knows what the initialisation knew.
+// Semaphores, barriers and once. A semaphore's wait knows the posts before it. A thread that
+// leaves a barrier knows what all knew when they arrived. A thread that returns from once knows what the
+// initialisation knew.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -34,8 +35,8 @@ FENCEPOST_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock, timespe
     return acquiring(
         semaphore, [&] { return scheduler::sem_wait(semaphore, TimeLimit{until, clock}); },
         [&] {
-            return races::tell_of_semaphore(KNOWN_TO_THREAD_SANITIZER(sem_clockwait), semaphore,
-                                            REAL(sem_clockwait)(semaphore, clock, until));
+            return races::note_semaphore(KNOWN_TO_THREAD_SANITIZER(sem_clockwait), semaphore,
+                                         REAL(sem_clockwait)(semaphore, clock, until));
         });
 }
 

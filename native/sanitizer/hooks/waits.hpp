@@ -43,7 +43,7 @@ void arrive(T const volatile* a, Access access, Order order, T value, void const
     if (!watched(hook)) return;
     Thread& t = hook.thread();
     interrupt_await(t);
-    begin_access(t, order, place_of(frame));
+    begin_access(t, order, pc_of(frame));
     Violation v;
     bool violated = false;
     {
@@ -70,11 +70,11 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
         }
         LockedCell x(hook.thread(), address_of(a), CellKind::atomic);
         if (!one_of(to_bits(peek(a)), values, count)) continue;
-        if (x) races::hear(hook.thread(), x->told, a, acquires(order));
-        T const value = raw_load(a, place_of(frame));
+        if (x) races::acquire_message(hook.thread(), x->race_message, a, acquires(order));
+        T const value = raw_load(a, pc_of(frame));
         if (x) {
             keep_in_step(x, to_bits(value), sizeof(T));
-            read_part(hook.thread(), *x, acquires(order), {place_of(frame), 0, Access::wait, order});
+            read_part(hook.thread(), *x, acquires(order), {pc_of(frame), 0, Access::wait, order});
         }
         return value;
     }
@@ -96,14 +96,14 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
         std::uint32_t const stack = keep_stack(t, frame);
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (peek(a) != expected) continue;
-        if (x) races::hear(t, x->told, a, acquires(order));
-        bool const in_place = x && races::passes_on_in_place(t, x->told, releases(order));
-        if (raw_compare_exchange(a, expected, desired, place_of(frame), in_place) != expected) continue;
+        if (x) races::acquire_message(t, x->race_message, a, acquires(order));
+        bool const in_place = x && races::extends_in_place(t, x->race_message, releases(order));
+        if (raw_compare_exchange(a, expected, desired, pc_of(frame), in_place) != expected) continue;
         if (x) {
-            races::pass_on(t, x->told, releases(order), in_place);
+            races::extend(t, x->race_message, releases(order), in_place);
             keep_in_step(x, wanted, sizeof(T));
             rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
-                      {place_of(frame), stack, Access::cas, order});
+                      {pc_of(frame), stack, Access::cas, order});
         }
         written(a, expected != desired);
         return;

@@ -1,14 +1,12 @@
 // Memory that comes and goes, in mode races: ThreadSanitizer allocates it, tells us when it is freed, and
 // knows who allocated it.
-#include "sanitizer/races/allocations.hpp"
-
-#include <sys/mman.h>
+#include "sanitizer/core/allocations.hpp"
 
 #include <string_view>
 
-#include "sanitizer/core/allocations.hpp"
+#include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/stacks.hpp"
-#include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/races/tsan.hpp"
 
 namespace fencepost {
@@ -26,8 +24,8 @@ Stack allocation_of(void* address) {
     std::uint64_t kernel_thread = 0;
     Stack stack;
     __tsan_get_alloc_stack(address, trace, kept_stack_depth, &thread, &kernel_thread);
-    for (void* const place : trace)
-        if (place != nullptr) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(place);
+    for (void* const pc : trace)
+        if (pc != nullptr) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(pc);
     return stack;
 }
 
@@ -48,8 +46,3 @@ void races::start_allocations() {
 }
 
 }  // namespace fencepost
-
-FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
-    fencepost::forget_memory(begin, bytes);
-    return REAL(munmap)(begin, bytes);
-}

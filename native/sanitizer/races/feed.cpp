@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "sanitizer/core/threads.hpp"
-#include "sanitizer/races/allocations.hpp"
 #include "sanitizer/races/snapshots.hpp"
 #include "sanitizer/system/memory.hpp"
 
@@ -13,7 +12,7 @@ constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exe
 
 // A message of other snapshots than the one under the location's address, or one that somebody has in mind.
 struct Carried {
-    Under under;
+    InPlaceSnapshot in_place;
     Snapshot* stand_in;  // for what lies under the address; null: nobody has asked for one
     std::uint32_t count, capacity;
     Snapshot** snapshots;
@@ -66,24 +65,24 @@ struct Carried {
 
 namespace {
 
-Under under(Message const& m) {
-    Carried const* const c = m.carried();
-    return c != nullptr ? c->under : Under(m.word);
+InPlaceSnapshot in_place_of(RaceMessage const& m) {
+    Carried const* const c = carried(m);
+    return c != nullptr ? c->in_place : InPlaceSnapshot(m.word);
 }
 
-void put_under(Message& m, Under u) {
-    Carried* const c = m.carried();
+void set_in_place(RaceMessage& m, InPlaceSnapshot u) {
+    Carried* const c = carried(m);
     if (c != nullptr)
-        c->under = u;
+        c->in_place = u;
     else
         m.word = u.word();
 }
 
-Carried& make_carried(Message& m) {
-    Carried* c = m.carried();
+Carried& make_carried(RaceMessage& m) {
+    Carried* c = carried(m);
     if (c != nullptr) return *c;
     c = static_cast<Carried*>(memory::allocate(sizeof(Carried)));
-    c->under = Under(m.word);
+    c->in_place = InPlaceSnapshot(m.word);
     c->stand_in = nullptr;
     c->count = 0;
     c->capacity = sizeof c->first / sizeof *c->first;
@@ -93,92 +92,103 @@ Carried& make_carried(Message& m) {
 }
 
 // While somebody else holds it, what lies under the address stays as it is.
-Snapshot& stand_in_for_under(Message& m, void* address) {
+Snapshot& stand_in_for(RaceMessage& m, void* address) {
     Carried& c = make_carried(m);
     if (c.stand_in == nullptr) c.stand_in = make_stand_in(address);
     if (c.stand_in->held_once()) {
-        c.stand_in->slot = c.under.slot();
-        c.stand_in->number = c.under.number();
+        c.stand_in->slot = c.in_place.slot();
+        c.stand_in->number = c.in_place.number();
     }
     return *c.stand_in;
 }
 
-bool somebody_has_in_mind_what_is_under(Carried const* c) {
+bool is_deferred_in_place(Carried const* c) {
     return c != nullptr && c->stand_in != nullptr && !c->stand_in->held_once();
 }
 
-void hear_under(Ear& ear, Message& m, void* address, bool acquires) {
-    Under const u = under(m);
+void acquire_in_place(SyncListener& listener, RaceMessage& m, void* address, bool acquires) {
+    InPlaceSnapshot const u = in_place_of(m);
     if (!u.counts()) return;
     if (acquires)
-        ear.acquire(address, u.slot(), u.number());
-    else if (!ear.has_in_mind(u.slot(), u.number()))
-        ear.keep_in_mind(stand_in_for_under(m, address));
+        listener.acquire(address, u.slot(), u.number());
+    else if (!listener.has_deferred(u.slot(), u.number()))
+        listener.defer(stand_in_for(m, address));
+}
+
+void forget(RaceMessage& m) {
+    if (Carried* const c = carried(m)) {
+        c->end();
+        memory::release(c, sizeof(Carried));
+    }
+    m = {};
 }
 
 }  // namespace
 
 void start() {
-    start_ears();
+    start_listeners();
     start_allocations();
+    forget_race_message = forget;
 }
 
-void hear_carried(Thread& t, Message& m, void* address, bool acquires) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    hear_under(*ear, m, address, acquires);
-    Carried const* const c = m.carried();
+void acquire_carried(Thread& t, RaceMessage& m, void* address, bool acquires) {
+    SyncListener* const listener = listener_of(t);
+    if (listener == nullptr) return;
+    acquire_in_place(*listener, m, address, acquires);
+    Carried const* const c = carried(m);
     if (c == nullptr) return;
     for (std::uint32_t i = 0; i < c->count; ++i) {
         if (acquires)
-            ear->acquire(*c->snapshots[i]);
+            listener->acquire(*c->snapshots[i]);
         else
-            ear->keep_in_mind(*c->snapshots[i]);
+            listener->defer(*c->snapshots[i]);
     }
 }
 
-bool releases_in_place(Thread& t, Message const& m, bool replaces) {
-    Ear const* const ear = ear_of(t);
-    if (ear == nullptr || somebody_has_in_mind_what_is_under(m.carried())) return false;
-    Under const u = under(m);
-    return replaces || ear->knows(u.slot(), u.number());
+bool releases_in_place(Thread& t, RaceMessage const& m, bool replaces) {
+    SyncListener const* const listener = listener_of(t);
+    if (listener == nullptr || is_deferred_in_place(carried(m))) return false;
+    InPlaceSnapshot const u = in_place_of(m);
+    return replaces || listener->knows(u.slot(), u.number());
 }
 
-void tell_something(Thread& t, Message& m, bool release, bool in_place) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    put_under(m, in_place ? Under(t.slot, ear->next_number(), true) : under(m).that_does_not_count());
+void publish_carried(Thread& t, RaceMessage& m, bool release, bool in_place) {
+    SyncListener* const listener = listener_of(t);
+    if (listener == nullptr) return;
+    set_in_place(
+        m, in_place ? InPlaceSnapshot(t.slot, listener->next_number(), true) : in_place_of(m).not_counting());
     if (release && !in_place) {
         Snapshot*& own = make_carried(m).place_for(t.slot);
-        own = ear->take_in_place_of(own);
-        return m.carried()->let_go_if([&](Snapshot const& s) { return s.slot != t.slot; });
+        own = listener->take_in_place_of(own);
+        return carried(m)->let_go_if([&](Snapshot const& s) { return s.slot != t.slot; });
     }
-    Snapshot* const fenced = release ? nullptr : ear->fenced();
-    Carried* const c = m.carried();
+    Snapshot* const fenced = release ? nullptr : listener->fenced();
+    Carried* const c = carried(m);
     if (fenced == nullptr && c == nullptr) return;
-    Carried& carried = make_carried(m);
-    if (fenced != nullptr && carried.count == 1 && carried.snapshots[0] == fenced) return;
-    carried.let_go_of_all();
+    Carried& kept = make_carried(m);
+    if (fenced != nullptr && kept.count == 1 && kept.snapshots[0] == fenced) return;
+    kept.let_go_of_all();
     if (fenced == nullptr) return;
     hold(*fenced);
-    carried.add() = fenced;
+    kept.add() = fenced;
 }
 
-void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    Under const u = under(m);
-    Snapshot* const fenced = ear->fenced();
+void extend_carried(Thread& t, RaceMessage& m, bool release, bool in_place) {
+    SyncListener* const listener = listener_of(t);
+    if (listener == nullptr) return;
+    InPlaceSnapshot const u = in_place_of(m);
+    Snapshot* const fenced = listener->fenced();
     if (in_place) {
-        put_under(m, Under(t.slot, ear->next_number(), true));
-        if (Carried* const c = m.carried()) c->let_go_if([&](Snapshot const& s) { return ear->knows(s); });
+        set_in_place(m, InPlaceSnapshot(t.slot, listener->next_number(), true));
+        if (Carried* const c = carried(m))
+            c->let_go_if([&](Snapshot const& s) { return listener->knows(s); });
     } else if (release) {
         // What the thread knows, its new snapshot knows too.
         Carried& c = make_carried(m);
-        if (ear->knows(u.slot(), u.number())) c.under = u.that_does_not_count();
+        if (listener->knows(u.slot(), u.number())) c.in_place = u.not_counting();
         Snapshot*& own = c.place_for(t.slot);
-        own = ear->take_in_place_of(own);
-        c.let_go_if([&](Snapshot const& s) { return s.slot != t.slot && ear->knows(s); });
+        own = listener->take_in_place_of(own);
+        c.let_go_if([&](Snapshot const& s) { return s.slot != t.slot && listener->knows(s); });
     } else if (fenced != nullptr && !(u.counts() && u.slot() == t.slot && u.number() >= fenced->number)) {
         Snapshot*& own = make_carried(m).place_for(t.slot);
         if (own != nullptr && own->number >= fenced->number) return;
@@ -189,22 +199,14 @@ void add_to_message(Thread& t, Message& m, bool release, bool in_place) {
 }
 
 void acquire_fence(Thread& t) {
-    if (Ear* const ear = ear_of(t)) ear->acquire_fence();
+    if (SyncListener* const listener = listener_of(t)) listener->acquire_fence();
 }
 
 void release_fence(Thread& t) {
-    Ear* const ear = ear_of(t);
-    if (ear == nullptr) return;
-    ear->release_fence();
+    SyncListener* const listener = listener_of(t);
+    if (listener == nullptr) return;
+    listener->release_fence();
     has_made_release_fence = true;
-}
-
-void forget(Message& m) {
-    if (Carried* const c = m.carried()) {
-        c->end();
-        memory::release(c, sizeof(Carried));
-    }
-    m = {};
 }
 
 }  // namespace fencepost::races

@@ -1,4 +1,4 @@
-// What ThreadSanitizer is told of synchronisation, in mode races. In mode atomics all of this is empty.
+// Tells ThreadSanitizer of synchronisation, in mode races. In mode atomics all functions here are empty.
 //
 // It does not know fences, and it lets a release sequence go on where C++20 ends it. So it gets the atomics
 // as relaxed (races/memory.hpp), and here exactly what C++20 says of happens-before (intro.races,
@@ -17,9 +17,9 @@
 //
 // The snapshot of a release write lies under the address of x itself, if possible: ThreadSanitizer is given
 // the write as a release and does both at once. A store replaces what lay there before; a read-modify-write
-// adds to it, so the thread must know that already. Neither may be if somebody has heard what lies there by a
-// relaxed read and may come to an acquire fence: then the snapshot gets an address of its own. What lies
-// there may also be old: a relaxed store ends a release sequence, but ThreadSanitizer forgets nothing.
+// adds to it, so the thread must know that already. Neither is possible while a thread has read it by a
+// relaxed read and may come to an acquire fence: then the snapshot gets an address of its own. The snapshot
+// in place may also be old: a relaxed store ends a release sequence, but ThreadSanitizer forgets nothing.
 //
 // The order of SC fences and seq_cst accesses among each other is no happens-before in C++20, so
 // ThreadSanitizer hears nothing of it; RC20, which models SC fences by RMWs, has more happens-before there.
@@ -27,6 +27,7 @@
 
 #include <cstdint>
 
+#include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/threads.hpp"
 
 namespace fencepost::races {
@@ -36,94 +37,92 @@ namespace fencepost::races {
 struct Carried;
 
 // The snapshot under an address of the program, in one word.
-class Under {
+class InPlaceSnapshot {
   public:
-    Under() = default;  // none was ever there
-    explicit Under(std::uint64_t word) : word_(word) {}
-    Under(std::uint32_t slot, std::uint64_t number, bool counts)
+    InPlaceSnapshot() = default;  // none was ever there
+    explicit InPlaceSnapshot(std::uint64_t word) : word_(word) {}
+    InPlaceSnapshot(std::uint32_t slot, std::uint64_t number, bool counts)
         : word_(number << 18 | std::uint64_t{slot} << 2 | std::uint64_t{counts} << 1 | 1) {}
 
     std::uint64_t word() const { return word_; }
     std::uint32_t slot() const { return word_ >> 2 & 0xffff; }
     std::uint64_t number() const { return word_ >> 18; }
     bool counts() const { return (word_ & 2) != 0; }  // the newest write carries it
-    Under that_does_not_count() const { return Under(word_ & ~std::uint64_t{2}); }
+    InPlaceSnapshot not_counting() const { return InPlaceSnapshot(word_ & ~std::uint64_t{2}); }
 
   private:
     std::uint64_t word_ = 0;
 };
 
-// W[x]; the location is locked wherever one is used. All zero: it carries nothing.
-struct Message {
-    std::uint64_t word;  // an Under, or the address of what is carried besides
+// W[x] is a RaceMessage: an InPlaceSnapshot, or the address of what is carried besides. The location is
+// locked wherever one is used.
+inline Carried* carried(RaceMessage const& m) {
+    return (m.word & 1) == 0 ? reinterpret_cast<Carried*>(m.word) : nullptr;
+}
+// Does it carry nothing that the owner of the slot does not know?
+inline bool is_known_to(Slot slot, RaceMessage const& m) {
+    if (m.word == 0) return true;
+    InPlaceSnapshot const in_place(m.word);
+    return carried(m) == nullptr && (!in_place.counts() || in_place.slot() == slot);
+}
+// Carries nothing from now on, if that is quickly done; true if it is.
+inline bool clear_quickly(RaceMessage& m) {
+    if (carried(m) != nullptr) return false;
+    m.word = InPlaceSnapshot(m.word).not_counting().word();
+    return true;
+}
 
-    Carried* carried() const { return (word & 1) == 0 ? reinterpret_cast<Carried*>(word) : nullptr; }
-    // Does it carry nothing that the owner of the slot does not know?
-    bool is_known_to(Slot slot) const {
-        return word == 0 || ((word & 1) != 0 && (!Under(word).counts() || Under(word).slot() == slot));
-    }
-    // True if it has done so.
-    bool stop_counting() {
-        if (word != 0 && (word & 1) == 0) return false;
-        word = Under(word).that_does_not_count().word();
-        return true;
-    }
-};
-
-// Has this thread something to tell with relaxed writes?
+// Do relaxed writes of this thread publish something?
 extern constinit thread_local bool has_made_release_fence [[gnu::tls_model("initial-exec")]];
 
 // After the options have been read, before all else.
 void start();
+// From now on ThreadSanitizer tells us of memory that is freed.
+void start_allocations();
 
-void hear_carried(Thread&, Message&, void* address, bool acquire);
+void acquire_carried(Thread&, RaceMessage&, void* address, bool acquire);
 // Before a read of the location at the address, in whatever operation.
-inline void hear(Thread& t, Message& m, void const volatile* address, bool acquire) {
-    if (!m.is_known_to(t.slot)) hear_carried(t, m, const_cast<void*>(address), acquire);
+inline void acquire_message(Thread& t, RaceMessage& m, void const volatile* address, bool acquire) {
+    if (!is_known_to(t.slot, m)) acquire_carried(t, m, const_cast<void*>(address), acquire);
 }
 
 // Is ThreadSanitizer to be given a write of this kind as a release? Before it, but after `hear`.
-bool releases_in_place(Thread&, Message const&, bool replaces);
-inline bool tells_in_place(Thread& t, Message const& m, bool release) {
+bool releases_in_place(Thread&, RaceMessage const&, bool replaces);
+inline bool publishes_in_place(Thread& t, RaceMessage const& m, bool release) {
     return release && releases_in_place(t, m, true);
 }
-inline bool passes_on_in_place(Thread& t, Message const& m, bool release) {
+inline bool extends_in_place(Thread& t, RaceMessage const& m, bool release) {
     return release && releases_in_place(t, m, false);
 }
 // After a store.
-void tell_something(Thread&, Message&, bool release, bool in_place);
-inline void tell(Thread& t, Message& m, bool release, bool in_place = false) {
-    if (!release && !has_made_release_fence && m.stop_counting()) return;
-    tell_something(t, m, release, in_place);
+void publish_carried(Thread&, RaceMessage&, bool release, bool in_place);
+inline void publish(Thread& t, RaceMessage& m, bool release, bool in_place = false) {
+    if (!release && !has_made_release_fence && clear_quickly(m)) return;
+    publish_carried(t, m, release, in_place);
 }
 // After a read-modify-write.
-void add_to_message(Thread&, Message&, bool release, bool in_place);
-inline void pass_on(Thread& t, Message& m, bool release, bool in_place = false) {
-    if (release || has_made_release_fence) add_to_message(t, m, release, in_place);
+void extend_carried(Thread&, RaceMessage&, bool release, bool in_place);
+inline void extend(Thread& t, RaceMessage& m, bool release, bool in_place = false) {
+    if (release || has_made_release_fence) extend_carried(t, m, release, in_place);
 }
 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
 
-// The location is gone.
-void forget(Message&);
-
 #else
 
-struct Message {};
 inline void start() {}
-inline void hear(Thread&, Message&, void const volatile*, bool) {}
-inline bool tells_in_place(Thread&, Message const&, bool) {
+inline void acquire_message(Thread&, RaceMessage&, void const volatile*, bool) {}
+inline bool publishes_in_place(Thread&, RaceMessage const&, bool) {
     return false;
 }
-inline bool passes_on_in_place(Thread&, Message const&, bool) {
+inline bool extends_in_place(Thread&, RaceMessage const&, bool) {
     return false;
 }
-inline void tell(Thread&, Message&, bool, bool = false) {}
-inline void pass_on(Thread&, Message&, bool, bool = false) {}
+inline void publish(Thread&, RaceMessage&, bool, bool = false) {}
+inline void extend(Thread&, RaceMessage&, bool, bool = false) {}
 inline void acquire_fence(Thread&) {}
 inline void release_fence(Thread&) {}
-inline void forget(Message&) {}
 
 #endif
 

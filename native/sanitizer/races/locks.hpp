@@ -16,15 +16,15 @@ void __tsan_acquire(void* address);
 
 constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as if by a trylock
 
-// `known`: there is a function of ThreadSanitizer that has told it already.
-inline int tell_of_lock(bool known, void* lock, unsigned flags, int result) {
+// `known`: ThreadSanitizer has a function of its own for the call, and knows already.
+inline int note_lock(bool known, void* lock, unsigned flags, int result) {
     if (known || result != 0) return result;
     __tsan_mutex_pre_lock(lock, flags);
     __tsan_mutex_post_lock(lock, flags, 0);
     return result;
 }
 
-inline int tell_of_semaphore(bool known, void* semaphore, int result) {
+inline int note_semaphore(bool known, void* semaphore, int result) {
     if (!known && result == 0) __tsan_acquire(semaphore);
     return result;
 }
@@ -32,10 +32,10 @@ inline int tell_of_semaphore(bool known, void* semaphore, int result) {
 #else
 
 constexpr unsigned to_write = 0, to_read = 0;
-inline int tell_of_lock(bool, void*, unsigned, int result) {
+inline int note_lock(bool, void*, unsigned, int result) {
     return result;
 }
-inline int tell_of_semaphore(bool, void*, int result) {
+inline int note_semaphore(bool, void*, int result) {
     return result;
 }
 

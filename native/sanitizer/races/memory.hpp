@@ -1,15 +1,16 @@
 // The bare memory in mode races. ThreadSanitizer must see the operations: it does them itself, or is told of
-// them. It is given them as relaxed, and told apart from that what synchronises, but for writes that release
-// in place (races/feed.hpp). It would order the memory by the order it is given, but here the lock of the
+// them, as relaxed ones. What they synchronise it learns separately (races/feed.hpp), except for writes that
+// release in place. It would order the memory by the order it is given, but here the lock of the
 // location orders it.
 //
-// The same functions as in raw_memory.hpp, which includes this one. `place` is what its reports are to name;
+// The same functions as in raw_memory.hpp, which includes this one. `pc` is what its reports are to name;
 // 0 if it is not known.
 #pragma once
 
 #include <cstdint>
 
 #include "sanitizer/races/tsan.hpp"
+#include "sanitizer/system/processor.hpp"
 
 // ThreadSanitizer's own functions, as the linker names them where all other calls lead to ours (--wrap).
 #define DECLARE_RMW(bits, T, name)                                         \
@@ -52,8 +53,8 @@ DECLARE(128, Bits128)
 // While this lives, ThreadSanitizer's stack has the place on top.
 class Called {
   public:
-    explicit Called(std::uintptr_t place) : known_(place != 0) {
-        if (known_) __tsan_func_entry(reinterpret_cast<void*>(place));
+    explicit Called(std::uintptr_t pc) : known_(pc != 0) {
+        if (known_) __tsan_func_entry(reinterpret_cast<void*>(pc));
     }
     ~Called() {
         if (known_) __tsan_func_exit();
@@ -70,10 +71,10 @@ enum class Seen : std::uintptr_t { write = 2, read = 3 };  // atomic ones, in it
 // Shows ThreadSanitizer a relaxed access, which the caller then does. False if ThreadSanitizer has to do it:
 // now and then it has, because only then it looks for signals that it has kept back.
 template <class T>
-[[gnu::always_inline]] inline bool shown(Seen kind, T const volatile* a, std::uintptr_t place) {
+[[gnu::always_inline]] inline bool shown(Seen kind, T const volatile* a, std::uintptr_t pc) {
     static constinit thread_local std::uint8_t accesses [[gnu::tls_model("initial-exec")]] = 0;
-    if (__tsan::MemoryAccess == nullptr || place == 0 || ++accesses % 64 == 0) return false;
-    __tsan::MemoryAccess(static_cast<__tsan::ThreadState*>(__tsan_get_current_fiber()), place,
+    if (__tsan::MemoryAccess == nullptr || pc == 0 || ++accesses % 64 == 0) return false;
+    __tsan::MemoryAccess(static_cast<__tsan::ThreadState*>(__tsan_get_current_fiber()), pc,
                          reinterpret_cast<std::uintptr_t>(a), sizeof(T), static_cast<std::uintptr_t>(kind));
     return true;
 }
@@ -87,44 +88,44 @@ inline int given_order(bool release) {
 namespace fencepost {
 
 template <class T>
-T raw_load(T const volatile* a, std::uintptr_t place = 0) {
+T raw_load(T const volatile* a, std::uintptr_t pc = 0) {
     if constexpr (sizeof(T) <= 8)
-        if (races::shown(races::Seen::read, a, place)) return __atomic_load_n(a, __ATOMIC_RELAXED);
-    races::Called called(place);
+        if (races::shown(races::Seen::read, a, pc)) return __atomic_load_n(a, __ATOMIC_RELAXED);
+    races::Called called(pc);
     return races::tsan_load(a, __ATOMIC_RELAXED);
 }
 
 template <class T>
-void raw_store(T volatile* a, T value, std::uintptr_t place = 0, bool release = false) {
+void raw_store(T volatile* a, T value, std::uintptr_t pc = 0, bool release = false) {
     if constexpr (sizeof(T) <= 8)
-        if (!release && races::shown(races::Seen::write, a, place))
+        if (!release && races::shown(races::Seen::write, a, pc))
             return __atomic_store_n(a, value, __ATOMIC_RELAXED);
-    races::Called called(place);
+    races::Called called(pc);
     races::tsan_store(a, value, races::given_order(release));
 }
 
 template <class T>
-void raw_store_locked(T volatile* a, T value, std::uintptr_t place, bool release) {
-    raw_store(a, value, place, release);
+void raw_store_locked(T volatile* a, T value, std::uintptr_t pc, bool release) {
+    raw_store(a, value, pc, release);
 }
 
 template <class T>
-T raw_compare_exchange(T volatile* a, T expected, T desired, std::uintptr_t place = 0, bool release = false) {
+T raw_compare_exchange(T volatile* a, T expected, T desired, std::uintptr_t pc = 0, bool release = false) {
     if constexpr (sizeof(T) <= 8)
-        if (!release && races::shown(races::Seen::write, a, place))
+        if (!release && races::shown(races::Seen::write, a, pc))
             return __sync_val_compare_and_swap(a, expected, desired);
-    races::Called called(place);
+    races::Called called(pc);
     return races::tsan_compare_exchange(a, expected, desired, races::given_order(release));
 }
 
-#define READ_MODIFY_WRITE(name, bare)                                                                  \
-    template <class T, class Function>                                                                 \
-    T raw_##name(T volatile* a, T operand, Function, std::uintptr_t place = 0, bool release = false) { \
-        if constexpr (sizeof(T) <= 8)                                                                  \
-            if (!release && races::shown(races::Seen::write, a, place))                                \
-                return bare(a, operand, __ATOMIC_RELAXED);                                             \
-        races::Called called(place);                                                                   \
-        return races::tsan_##name(a, operand, races::given_order(release));                            \
+#define READ_MODIFY_WRITE(name, bare)                                                               \
+    template <class T, class Function>                                                              \
+    T raw_##name(T volatile* a, T operand, Function, std::uintptr_t pc = 0, bool release = false) { \
+        if constexpr (sizeof(T) <= 8)                                                               \
+            if (!release && races::shown(races::Seen::write, a, pc))                                \
+                return bare(a, operand, __ATOMIC_RELAXED);                                          \
+        races::Called called(pc);                                                                   \
+        return races::tsan_##name(a, operand, races::given_order(release));                         \
     }
 READ_MODIFY_WRITE(exchange, __atomic_exchange_n)
 READ_MODIFY_WRITE(fetch_add, __atomic_fetch_add)

@@ -8,7 +8,7 @@
 
 namespace fencepost::races {
 
-Ear* ears;
+SyncListener* listeners;
 
 namespace {
 
@@ -28,7 +28,7 @@ void let_go(Snapshot* s) {
     if (s->is_stand_in())
         memory::release(s, sizeof(Snapshot));
     else
-        ears[s->slot].free(*s);
+        listeners[s->slot].free(*s);
 }
 
 Snapshot* make_stand_in(void* address) {
@@ -37,43 +37,42 @@ Snapshot* make_stand_in(void* address) {
     return s;
 }
 
-// Nothing copies what lies under an address, so this thread has to learn it and pass on what it knows: a race
-// may be missed, but none is made up.
+// ThreadSanitizer cannot copy what it keeps for an address. So this thread acquires it, and releases all that
+// it knows then: a race may be missed, but none is made up.
 void give_own_address(Snapshot& stand_in) {
     __tsan_acquire(stand_in.address);
     __tsan_release(&stand_in);
     __atomic_store_n(&stand_in.address, static_cast<void*>(&stand_in), __ATOMIC_RELEASE);
 }
 
-void start_ears() {
-    ears = array_for_slots<Ear>();
+void start_listeners() {
+    listeners = array_for_slots<SyncListener>();
 }
 
-Ear* make_ear(Thread& t) {
+SyncListener* make_listener(Thread& t) {
     if (t.slot == no_slot && !take_slot(t)) return nullptr;
-    Ear& ear = ears[t.slot];
-    ear.pass_to(t);
-    return &ear;
+    SyncListener& listener = listeners[t.slot];
+    listener.pass_to(t);
+    return &listener;
 }
 
-// A slot has a new owner. Whoever comes to own one knows all that was told in its name before, so numbers go
-// on.
-void Ear::pass_to(Thread const& t) {
+// A slot has a new owner, which knows all that was published in its name before. So numbers go on.
+void SyncListener::pass_to(Thread const& t) {
     if (known_ == nullptr) {
         known_ = array_for_slots<std::uint64_t>();
-        heard_ = array_for_slots<Snapshot*>();
-        heard_from_ = array_for_slots<Slot>();
+        deferred_ = array_for_slots<Snapshot*>();
+        deferred_slots_ = array_for_slots<Slot>();
     }
     let_go(fenced_);
     fenced_ = nullptr;
-    forget_heard();
+    forget_deferred();
     __builtin_memset(known_, 0, slot_count * sizeof *known_);
     slot_ = t.slot;
     known_[slot_] = taken_;
     thread_ = t.id;
 }
 
-Snapshot* Ear::unused() {
+Snapshot* SyncListener::unused() {
     if (unused_ == nullptr) unused_ = __atomic_exchange_n(&let_go_, nullptr, __ATOMIC_ACQUIRE);
     Snapshot* s = unused_;
     if (s != nullptr) {
@@ -86,13 +85,13 @@ Snapshot* Ear::unused() {
     return s;
 }
 
-void Ear::free(Snapshot& s) {
+void SyncListener::free(Snapshot& s) {
     s.next = __atomic_load_n(&let_go_, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&let_go_, &s.next, &s, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
 }
 
-Snapshot* Ear::take_in_place_of(Snapshot* old) {
+Snapshot* SyncListener::take_in_place_of(Snapshot* old) {
     if (old == nullptr || old->slot != slot_ || old->is_stand_in() || !old->held_once()) {
         let_go(old);
         old = unused();
@@ -102,37 +101,37 @@ Snapshot* Ear::take_in_place_of(Snapshot* old) {
     return old;
 }
 
-void Ear::acquire(void* address, Slot slot, std::uint64_t number) {
+void SyncListener::acquire(void* address, Slot slot, std::uint64_t number) {
     if (knows(slot, number)) return;
     __tsan_acquire(address);
     known_[slot] = number;
-    if (heard_[slot] != nullptr && heard_[slot]->number <= number) forget(slot);
+    if (deferred_[slot] != nullptr && deferred_[slot]->number <= number) forget(slot);
 }
 
-void Ear::keep_in_mind(Snapshot& s) {
-    if (has_in_mind(s.slot, s.number)) return;
-    Snapshot*& heard = heard_[s.slot];
-    if (heard == nullptr) heard_from_[heard_count_++] = s.slot;
-    let_go(heard);
+void SyncListener::defer(Snapshot& s) {
+    if (has_deferred(s.slot, s.number)) return;
+    Snapshot*& deferred = deferred_[s.slot];
+    if (deferred == nullptr) deferred_slots_[deferred_count_++] = s.slot;
+    let_go(deferred);
     hold(s);
-    heard = &s;
+    deferred = &s;
 }
 
-void Ear::forget(Slot slot) {
-    let_go(heard_[slot]);
-    heard_[slot] = nullptr;
+void SyncListener::forget(Slot slot) {
+    let_go(deferred_[slot]);
+    deferred_[slot] = nullptr;
     std::uint32_t i = 0;
-    while (heard_from_[i] != slot) ++i;
-    heard_from_[i] = heard_from_[--heard_count_];
+    while (deferred_slots_[i] != slot) ++i;
+    deferred_slots_[i] = deferred_slots_[--deferred_count_];
 }
 
-void Ear::forget_heard() {
-    while (heard_count_ != 0) forget(heard_from_[heard_count_ - 1]);
+void SyncListener::forget_deferred() {
+    while (deferred_count_ != 0) forget(deferred_slots_[deferred_count_ - 1]);
 }
 
-void Ear::acquire_fence() {
-    while (heard_count_ != 0) {
-        Snapshot const& s = *heard_[heard_from_[heard_count_ - 1]];
+void SyncListener::acquire_fence() {
+    while (deferred_count_ != 0) {
+        Snapshot const& s = *deferred_[deferred_slots_[deferred_count_ - 1]];
         acquire(__atomic_load_n(&s.address, __ATOMIC_ACQUIRE), s.slot, s.number);  // and forgets it
     }
 }

@@ -27,16 +27,16 @@ struct alignas(64) Snapshot {
 };
 
 void hold(Snapshot&);
-// Null is nobody's.
+// Does nothing for null.
 void let_go(Snapshot*);
 
 Snapshot* make_stand_in(void* address);
 // The location will be gone, but others still hold it.
 void give_own_address(Snapshot& stand_in);
 
-// What the thread that owns a slot has heard and not used yet (A without C), and what its relaxed writes tell
-// (R).
-class alignas(128) Ear {
+// For the thread that owns a slot: the snapshots that it has read by relaxed reads and that an acquire fence
+// will acquire (A without C), and the one that its relaxed writes publish (R).
+class alignas(128) SyncListener {
   public:
     bool knows(Slot slot, std::uint64_t number) const { return known_[slot] >= number; }
     bool knows(Snapshot const& s) const { return knows(s.slot, s.number); }
@@ -52,10 +52,10 @@ class alignas(128) Ear {
     void acquire(Snapshot const& s) { acquire(s.address, s.slot, s.number); }
 
     // A learns it.
-    bool has_in_mind(Slot slot, std::uint64_t number) const {
-        return knows(slot, number) || (heard_[slot] != nullptr && heard_[slot]->number >= number);
+    bool has_deferred(Slot slot, std::uint64_t number) const {
+        return knows(slot, number) || (deferred_[slot] != nullptr && deferred_[slot]->number >= number);
     }
-    void keep_in_mind(Snapshot&);
+    void defer(Snapshot&);
 
     void acquire_fence();
     void release_fence() { fenced_ = take_in_place_of(fenced_); }
@@ -65,7 +65,7 @@ class alignas(128) Ear {
 
   private:
     void forget(Slot);
-    void forget_heard();
+    void forget_deferred();
     Snapshot* unused();
     void free(Snapshot&);
 
@@ -74,23 +74,23 @@ class alignas(128) Ear {
     Snapshot* fenced_;      // R; null: it has made no release fence
     std::uint64_t taken_;   // number of the last snapshot of this slot
     std::uint64_t* known_;  // per slot: up to which number C knows it; null: nobody has owned it yet
-    Snapshot** heard_;      // per slot: the latest that was heard, unless C knows it
-    Slot* heard_from_;
-    std::uint32_t heard_count_;
+    Snapshot** deferred_;   // per slot: the latest that was deferred, unless C knows it
+    Slot* deferred_slots_;
+    std::uint32_t deferred_count_;
     Snapshot* unused_;
     alignas(64) Snapshot* let_go_;  // by others, too
 
     friend void let_go(Snapshot*);
 };
 
-void start_ears();
-extern Ear* ears;  // by slot
-Ear* make_ear(Thread&);
+void start_listeners();
+extern SyncListener* listeners;  // by slot
+SyncListener* make_listener(Thread&);
 // Null if no slot is left for the thread.
-inline Ear* ear_of(Thread& t) {
-    if (t.slot == no_slot || !ears[t.slot].belongs_to(t)) [[unlikely]]
-        return make_ear(t);
-    return &ears[t.slot];
+inline SyncListener* listener_of(Thread& t) {
+    if (t.slot == no_slot || !listeners[t.slot].belongs_to(t)) [[unlikely]]
+        return make_listener(t);
+    return &listeners[t.slot];
 }
 
 }  // namespace fencepost::races

@@ -44,9 +44,9 @@ namespace __tsan {
 
 struct ThreadState;
 
-// What its functions for atomics begin with; of what it has not made public, all that is used here. clang's
-// is a part of the program; gcc's keeps it to itself, then it is null.
-[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t place,
+// Its functions for atomics begin with this one, the only one used here that is not public. With clang it is
+// part of the program; gcc's library hides it, then it is null.
+[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t pc,
                                                            std::uintptr_t address, std::uintptr_t size,
                                                            std::uintptr_t kind);
 

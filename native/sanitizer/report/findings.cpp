@@ -5,6 +5,7 @@
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/suppressions.hpp"
+#include "sanitizer/report/symbols.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
@@ -12,13 +13,13 @@
 namespace fencepost {
 namespace {
 
-using scheduler::kernel::call;
+using kernel::call;
 
 constexpr std::size_t buckets = 1024;
 Lock guard;  // one report at a time
 Finding* known[buckets];
 Finding* held;
-std::uint64_t told, repetitions;
+std::uint64_t reported, repetitions;
 bool deadlocked;
 bool finished;
 long process;  // that the files belong to
@@ -29,7 +30,7 @@ struct Key {
 
     std::size_t bucket() const { return (by * 31 + missed) % buckets; }
     bool is(Finding const& f) const {
-        return f.by.place() == by && f.missed.place() == missed && f.note.access == access;
+        return f.by.pc() == by && f.missed.pc() == missed && f.note.access == access;
     }
 };
 
@@ -48,11 +49,11 @@ bool certain(AccessNote const& note, Violation const& v) {
 }
 
 bool harmless(Finding const& f) {
-    std::uintptr_t place = f.by.place();
-    if (!is_await(place) && !options.quiet) place = await_of_same_source(place);
-    if (!is_await(place)) return false;
+    std::uintptr_t pc = f.by.pc();
+    if (!is_await(pc) && !options.quiet) pc = find_copy_of(pc, come_from_same_source);
+    if (!is_await(pc)) return false;
     for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
-        if (ends_await(place, f.violation.stale[i])) return false;
+        if (ends_await(pc, f.violation.stale[i])) return false;
     return true;
 }
 
@@ -65,18 +66,18 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->missed = kept_stack(v.missed.stack);
     f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
     Order const order = static_cast<Order>(v.missed.order);
-    AccessAt const missed{f->missed.place(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
+    AccessAt const missed{f->missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
                           order};
-    f->repairs = find_repairs(missed, f->chain, {f->by.place(), t.id, note.access, note.order});
+    f->repairs = find_repairs(missed, f->chain, {f->by.pc(), t.id, note.access, note.order});
     f->times = 1;
     return f;
 }
 
 // The guard is held.
-void tell(Finding& f) {
-    f.told = true;
+void publish(Finding& f) {
+    f.reported = true;
     if (is_suppressed(f)) return;
-    if (++told > options.max_findings) return;
+    if (++reported > options.max_findings) return;
     json_finding(f);
     text_finding(f);
     if (options.halt_on_error && !finished) {
@@ -85,9 +86,9 @@ void tell(Finding& f) {
     }
 }
 
-void tell_held() {
+void publish_held() {
     for (Finding* f = held; f != nullptr; f = f->next_held)
-        if (!f->told && !harmless(*f)) tell(*f);
+        if (!f->reported && !harmless(*f)) publish(*f);
     held = nullptr;
 }
 
@@ -102,9 +103,9 @@ void start_findings() {
 
 void report(Thread& t, AccessNote const& note, Violation const& v) {
     Stack const by = walk_stack(t, note.frame, atomic_methods.count == 0 ? 1 : kept_stack_depth);
-    Key const key{by.place(), kept_stack(v.missed.stack).place(), note.access};
+    Key const key{by.pc(), kept_stack(v.missed.stack).pc(), note.access};
     bool const sure = certain(note, v);
-    if (Finding* const f = look_up(key); f != nullptr && (f->told || !sure)) {
+    if (Finding* const f = look_up(key); f != nullptr && (f->reported || !sure)) {
         __atomic_add_fetch(&f->times, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&repetitions, 1, __ATOMIC_RELAXED);
         return;
@@ -121,7 +122,7 @@ void report(Thread& t, AccessNote const& note, Violation const& v) {
             held = f;
         }
     }
-    if (sure && !f->told) tell(*f);
+    if (sure && !f->reported) publish(*f);
 }
 
 int finish_findings(int exit_code) {
@@ -130,19 +131,19 @@ int finish_findings(int exit_code) {
     scheduler::finish();
     {
         Locked one_at_a_time(guard);
-        tell_held();
+        publish_held();
     }
-    json_end(told, repetitions, exit_code);
-    text_end(told);
-    if ((told == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
+    json_end(reported, repetitions, exit_code);
+    text_end(reported);
+    if ((reported == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
     return static_cast<int>(options.exitcode);
 }
 
-// What the parent has found is the parent's; the child may find it again.
+// Findings of the parent stay the parent's; the child may find them again.
 void findings_in_child_of_fork() {
     process = call(SYS_getpid);
     finished = false;
-    told = repetitions = 0;
+    reported = repetitions = 0;
     held = nullptr;
     for (Finding*& bucket : known) bucket = nullptr;
     open_json();

@@ -1,6 +1,6 @@
-// Findings: which are new, which must wait until it is clear whether they are any (await.hpp), and which are
-// told. The same finding again is counted, not repeated: the same kind of access at the same place that
-// misses a write of the same place.
+// Findings: which are new, which must wait until it is clear that they are no harmless rounds of a loop
+// (await.hpp), and which are reported. A finding is reported once and then counted: the same kind of access
+// at the same pc that misses a write at the same pc.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Finding {
     Stack by, missed;
     Chain chain;
     Repairs repairs;
-    bool told;
-    bool doubtful;  // none, if its place turns out to wait
+    bool reported;
+    bool doubtful;  // not a finding, if its pc turns out to wait
     std::uint32_t times;
     Finding* next;  // in its bucket
     Finding* next_held;

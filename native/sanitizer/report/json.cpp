@@ -1,9 +1,9 @@
 #include "sanitizer/report/json.hpp"
 
 #include "sanitizer/core/await.hpp"
+#include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
-#include "sanitizer/report/places.hpp"
 #include "sanitizer/report/wording.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
@@ -14,9 +14,9 @@ namespace {
 
 int file = -1;
 
-void put_place(Text& out, std::uintptr_t return_address) {
-    std::uintptr_t const address = return_address - 1;
-    ModulePlace const place = find_module(address);
+void put_pc(Text& out, std::uintptr_t pc) {
+    std::uintptr_t const address = pc - 1;
+    ModuleOffset const place = find_module(address);
     out << "{\"module\":" << Quoted{place.module == nullptr ? "" : place.module} << ",\"offset\":\""
         << Hex{place.module == nullptr ? address : place.offset} << "\"}";
 }
@@ -27,7 +27,7 @@ void put_stack(Text& out, Stack const& stack) {
     out << "[";
     for (std::size_t i = 0; i < stack.count; ++i) {
         if (i != 0) out << ",";
-        put_place(out, stack.frames[i]);
+        put_pc(out, stack.frames[i]);
     }
     out << "]";
 }
@@ -40,17 +40,17 @@ void put_thread(Text& out, std::uint32_t id) {
 
 void put_data(Text& out, std::uintptr_t address) {
     constexpr char const* kinds[] = {"global", "heap", "stack", "unknown"};
-    DataPlace const place = find_data(address);
-    out << "{\"kind\":\"" << kinds[static_cast<int>(place.kind)] << "\"";
-    if (place.name != nullptr) out << ",\"name\":" << Quoted{place.name};
-    if (place.size != 0) out << ",\"size\":" << std::uint64_t{place.size};
-    if (place.module.module != nullptr)
-        out << ",\"module\":" << Quoted{place.module.module} << ",\"offset\":\"" << Hex{place.module.offset}
+    DataOwner const owner = find_owner(address);
+    out << "{\"kind\":\"" << kinds[static_cast<int>(owner.kind)] << "\"";
+    if (owner.name != nullptr) out << ",\"name\":" << Quoted{owner.name};
+    if (owner.size != 0) out << ",\"size\":" << std::uint64_t{owner.size};
+    if (owner.module.module != nullptr)
+        out << ",\"module\":" << Quoted{owner.module.module} << ",\"offset\":\"" << Hex{owner.module.offset}
             << "\"";
-    if (place.kind == DataPlace::Kind::stack) out << ",\"thread\":" << place.thread;
-    if (place.kind == DataPlace::Kind::heap) {
-        out << ",\"offset\":\"" << Hex{address - place.begin} << "\",\"stack\":";
-        put_stack(out, kept_stack(place.allocated_by));
+    if (owner.kind == DataOwner::Kind::stack) out << ",\"thread\":" << owner.thread;
+    if (owner.kind == DataOwner::Kind::heap) {
+        out << ",\"offset\":\"" << Hex{address - owner.begin} << "\",\"stack\":";
+        put_stack(out, kept_stack(owner.allocated_by));
     }
     out << "}";
 }
@@ -62,7 +62,7 @@ void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
     out << ",\"order\":\"" << name_of(at.order) << "\",\"what\":\"" << word_for(at.access);
     if (address != 0) out << " " << Hex{address};
     out << "\",\"stack\":[";
-    if (at.place != 0) put_place(out, at.place);
+    if (at.pc != 0) put_pc(out, at.pc);
     out << "]";
     if (address != 0) {
         out << ",\"location\":";
@@ -87,19 +87,19 @@ void put_repair(Text& out, Repair const& repair) {
         << "\",\"thread\":" << repair.thread;
     struct {
         char const* name;
-        std::uintptr_t place;
+        std::uintptr_t pc;
     } const places[] = {{"after", repair.after}, {"before", repair.before}, {"at", repair.at}};
     for (auto const& part : places) {
-        if (part.place == 0) continue;
+        if (part.pc == 0) continue;
         out << ",\"" << part.name << "\":";
-        put_place(out, part.place);
+        put_pc(out, part.pc);
     }
     out << "}";
 }
 
 std::uint64_t identity(Finding const& f) {
     std::uint64_t h = static_cast<std::uint64_t>(f.note.access) + 1;
-    for (std::uintptr_t const address : {f.by.place(), f.missed.place()})
+    for (std::uintptr_t const address : {f.by.pc(), f.missed.pc()})
         h = (h ^ find_module(address).offset) * 0x9e3779b97f4a7c15u;
     return h;
 }
@@ -123,14 +123,14 @@ void put_accesses(Text& out, Finding const& f) {
         out << "null";
 }
 
-// Of a finding that is none if its place waits: the place, and the values that would have to end the wait.
+// For a doubtful finding: its pc, and the values of which one must end the wait if it is a finding.
 void put_doubt(Text& out, Finding const& f) {
     if (!f.doubtful) {
         out << "null";
         return;
     }
     out << "{\"at\":";
-    put_place(out, f.by.place());
+    put_pc(out, f.by.pc());
     out << ",\"values\":[";
     for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
         out << (i == 0 ? "" : ",") << f.violation.stale[i];

@@ -11,8 +11,8 @@ namespace fencepost {
 
 int open_output(char const* path) {
     char const* const name = with_process_number(path);
-    auto const file = static_cast<int>(scheduler::kernel::call(
-        SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644));
+    auto const file = static_cast<int>(
+        kernel::call(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644));
     if (file >= 0) return file;
     Text warning;
     warning << "fencepost: cannot write " << name << ", named in FENCEPOST_OPTIONS\n";
@@ -21,7 +21,7 @@ int open_output(char const* path) {
 }
 
 std::uint64_t process_number() {
-    return static_cast<std::uint64_t>(scheduler::kernel::call(SYS_getpid));
+    return static_cast<std::uint64_t>(kernel::call(SYS_getpid));
 }
 
 Stack stack_of(scheduler::Blocked const& blocked) {

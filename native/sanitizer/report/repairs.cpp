@@ -8,12 +8,12 @@ class Adding {
     explicit Adding(Repairs& repairs) : repairs_(repairs) {}
 
     void fence(AccessAt const& after, AccessAt const& before) {
-        add({true, Order::seq_cst, before.thread, after.place, before.place, 0});
+        add({true, Order::seq_cst, before.thread, after.pc, before.pc, 0});
     }
     void order(AccessAt const& at, Order needed) {
         bool const both = at.access == Access::rmw || at.access == Access::cas;
         bool const has_other = needed == Order::release ? acquires(at.order) : releases(at.order);
-        add({false, both && has_other ? Order::acq_rel : needed, at.thread, 0, 0, at.place});
+        add({false, both && has_other ? Order::acq_rel : needed, at.thread, 0, 0, at.pc});
     }
 
   private:

@@ -1,11 +1,12 @@
 #include "sanitizer/report/report_text.hpp"
 
+#include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
-#include "sanitizer/report/places.hpp"
 #include "sanitizer/report/symbols.hpp"
 #include "sanitizer/report/wording.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost {
@@ -14,177 +15,232 @@ namespace {
 constexpr char const* rule = "==================\n";
 int file = 2;
 
-void put_thread(Text& out, std::uint32_t id) {
-    if (id == 0) {
+void put_thread(Text& out, std::uint32_t id, bool named = true) {
+    if (id == 0)
         out << "main thread";
-        return;
-    }
-    out << "thread T" << id;
-    if (ThreadName const name = name_of_thread(id); name.text[0] != '\0') out << " '" << name.text << "'";
+    else
+        out << "thread T" << id;
+    ThreadName const known = name_of_thread(id);
+    std::string_view const name(known.text);
+    if (named && !name.empty() && (id != 0 || name != "main")) out << " '" << name << "'";
 }
 
-void put_module(Text& out, std::uintptr_t place) {
-    ModulePlace const where = find_module(place - 1);
-    out << "(" << (where.module == nullptr ? "??" : where.module) << "+"
-        << Hex{where.module == nullptr ? place - 1 : where.offset} << ")";
+void put_module(Text& out, std::uintptr_t pc) {
+    ModuleOffset const where = find_module(pc - 1);
+    char const* const module = where.module == nullptr ? "??" : where.module;
+    out << module + (std::string_view(module).rfind('/') + 1) << "+"
+        << Hex{where.module == nullptr ? pc - 1 : where.offset};
+}
+
+// The position in the source, relative to the current directory if it lies in it.
+void put_position(Text& out, Symbol const& s) {
+    std::string_view line(s.line);
+    char directory[4096];
+    long const length = kernel::call(SYS_getcwd, directory, sizeof directory);  // with its zero
+    if (length > 1) {
+        directory[length - 1] = '/';
+        std::string_view const inside(directory, static_cast<std::size_t>(length));
+        if (line.starts_with(inside)) line.remove_prefix(inside.size());
+    }
+    out << line;
+    if (s.column != nullptr && std::string_view(s.column) != ":0") out << s.column;
 }
 
 void put_stack(Text& out, Stack const& stack) {
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < stack.count; ++i) {
         for (Symbol const* s = symbol_at(stack.frames[i]); s != nullptr; s = s->next) {
-            out << "    #" << number++ << " " << (s->function == nullptr ? "??" : s->function);
-            if (s->line != nullptr) out << " " << s->line;
-            out << " ";
+            out << "    #" << number++ << " " << (s->function == nullptr ? "<unknown function>" : s->function)
+                << " ";
+            if (s->line != nullptr) {
+                put_position(out, *s);
+                out << " ";
+            }
+            out << "(";
             put_module(out, stack.frames[i]);
-            out << "\n";
+            out << ")\n";
         }
     }
     if (stack.count == 0) out << "    (the stack is not known)\n";
 }
 
-// The line of a place, or its function, or its module.
-void put_line(Text& out, std::uintptr_t place) {
-    Symbol const& s = of_the_program(*symbol_at(place));
+// The position of a return address, or its module.
+void put_line(Text& out, std::uintptr_t pc) {
+    Symbol const& s = of_the_program(*symbol_at(pc));
     if (s.line != nullptr)
-        out << s.line;
-    else if (s.function != nullptr)
-        out << s.function;
+        put_position(out, s);
     else
-        put_module(out, place);
+        put_module(out, pc);
 }
 
-void put_name(Text& out, std::uintptr_t address) {
-    char const* const name = name_of_global(address);
-    if (name != nullptr)
-        out << name;
-    else
-        out << Hex{address};
+// A paragraph, in lines that are not too long.
+void put_paragraph(Text& out, std::string_view text) {
+    constexpr std::size_t width = 98;
+    while (!text.empty()) {
+        std::size_t end = text.size();
+        if (end > width) {
+            end = text.rfind(' ', width);
+            if (end == text.npos) end = text.find(' ');
+            if (end == text.npos) end = text.size();
+        }
+        out << "  " << std::string_view(text.data(), end) << "\n";
+        text.remove_prefix(end < text.size() ? end + 1 : end);
+    }
 }
 
 void put_location(Text& out, std::uintptr_t address) {
-    DataPlace const place = find_data(address);
-    switch (place.kind) {
-        case DataPlace::Kind::global:
-            out << "  Location is global '";
-            put_name(out, address);
-            out << "' at " << Hex{address} << "\n\n";
+    DataOwner const owner = find_owner(address);
+    out << "  Location is ";
+    switch (owner.kind) {
+        case DataOwner::Kind::global:
+            out << "global";
+            if (owner.name != nullptr) out << " '" << owner.name << "'";
+            if (owner.size != 0) out << " of size " << std::uint64_t{owner.size};
+            out << " at " << Hex{address} << " (";
+            put_module(out, address + 1);
+            out << ")\n";
             break;
-        case DataPlace::Kind::heap:
-            out << "  Location is in a heap block of " << std::uint64_t{place.size} << " bytes at "
-                << Hex{place.begin} << ", " << std::uint64_t{address - place.begin}
-                << " bytes from its beginning, "
-                << "allocated here:\n";
-            put_stack(out, kept_stack(place.allocated_by));
-            out << "\n";
+        case DataOwner::Kind::heap:
+            out << "in a heap block of size " << std::uint64_t{owner.size} << " at " << Hex{address}
+                << ", allocated at:\n";
+            put_stack(out, kept_stack(owner.allocated_by));
             break;
-        case DataPlace::Kind::stack:
-            out << "  Location is on the stack of ";
-            put_thread(out, place.thread);
-            out << " at " << Hex{address} << "\n\n";
+        case DataOwner::Kind::stack:
+            out << "on the stack of ";
+            put_thread(out, owner.thread);
+            out << " at " << Hex{address} << "\n";
             break;
-        case DataPlace::Kind::unknown:
-            out << "  Location is " << Hex{address} << "\n\n";
+        case DataOwner::Kind::unknown:
+            out << Hex{address} << "\n";
     }
+    out << "\n";
 }
 
-char const* does(Access access) {
-    constexpr char const* words[] = {"reads",     "writes",         "reads and writes", "reads and writes",
-                                     "waits for", "passes a fence", "synchronises"};
-    return words[static_cast<int>(access)];
+// The sentences below are the same as those of `fencepost run`, in answer/explain.py.
+
+bool only_writes(Access access) {
+    return access == Access::store || access == Access::rmw;
+}
+
+void put_title(Text& out, Finding const& f) {
+    out << "not robust: a " << noun_for(f.note.access);
+    if (char const* const name = name_of_global(f.note.address))
+        out << (f.note.access == Access::store  ? " to `"
+                : f.note.access == Access::wait ? " for `"
+                                                : " of `")
+            << name << "`";
+    out << (only_writes(f.note.access) ? " can come before" : " can miss") << " a write that it follows";
 }
 
 void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
-    out << does(at.access);
-    if (address != 0 && at.access != Access::synchronisation) {
-        out << " ";
-        put_name(out, address);
-    }
-    if (at.place != 0) {
-        out << " at ";
-        put_line(out, at.place);
+    put_thread(out, at.thread);
+    out << ": " << word_for(at.access);
+    if (char const* const name = address == 0 ? nullptr : name_of_global(address))
+        out << " " << name;
+    else if (address != 0)
+        out << " " << Hex{address};
+    if (at.pc == 0) return;
+    out << " (";
+    put_line(out, at.pc);
+    out << ")";
+}
+
+void put_consequence(Text& out, Finding const& f) {
+    auto const put_stale = [&] {
+        if (f.violation.has_value)
+            out << "the older value " << f.violation.could;
+        else
+            out << "an older value";
+    };
+    switch (f.note.access) {
+        case Access::store:
+            out << "this store counts as the older of the two, and the other write's value stays";
+            break;
+        case Access::rmw:
+            out << "this operation works on ";
+            put_stale();
+            out << ", as if that write came after it";
+            break;
+        case Access::cas:
+            out << "this operation compares with ";
+            put_stale();
+            break;
+        case Access::wait:
+            out << "this wait ends with ";
+            put_stale();
+            break;
+        default:
+            out << "this load returns ";
+            put_stale();
     }
 }
 
 void put_why(Text& out, Finding const& f) {
-    auto const& chain = f.chain;
-    out << "  Why: under sequential consistency the write comes first";
-    if (chain.count == 0) {
-        out << ", through accesses that are no longer remembered.";
-    } else {
-        out << ".";
-        std::uintptr_t address = f.note.address;
-        AccessAt in{f.missed.place(), f.violation.missed.thread, Access::store, Order::relaxed};
-        for (std::size_t i = 0; i < chain.count; ++i) {
-            Link const& link = chain.links[i];
-            out << (i == 0 ? "\n    " : ";\n    ");
-            put_thread(out, in.thread);
-            out << " ";
-            put_event(out, in, address);
-            if (link.from.place != in.place || link.address != address) {
-                out << ", then ";
-                put_event(out, link.from, link.address);
-            }
-            in = link.to;
-            address = link.address;
-        }
-        out << ";\n    ";
-        put_thread(out, in.thread);
-        out << " ";
-        put_event(out, in, address);
-        out << (chain.links[chain.count - 1].reads_from ? ", seeing that" : " after that") << ", then ";
-        put_event(out, {f.by.place(), f.thread, f.note.access, f.note.order}, f.note.address);
-        out << ".";
+    char const* const noun = noun_for(f.note.access);
+    Text why;
+    why << "Why: In every interleaving of this run the " << noun << " comes after that write";
+    for (std::size_t i = 0; i < f.chain.count; ++i) {
+        Link const& link = f.chain.links[i];
+        why << (i == 0 ? " (" : "; then ");
+        put_event(why, link.from, link.address);
+        why << "; then ";
+        put_event(why, link.to, link.address);
     }
-    out << "\n    Nothing in the C11 memory model makes the last access see the first.\n\n";
+    why << (f.chain.count == 0 ? "." : ").")
+        << " The memory orders do not ensure it: no chain of release and acquire operations or fences leads "
+           "from that write to this "
+        << noun << ", so a processor or a compiler may reorder them. Then ";
+    put_consequence(why, f);
+    why << ".";
+    put_paragraph(out, why.view());
 }
 
 void put_repair(Text& out, Repair const& repair) {
-    if (!repair.fence) {
-        out << "    use memory_order_" << name_of(repair.order) << " at ";
-        put_line(out, repair.at);
+    out << "In ";
+    put_thread(out, repair.thread, false);
+    out << ", ";
+    if (repair.fence) {
+        out << "put `atomic_thread_fence(memory_order_" << name_of(repair.order) << ")`";
+        if (repair.after != 0) {
+            out << " after ";
+            put_line(out, repair.after);
+        }
+        if (repair.before != 0) {
+            out << (repair.after != 0 ? " and before " : " before ");
+            put_line(out, repair.before);
+        }
     } else {
-        out << "    atomic_thread_fence(memory_order_seq_cst) ";
-        if (repair.after != 0 && repair.before != 0)
-            out << "between ";
-        else if (repair.after != 0)
-            out << "after ";
-        else
-            out << "before ";
-        if (repair.after != 0) put_line(out, repair.after);
-        if (repair.after != 0 && repair.before != 0) out << " and ";
-        if (repair.before != 0) put_line(out, repair.before);
-        out << " (";
-        put_thread(out, repair.thread);
-        out << ")";
+        out << "use `memory_order_" << name_of(repair.order) << "` for the operation at ";
+        put_line(out, repair.at);
     }
-    out << "\n";
+    out << ".";
 }
 
 void put_repairs(Text& out, Finding const& f) {
-    out << "  To repair it:\n";
-    for (std::size_t i = 0; i < f.repairs.count; ++i) put_repair(out, f.repairs.list[i]);
-    out << "\n";
+    for (std::size_t i = 0; i < f.repairs.count; ++i) {
+        Text sentence;
+        sentence << (i == 0 ? "Repair: " : "And: ");
+        put_repair(sentence, f.repairs.list[i]);
+        if (i == 0) out << "\n";
+        put_paragraph(out, sentence.view());
+    }
 }
 
 void put_accesses(Text& out, Finding const& f) {
-    constexpr char const* words[] = {"Atomic load", "Atomic store", "Atomic read-modify-write",
-                                     "Atomic compare-and-exchange", "Wait"};
     auto const& v = f.violation;
-    out << "  " << words[static_cast<int>(f.note.access)] << " of size " << std::uint32_t{f.note.size} << " ("
-        << name_of(f.note.order) << ") at " << Hex{f.note.address} << " by ";
+    char const* const noun = noun_for(f.note.access);
+    char const capital[] = {static_cast<char>(noun[0] - 'a' + 'A'), '\0'};
+    out << "  " << capital << noun + 1 << " of size " << std::uint32_t{f.note.size} << " at "
+        << Hex{f.note.address} << " (memory_order_" << name_of(f.note.order) << ") by ";
     put_thread(out, f.thread);
     out << ":\n";
     put_stack(out, f.by);
-    bool const writes_only = f.note.access == Access::store || f.note.access == Access::rmw;
-    out << "\n  can " << (writes_only ? "come before" : "miss") << " the previous write ("
-        << name_of(static_cast<Order>(v.missed.order)) << ") by ";
+    out << "\n  It " << (only_writes(f.note.access) ? "can come before" : "can miss")
+        << " the write (memory_order_" << name_of(static_cast<Order>(v.missed.order)) << ") by ";
     put_thread(out, v.missed.thread);
     out << ":\n";
     put_stack(out, f.missed);
     out << "\n";
-    if (v.has_value && f.note.has_value)
-        out << "  It can read " << v.could << " instead of " << v.missed.value << ".\n\n";
 }
 
 }  // namespace
@@ -196,36 +252,36 @@ void open_text() {
 }
 
 void symbolise(Finding const& f) {
-    std::uintptr_t places[3 * stack_depth];
+    std::uintptr_t pcs[3 * stack_depth];
     std::size_t count = 0;
-    auto const add = [&](std::uintptr_t place) {
-        if (place != 0 && count < sizeof places / sizeof *places) places[count++] = place;
+    auto const add = [&](std::uintptr_t pc) {
+        if (pc != 0 && count < sizeof pcs / sizeof *pcs) pcs[count++] = pc;
     };
     for (std::size_t i = 0; i < f.by.count; ++i) add(f.by.frames[i]);
     for (std::size_t i = 0; i < f.missed.count; ++i) add(f.missed.frames[i]);
     for (std::size_t i = 0; i < f.chain.count; ++i) {
-        add(f.chain.links[i].from.place);
-        add(f.chain.links[i].to.place);
+        add(f.chain.links[i].from.pc);
+        add(f.chain.links[i].to.pc);
     }
-    Stack const allocation = kept_stack(find_data(f.note.address).allocated_by);
+    Stack const allocation = kept_stack(find_owner(f.note.address).allocated_by);
     for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
-    look_up_symbols(places, count, f.note.address);
-    for (std::size_t i = 0; i < f.chain.count; ++i)
-        if (f.chain.links[i].address != 0) look_up_symbols(nullptr, 0, f.chain.links[i].address);
+    look_up_symbols(pcs, count);
 }
 
 void text_finding(Finding const& f) {
     if (options.quiet) return;
     symbolise(f);
     Text out;
-    out << rule << "WARNING: Fencepost: robustness violation (pid=" << process_number() << ")\n";
+    out << rule << "WARNING: fencepost: ";
+    put_title(out, f);
+    out << "\n";
     put_accesses(out, f);
     put_location(out, f.note.address);
     put_why(out, f);
     put_repairs(out, f);
-    out << "SUMMARY: Fencepost: robustness violation ";
-    put_line(out, f.by.place());
-    char const* const function = of_the_program(*symbol_at(f.by.place())).function;
+    out << "SUMMARY: fencepost: not robust ";
+    put_line(out, f.by.pc());
+    char const* const function = of_the_program(*symbol_at(f.by.pc())).function;
     if (function != nullptr) out << " in " << function;
     out << "\n" << rule;
     out.write_to(file);
@@ -234,7 +290,7 @@ void text_finding(Finding const& f) {
 void text_deadlock(scheduler::Blocked const* threads, std::size_t count) {
     if (options.quiet) return;
     Text out;
-    out << rule << "WARNING: Fencepost: deadlock (pid=" << process_number() << "): no thread can go on\n";
+    out << rule << "WARNING: fencepost: deadlock: no thread can go on\n";
     for (std::size_t i = 0; i < count; ++i) {
         out << "  ";
         put_thread(out, threads[i].thread);
@@ -245,25 +301,31 @@ void text_deadlock(scheduler::Blocked const* threads, std::size_t count) {
         }
         out << ":\n";
         Stack const stack = stack_of(threads[i]);
-        look_up_symbols(stack.frames, stack.count, 0);
+        look_up_symbols(stack.frames, stack.count);
         put_stack(out, stack);
         out << "\n";
     }
-    out << "SUMMARY: Fencepost: deadlock of " << std::uint64_t{count} << " threads\n" << rule;
+    out << "SUMMARY: fencepost: deadlock of ";
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) out << ", ";
+        put_thread(out, threads[i].thread);
+    }
+    out << "\n" << rule;
     out.write_to(file);
 }
 
 void text_step_limit(std::uint64_t steps) {
     if (options.quiet) return;
     Text out;
-    out << "Fencepost: given up after " << steps << " steps (FENCEPOST_OPTIONS=steps=…)\n";
+    out << "fencepost: given up after " << steps << " steps (FENCEPOST_OPTIONS=steps=…)\n";
     out.write_to(file);
 }
 
 void text_end(std::uint64_t findings) {
     if (options.quiet || findings == 0) return;
     Text out;
-    out << "Fencepost: reported " << findings << (findings == 1 ? " warning\n" : " warnings\n");
+    out << "fencepost: reported " << findings << (findings == 1 ? " warning" : " warnings")
+        << " (pid=" << process_number() << ")\n";
     out.write_to(file);
 }
 

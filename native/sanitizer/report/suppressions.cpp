@@ -14,9 +14,9 @@
 namespace fencepost {
 namespace {
 
-using scheduler::kernel::call;
+using kernel::call;
 
-// What ThreadSanitizer or the scheduler finds is left out by `fencepost run`, not here.
+// `fencepost run` suppresses what ThreadSanitizer or the scheduler finds.
 constexpr std::string_view ours = "robustness:";
 constexpr std::string_view others[] = {"race:", "threads:", "deadlock:"};
 

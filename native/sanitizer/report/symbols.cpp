@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "sanitizer/system/elf_file.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/subprocess.hpp"
@@ -9,13 +10,6 @@
 
 namespace fencepost {
 namespace {
-
-char const* keep(std::string_view text) {
-    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
-    __builtin_memcpy(copy, text.data(), text.size());
-    copy[text.size()] = '\0';
-    return copy;
-}
 
 struct Known {
     std::uintptr_t address;
@@ -54,8 +48,10 @@ char const* unless_unknown(std::string_view text) {
     return text.empty() || text.starts_with("??") ? nullptr : keep(text);
 }
 
-// file:line:column, where the column may be missing.
+// file:line:column, where the column may be missing; addr2line may add a remark.
 void read_position(std::string_view text, Symbol& symbol) {
+    if (std::size_t const remark = text.find(" (discriminator"); remark != text.npos)
+        text.remove_suffix(text.size() - remark);
     std::size_t colons[2] = {0, 0};
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] != ':') continue;
@@ -81,7 +77,6 @@ Symbol* read_frames(std::string_view& text) {
         *place = symbol;
         place = &symbol->next;
     }
-    for (Symbol* s = first; s != nullptr; s = s->next) s->inlined = s->next != nullptr;
     return first;
 }
 
@@ -109,9 +104,9 @@ struct Questions {
     std::size_t count = 0;
 };
 
-char const* question(char const* kind, ModulePlace const& place) {
+char const* question(ModuleOffset const& place) {
     Text text;
-    text << kind << " \"" << place.module << "\" " << Hex{place.offset};
+    text << "CODE \"" << place.module << "\" " << Hex{place.offset};
     return keep(text.view());
 }
 
@@ -124,8 +119,8 @@ void ask_llvm(char const* program, Questions& questions, std::size_t begin) {
     for (std::size_t i = 0; i < questions.count; ++i) questions.answers[i]->symbol = read_frames(text);
 }
 
-// addr2line knows one file at a time, and no data.
-void ask_addr2line(Known& entry, ModulePlace const& place) {
+// addr2line knows one file at a time.
+void ask_addr2line(Known& entry, ModuleOffset const& place) {
     Text offset;
     offset << Hex{place.offset} << std::string_view("\0", 1);
     char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", place.module,
@@ -145,35 +140,29 @@ Symbol* from_dynamic_table(std::uintptr_t address) {
 
 }  // namespace
 
-void look_up_symbols(std::uintptr_t const* places, std::size_t count, std::uintptr_t data) {
+void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
     char const* const llvm = find_symbolizer();
     Questions questions;
     constexpr std::size_t begin = 2;
     questions.arguments[1] = "--demangle";
     for (std::size_t i = 0; i < count && questions.count < most_questions; ++i) {
-        std::uintptr_t const address = places[i] - 1;
+        std::uintptr_t const address = pcs[i] - 1;
         if (find(known_code, address) != nullptr) continue;
         Known& entry = add(known_code, address);
-        ModulePlace const place = find_module(address);
+        ModuleOffset const place = find_module(address);
         if (place.module == nullptr) continue;
         if (llvm == nullptr) {
             ask_addr2line(entry, place);
             continue;
         }
-        questions.arguments[begin + questions.count] = question("CODE", place);
+        questions.arguments[begin + questions.count] = question(place);
         questions.answers[questions.count++] = &entry;
-    }
-    ModulePlace const place = find_module(data);
-    if (llvm != nullptr && place.module != nullptr && questions.count < most_questions &&
-        find(known_data, data) == nullptr) {
-        questions.arguments[begin + questions.count] = question("DATA", place);
-        questions.answers[questions.count++] = &add(known_data, data);
     }
     if (questions.count != 0) ask_llvm(llvm, questions, begin);
 }
 
-Symbol const* symbol_at(std::uintptr_t place) {
-    std::uintptr_t const address = place - 1;
+Symbol const* symbol_at(std::uintptr_t pc) {
+    std::uintptr_t const address = pc - 1;
     Known* entry = find(known_code, address);
     if (entry == nullptr) entry = &add(known_code, address);
     if (entry->symbol == nullptr || entry->symbol->function == nullptr)
@@ -189,7 +178,8 @@ bool same_text(char const* a, char const* b) {
 
 bool comes_with_the_compiler(std::string_view line) {
     return line.starts_with("/usr/lib/") || line.starts_with("/usr/bin/../lib/") ||
-           (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos);
+           (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos) ||
+           line.find("/fencepost/sanitizer/include/") != line.npos;
 }
 
 }  // namespace
@@ -200,8 +190,10 @@ Symbol const& of_the_program(Symbol const& innermost) {
     return s != nullptr ? *s : innermost;
 }
 
-bool same_source(Symbol const& first, Symbol const& second) {
-    Symbol const *a = &first, *b = &second;
+bool come_from_same_source(std::uintptr_t first, std::uintptr_t second) {
+    std::uintptr_t const pcs[] = {first, second};
+    look_up_symbols(pcs, 2);
+    Symbol const *a = symbol_at(first), *b = symbol_at(second);
     for (; a != nullptr && b != nullptr; a = a->next, b = b->next) {
         if (!same_text(a->line, b->line) || !same_text(a->column, b->column)) return false;
         if (!comes_with_the_compiler(a->line)) return true;
@@ -209,11 +201,78 @@ bool same_source(Symbol const& first, Symbol const& second) {
     return false;
 }
 
-char const* name_of_global(std::uintptr_t address) {
-    if (Known const* const entry = find(known_data, address); entry != nullptr && entry->symbol != nullptr)
-        return entry->symbol->function;
-    Dl_info info;
-    return dladdr(reinterpret_cast<void*>(address), &info) != 0 ? info.dli_sname : nullptr;
+namespace {
+
+// A variable in namespaces, or static: _ZN3app5readyE, _ZL5ready. Other names stay as they are. The same as
+// `readable` in answer/elf_data.py.
+void put_readable(Text& out, std::string_view name) {
+    std::string_view rest = name;
+    Text readable;
+    bool const nested = rest.starts_with("_ZN");
+    if (!rest.starts_with("_Z")) {
+        out << name;
+        return;
+    }
+    rest.remove_prefix(nested ? 3 : 2);
+    while (!rest.empty() && rest[0] != 'E') {
+        if (rest[0] == 'L') rest.remove_prefix(1);
+        std::size_t length = 0;
+        for (; !rest.empty() && rest[0] >= '0' && rest[0] <= '9'; rest.remove_prefix(1))
+            length = 10 * length + static_cast<std::size_t>(rest[0] - '0');
+        if (length == 0 || length > rest.size()) break;
+        std::string_view const part(rest.data(), length);
+        rest.remove_prefix(length);
+        if (!readable.view().empty()) readable << "::";
+        readable << (part == "_GLOBAL__N_1" ? "(anonymous namespace)" : part);
+        if (!nested) break;
+    }
+    bool const whole = !readable.view().empty() && rest == (nested ? "E" : "");
+    out << (whole ? readable.view() : name);
+}
+
+struct Variable {
+    std::uintptr_t begin = 0;
+    std::size_t size = 0;
+    std::string_view name;
+
+    bool operator<(Variable const& other) const {
+        if (begin != other.begin) return begin < other.begin;
+        return size != other.size ? size < other.size : name < other.name;
+    }
+};
+
+Symbol* variable_at(std::uintptr_t address) {
+    Symbol* const symbol = new_symbol();
+    ModuleOffset const place = find_module(address);
+    if (place.module == nullptr) return symbol;
+    ElfFile const file(place.module);
+    Variable last;
+    for (std::uint32_t const table : {SHT_SYMTAB, SHT_DYNSYM}) {
+        file.for_symbols(table, [&](ElfW(Sym) const& s, char const* name) {
+            bool const is_variable =
+                ELF64_ST_TYPE(s.st_info) == STT_OBJECT && s.st_shndx != SHN_UNDEF && s.st_size != 0;
+            if (!is_variable || s.st_value > place.offset) return;
+            if (Variable const it{s.st_value, s.st_size, name}; last < it) last = it;
+        });
+    }
+    if (place.offset - last.begin >= last.size) return symbol;
+    Text name;
+    put_readable(name, last.name);
+    if (place.offset != last.begin) name << "+" << std::uint64_t{place.offset - last.begin};
+    symbol->function = keep(name.view());
+    symbol->size = last.size;
+    return symbol;
+}
+
+}  // namespace
+
+Symbol const& global_at(std::uintptr_t address) {
+    Known* entry = find(known_data, address);
+    if (entry == nullptr) {
+        entry = &add(known_data, address);
+        entry->symbol = variable_at(address);
+    }
+    return *entry->symbol;
 }
 
 }  // namespace fencepost

@@ -15,7 +15,14 @@ constexpr char const* name_of(Order order) {
     return names[static_cast<int>(order)];
 }
 
-// In sentences.
+// In sentences about an access itself.
+constexpr char const* noun_for(Access access) {
+    constexpr char const* nouns[] = {"load",  "store", "read-modify-write", "compare-and-exchange", "wait",
+                                     "fence", "access"};
+    return nouns[static_cast<int>(access)];
+}
+
+// In sentences about the accesses before it.
 constexpr char const* word_for(Access access) {
     constexpr char const* words[] = {"read", "write", "read-modify-write", "compare-and-exchange",
                                      "wait", "fence", "synchronisation"};

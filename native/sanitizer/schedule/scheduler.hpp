@@ -1,4 +1,4 @@
-// Schedules: one thread of the program at a time, and who comes next is decided here.
+// Schedules: one thread of the program runs at a time, and this decides which one is next.
 //
 //   os       no schedule
 //   random   at every point a thread is drawn from those that can run
@@ -19,23 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/system/options.hpp"
+
 namespace fencepost::scheduler {
 
 using ThreadId = std::uint32_t;  // main is 0
 inline constexpr ThreadId no_thread = UINT32_MAX;
-
-enum class Kind : std::uint8_t { os, random, pct };
-
-struct Settings {
-    Kind kind = Kind::os;
-    std::uint64_t seed = 1;
-    std::uint32_t depth = 3;           // pct
-    std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
-    std::uint64_t steps = 20'000'000;  // then the run is given up
-    bool futexes = false;              // no switching in user space, even if the processor could
-    char const* decisions = nullptr;   // file to write
-    char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
-};
 
 namespace detail {
 struct Thread;
@@ -100,7 +89,7 @@ struct Wait {
 // active().
 [[gnu::noinline]] bool block(Wait const&);
 
-// What is waited for at this object may have changed. Harmless if nobody waits; any thread may call it.
+// The object may have changed as some thread waits for. Harmless if nobody waits; any thread may call it.
 void wake(void const* object);
 
 // For waits on atomic locations (fp_wait and its like), the object being the address: after a write that
@@ -132,7 +121,7 @@ std::int64_t now();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
-// What the scheduler asks of reports.cpp. Both end the process.
+// Reports of the scheduler, defined in report/findings.cpp. Both end the process.
 struct Blocked {
     ThreadId thread;
     char const* on_what;

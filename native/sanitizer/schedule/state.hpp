@@ -62,9 +62,9 @@ Thread* find(ThreadId);
 // while another thread runs.
 bool has_turn();
 
-// Waits that end only when somebody chooses this thread: condition variables, futexes, barriers. Who waits
-// with bits can be chosen by a call that has one of them. Of several threads chance chooses; the number of
-// those chosen is returned.
+// Waits that end only when somebody chooses this thread: condition variables, futexes, barriers. A thread
+// that waits with bits can be chosen by a call that has one of them. Among several threads the choice is
+// random; the number of chosen ones is returned.
 inline constexpr std::uint32_t all_bits = UINT32_MAX;
 bool block_until_chosen(Wait, std::uint32_t bits = all_bits);
 std::uint32_t choose_waiting(void const* object, std::uint32_t count, std::uint32_t bits = all_bits);

@@ -112,8 +112,9 @@ void next_run() {
 }
 
 void leave_replay() {
-    constexpr char told[] = "fencepost: the program has left the recorded schedule; it goes on at random\n";
-    if (replay.run.thread != no_thread) kernel::call(SYS_write, 2, told, sizeof told - 1);
+    constexpr char warning[] =
+        "fencepost: the program has left the recorded schedule; it goes on at random\n";
+    if (replay.run.thread != no_thread) kernel::call(SYS_write, 2, warning, sizeof warning - 1);
     way = Way::random;
 }
 

@@ -1,4 +1,4 @@
-// Who runs next: the random walk, PCT, and the replay of a file. They choose; scheduler.cpp does.
+// Which thread runs next: the random walk, PCT, and the replay of a file. scheduler.cpp then switches to it.
 #pragma once
 
 #include <cstdint>

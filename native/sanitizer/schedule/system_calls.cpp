@@ -42,7 +42,7 @@ long wake_here_and_there(FutexCall const& call, std::uint32_t count, std::uint32
     return there < 0 ? there : here + there;
 }
 
-// Waking instead of moving to another futex is allowed: who waits has to look at its word again anyway.
+// Waking instead of moving to another futex is allowed: a woken thread must look at its word again anyway.
 long wake_and_move(FutexCall const& call) {
     auto const moved = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(call.timeout));
     std::uint32_t const most = UINT32_MAX - call.value;
@@ -78,6 +78,11 @@ bool futex(FutexCall const& call, long& result) {
 }
 
 }  // namespace
+
+void fill_by_chance(void* buffer, std::size_t bytes) {
+    auto* const to = static_cast<unsigned char*>(buffer);
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
+}
 
 bool system_call(long number, long const (&a)[6], long& result) {
     switch (number) {

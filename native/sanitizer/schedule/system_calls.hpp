@@ -9,7 +9,7 @@ namespace fencepost::scheduler {
 // Does the schedule answer the call? If so, with the kernel's result: negative errors. Only if active().
 bool system_call(long number, long const (&arguments)[6], long& result);
 
-// Bytes that depend on the seed only (schedule/chance.cpp).
+// Bytes that depend on the seed only.
 void fill_by_chance(void* buffer, std::size_t bytes);
 
 }  // namespace fencepost::scheduler

@@ -11,6 +11,9 @@ namespace fencepost::scheduler {
 std::int64_t nanoseconds(timespec const&);
 std::int64_t later(std::int64_t time, std::int64_t nanoseconds);
 
+// How far the clock is ahead of now(); false if it is none of those that tell the time.
+bool clock_offset(clockid_t, std::int64_t& offset);
+
 // The time on that clock, as now() will tell it.
 std::int64_t schedule_time(timespec const&, clockid_t);
 

@@ -1,4 +1,4 @@
-// Who waits, and how waits end: by a wake, by time, by the world outside the schedule, or never.
+// Waiting threads, and how waits end: by a wake, by time, by the world outside the schedule, or never.
 #pragma once
 
 #include <cstdint>

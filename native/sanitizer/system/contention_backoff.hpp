@@ -1,4 +1,4 @@
-// How a thread fares where it meets others.
+// When a thread should sleep because others want the same location.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace fencepost {
 
-// At a location: it finds the lock taken, or comes to change what others have changed, or waits for them in a
-// loop. Threads that want the same locations all the time take the lines from each other: all together may do
-// less than the others alone while this one sleeps. But sleep does harm if they only meet now and then, or if
-// the others wait for the one that sleeps, because it has the program's own lock, or it is its turn. Which of
-// these it is shows when the changes to what the lock protects are counted. It depends on what the thread is
-// about to do, so each operation has its own experience.
-class alignas(64) Experience {
+// A thread meets others at a location: it finds the lock taken, changes what others have changed, or waits
+// for them in a loop. Threads that use the same location all the time take its cache lines from each other:
+// all together may get less done than the others alone while this one sleeps. But sleep does harm if they
+// only meet now and then, or if the others wait for this thread, which may hold a lock of the program.
+// Counting the changes to what the lock protects tells these cases apart. They depend on what the thread is
+// about to do, so each operation has its own backoff.
+class alignas(64) ContentionBackoff {
   public:
     bool is_about(Lock const* lock, void const* operation) const {
         return lock == lock_ && operation == operation_;
@@ -68,23 +68,23 @@ class alignas(64) Experience {
     std::uint32_t met_ = 0, to_bear_ = 7;  // so often before the next sleep
 };
 
-// All zero: none yet. New ones take the place of old ones.
-class Experiences {
+// All zero: none yet. New ones replace old ones.
+class ContentionBackoffs {
   public:
-    Experience& with(Lock const* lock, void const* operation) {
+    ContentionBackoff& with(Lock const* lock, void const* operation) {
         auto const where = reinterpret_cast<std::uintptr_t>(lock),
                    what = reinterpret_cast<std::uintptr_t>(operation);
-        Experience& mine = all_[(where / 128 + what) * 0x9e3779b97f4a7c15u >> (64 - bits)];
+        ContentionBackoff& mine = all_[(where / 128 + what) * 0x9e3779b97f4a7c15u >> (64 - bits)];
         if (!mine.is_about(lock, operation)) mine.begin(lock, operation);
         return mine;
     }
 
   private:
     static constexpr unsigned bits = 7;
-    Experience all_[std::size_t{1} << bits];
+    ContentionBackoff all_[std::size_t{1} << bits];
 };
 
 // Null as long as the thread has none.
-extern constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]];
+extern constinit thread_local ContentionBackoffs* own_backoffs [[gnu::tls_model("initial-exec")]];
 
 }  // namespace fencepost

@@ -5,7 +5,7 @@
 
 namespace fencepost {
 
-constinit thread_local Experiences* own_experiences [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local ContentionBackoffs* own_backoffs [[gnu::tls_model("initial-exec")]] = nullptr;
 
 namespace {
 
@@ -20,16 +20,16 @@ void nap() {
 }  // namespace
 
 bool Lock::advises_sleep(void const* operation) const {
-    return own_experiences != nullptr && own_experiences->with(this, operation).advises_sleep(changes());
+    return own_backoffs != nullptr && own_backoffs->with(this, operation).advises_sleep(changes());
 }
 void Lock::sleep(void const* operation) const {
     nap();
-    own_experiences->with(this, operation).add_sleep(changes());
+    own_backoffs->with(this, operation).add_sleep(changes());
 }
 
-// Who meets others again and again may sleep first. Then it looks for some time, as long as several holders
-// need; then it lets others run, because the holder may have lost the processor; if that does not help, it
-// sleeps, because others than the holder may run first.
+// A thread that meets others again and again may sleep first. Then it spins as long as several holders need;
+// then it yields, because the holder may have lost the processor; if that does not help, it sleeps, because
+// other threads than the holder may run first.
 [[gnu::noinline]] void Lock::wait() {
     void const* const operation = __builtin_return_address(0);
     if (advises_sleep(operation)) sleep(operation);

@@ -8,30 +8,31 @@
 namespace fencepost {
 
 inline void let_others_run() {
-    scheduler::kernel::call(SYS_sched_yield);
+    kernel::call(SYS_sched_yield);
 }
 
 inline void sleep_for(long nanoseconds) {
     timespec const time{0, nanoseconds};
-    scheduler::kernel::call(SYS_nanosleep, &time, nullptr);
+    kernel::call(SYS_nanosleep, &time, nullptr);
 }
 inline void sleep_a_millisecond() {
     sleep_for(1'000'000);
 }
 
 // A signal that ends the process may find its own thread with a lock in its hands, or stop for ever the one
-// that has it. Who tells the last findings then waits for a lock only for some time, and goes on without it.
+// that has it. The thread that reports the last findings then waits for a lock only for some time, and goes
+// on without it.
 inline long impatient_thread = 0;  // by its number of the kernel
 class ImpatientThread {
   public:
-    ImpatientThread() { set(scheduler::kernel::call(SYS_gettid)); }
+    ImpatientThread() { set(kernel::call(SYS_gettid)); }
     ~ImpatientThread() { set(0); }
     ImpatientThread(ImpatientThread const&) = delete;
     ImpatientThread& operator=(ImpatientThread const&) = delete;
 
     static bool is_this() {
         long const one = __atomic_load_n(&impatient_thread, __ATOMIC_RELAXED);
-        return one != 0 && one == scheduler::kernel::call(SYS_gettid);
+        return one != 0 && one == kernel::call(SYS_gettid);
     }
 
   private:
@@ -49,12 +50,12 @@ class Lock {
     void unlock() { __atomic_store_n(&word_, (word_ | taken) + 1, __ATOMIC_RELEASE); }
     bool is_locked() const { return (__atomic_load_n(&word_, __ATOMIC_ACQUIRE) & taken) != 0; }
 
-    // For who meets others here, before this operation: has it proved useful to what they do if this thread
-    // sleeps for a moment (system/contention_backoff.hpp)? Then it should. The lock need not be held.
+    // For a thread that meets others here, before this operation: have they got more done when it slept for a
+    // moment (system/contention_backoff.hpp)? Then it should sleep. The lock need not be held.
     bool advises_sleep(void const* operation) const;
     void sleep(void const* operation) const;
 
-    // For those who count changes themselves.
+    // For callers that count changes themselves.
     void count_change() { __atomic_store_n(&word_, word_ + 2, __ATOMIC_RELAXED); }
     void unlock_as_counted() { __atomic_store_n(&word_, word_ & ~taken, __ATOMIC_RELEASE); }
 

@@ -39,7 +39,7 @@ void* found(void* pages) {
 // What is left of the old chunk is lost.
 void start_chunk() {
     bool const large = chunks++ >= small_chunks;
-    fresh = static_cast<char*>(large ? page_for_good() : found(scheduler::kernel::pages(chunk, true)));
+    fresh = static_cast<char*>(large ? page_for_good() : found(kernel::pages(chunk, true)));
     fresh_bytes = large ? large_page : chunk;
 }
 
@@ -58,7 +58,7 @@ void* cut(std::size_t bytes) {
 }  // namespace
 
 void* pages(std::size_t bytes) {
-    return found(scheduler::kernel::pages(bytes));
+    return found(kernel::pages(bytes));
 }
 
 void* for_good(std::size_t bytes) {
@@ -69,12 +69,12 @@ void* for_good(std::size_t bytes) {
 void* page_for_good() {
     auto const begin = reinterpret_cast<std::uintptr_t>(pages(2 * large_page));
     auto const page = (begin + large_page - 1) & ~(large_page - 1);
-    scheduler::kernel::call(SYS_madvise, page, large_page, MADV_HUGEPAGE);
+    kernel::call(SYS_madvise, page, large_page, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(page);
 }
 
 void give_back(void* begin, std::size_t bytes) {
-    scheduler::kernel::call(SYS_munmap, begin, bytes);
+    kernel::call(SYS_munmap, begin, bytes);
 }
 
 std::size_t usable(std::size_t bytes) {

@@ -13,7 +13,7 @@ char program_path[4096];
 char const* main_program() {
     if (program_path[0] == '\0') {
         long const length =
-            scheduler::kernel::call(SYS_readlink, "/proc/self/exe", program_path, sizeof program_path - 1);
+            kernel::call(SYS_readlink, "/proc/self/exe", program_path, sizeof program_path - 1);
         if (length > 0) program_path[length] = '\0';
     }
     return program_path;
@@ -21,7 +21,7 @@ char const* main_program() {
 
 struct Search {
     std::uintptr_t address;
-    ModulePlace found;
+    ModuleOffset found;
 };
 
 int look_in_module(dl_phdr_info* info, std::size_t, void* data) {
@@ -41,7 +41,7 @@ int look_in_module(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-ModulePlace find_module(std::uintptr_t address) {
+ModuleOffset find_module(std::uintptr_t address) {
     Search search{address, {}};
     dl_iterate_phdr(look_in_module, &search);
     return search.found;

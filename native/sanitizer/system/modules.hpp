@@ -5,12 +5,12 @@
 
 namespace fencepost {
 
-struct ModulePlace {
+struct ModuleOffset {
     char const* module = nullptr;  // absolute path; null if the address is in no file
     std::uintptr_t offset = 0;     // from where the module is loaded: what symbolisers take
     bool writable = false;         // in a segment of data
 };
 
-ModulePlace find_module(std::uintptr_t address);
+ModuleOffset find_module(std::uintptr_t address);
 
 }  // namespace fencepost

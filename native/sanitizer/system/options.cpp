@@ -1,6 +1,5 @@
 #include "sanitizer/system/options.hpp"
 
-#include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -11,13 +10,6 @@ Options options;
 namespace {
 
 constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
-
-char const* keep(std::string_view text) {
-    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
-    __builtin_memcpy(copy, text.data(), text.size());
-    copy[text.size()] = '\0';
-    return copy;
-}
 
 bool set_flag(std::string_view value, bool& into) {
     if (value == "0" || value == "1") into = value == "1";
@@ -116,7 +108,7 @@ char const* with_process_number(char const* path) {
     Text text;
     for (; *path != '\0'; ++path) {
         if (path[0] == '%' && path[1] == 'p') {
-            text << static_cast<std::uint64_t>(scheduler::kernel::call(SYS_getpid));
+            text << static_cast<std::uint64_t>(kernel::call(SYS_getpid));
             ++path;
         } else {
             text << std::string_view(path, 1);

@@ -1,4 +1,4 @@
-// What the user may set: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
+// The user's settings: FENCEPOST_OPTIONS="name=value:name=value". A later setting of a name wins. A name
 // that is not known gives one line of warning.
 //
 //   halt_on_error=0      end the process at the first finding
@@ -11,16 +11,28 @@
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
-//   schedule=os          os, random or pct (scheduler.hpp), with
+//   schedule=os          os, random or pct (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
 #pragma once
 
 #include <cstdint>
-#include <string_view>
-
-#include "sanitizer/schedule/scheduler.hpp"
-
 namespace fencepost {
+namespace scheduler {
+
+enum class Kind : std::uint8_t { os, random, pct };
+
+struct Settings {
+    Kind kind = Kind::os;
+    std::uint64_t seed = 1;
+    std::uint32_t depth = 3;           // pct
+    std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
+    std::uint64_t steps = 20'000'000;  // then the run is given up
+    bool futexes = false;              // no switching in user space, even if the processor could
+    char const* decisions = nullptr;   // file to write
+    char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
+};
+
+}  // namespace scheduler
 
 struct Options {
     bool halt_on_error = false;

@@ -1,9 +1,11 @@
-// What the processor has and C++ does not.
+// Instructions and types of the processor that C++ lacks.
 #pragma once
 
 #include <cstdint>
 
 namespace fencepost {
+
+__extension__ typedef unsigned __int128 Bits128;
 
 inline void pause_processor() {
 #if defined(__x86_64__)

@@ -11,7 +11,7 @@ extern "C" char** environ;
 
 namespace fencepost {
 
-using scheduler::kernel::call;
+using kernel::call;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace fencepost::scheduler::kernel {
+namespace fencepost::kernel {
 
 template <typename T>
 long argument(T value) {
@@ -91,4 +91,4 @@ inline void* pages(std::size_t bytes, bool at_once = false) {
     return map(bytes, PROT_READ | PROT_WRITE, flags);
 }
 
-}  // namespace fencepost::scheduler::kernel
+}  // namespace fencepost::kernel

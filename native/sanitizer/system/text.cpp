@@ -76,7 +76,7 @@ void Text::write_to(int descriptor) const {
 
 void write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
-        long const written = scheduler::kernel::call(SYS_write, descriptor, text.data(), text.size());
+        long const written = kernel::call(SYS_write, descriptor, text.data(), text.size());
         if (written == -4) continue;  // EINTR
         if (written <= 0) return;
         text.remove_prefix(static_cast<std::size_t>(written));
@@ -85,7 +85,14 @@ void write_all(int descriptor, std::string_view text) {
 
 void stop_with(std::string_view message) {
     write_all(2, message);
-    for (;;) scheduler::kernel::call(SYS_exit_group, 1);
+    for (;;) kernel::call(SYS_exit_group, 1);
+}
+
+char const* keep(std::string_view text) {
+    char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
+    __builtin_memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+    return copy;
 }
 
 bool parse_number(std::string_view text, std::uint64_t& into) {

@@ -46,6 +46,9 @@ Text& operator<<(Text&, Quoted);
 void write_all(int descriptor, std::string_view);
 [[noreturn]] void stop_with(std::string_view message);
 
+// A copy that ends with a zero and is never freed.
+char const* keep(std::string_view);
+
 bool parse_number(std::string_view, std::uint64_t& into);
 
 }  // namespace fencepost

@@ -177,7 +177,9 @@ def places(stack: Sequence[Frame]) -> Sequence[Frame]:
 
 
 def comes_with_the_compiler(file: str) -> bool:
-    """Other libraries lie in /usr/include too, and their lines are what a reader looks for."""
-    return file.startswith(("/usr/lib/", "/usr/bin/../lib/")) or (
-        file.startswith("/usr/include/") and "/c++/" in file
+    """Or with us. Other libraries lie in /usr/include too, and their lines are what a reader looks for."""
+    return (
+        file.startswith(("/usr/lib/", "/usr/bin/../lib/"))
+        or (file.startswith("/usr/include/") and "/c++/" in file)
+        or "/fencepost/sanitizer/include/" in file
     )

@@ -9,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "sanitizer/core/collector.hpp"
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
@@ -200,8 +199,8 @@ class Experiment {
         int const number = below(static_cast<int>(threads_.size()));
         Thread& t = *threads_[static_cast<std::size_t>(number)];
         int const kind = below(12);
-        if (t.await.place != 0 && below(3) == 0) return go_round(number, t);
-        t.await.place = 0;
+        if (t.await.pc != 0 && below(3) == 0) return go_round(number, t);
+        t.await.pc = 0;
         if (kind == 0) return fence(number, t);
         if (kind == 1) return object(number, t);
         int const x = below(static_cast<int>(literal_.locations.size()));
@@ -215,18 +214,18 @@ class Experiment {
         bool const strong = below(2) == 0, stronger = below(2) == 0;
         int const value = below(values);
         Access const access = kind < 6 ? Access::load : kind < 10 ? Access::store : Access::rmw;
-        Here const here{0, 0, access, Order::relaxed};
+        AccessSite const site{0, 0, access, Order::relaxed};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
+            if (!reads_known(t, *cell, site)) read_part(t, *cell, strong, site);
             literal_.read(number, x, strong);
             t.await = {1, static_cast<std::uintptr_t>(x), 0, 0, false, {}, {}};
         } else if (kind < 10) {
-            if (!writes_over_known(t, *cell, bits, strong, here)) write_part(t, *cell, bits, strong, here);
+            if (!writes_over_known(t, *cell, bits, strong, site)) write_part(t, *cell, bits, strong, site);
             literal_.write(number, x, value, strong, false);
         } else {
-            if (!writes_over_known(t, *cell, bits, stronger, here))
-                rmw_parts(t, *cell, bits, strong, stronger, here);
+            if (!writes_over_known(t, *cell, bits, stronger, site))
+                rmw_parts(t, *cell, bits, strong, stronger, site);
             literal_.modify(number, x, value, strong, stronger);
         }
         return true;
@@ -244,9 +243,9 @@ class Experiment {
             std::printf("thread %d, location %d: the checks disagree before another round\n", number, x);
             return false;
         }
-        Here const here{0, 0, Access::load, Order::relaxed};
+        AccessSite const site{0, 0, Access::load, Order::relaxed};
         if (!same) {
-            if (!reads_known(t, *cell, here)) read_part(t, *cell, strong, here);
+            if (!reads_known(t, *cell, site)) read_part(t, *cell, strong, site);
             note_read(t, *cell, strong);
         }
         literal_.read(number, x, strong);

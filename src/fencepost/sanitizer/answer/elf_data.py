@@ -1,11 +1,11 @@
 """The names of a module's variables, from its symbol table.
 
-The run-time library knows the names that the dynamic linker knows; a `static` variable is not among them.
 Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from bisect import bisect_right
 from functools import cache
@@ -17,6 +17,7 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMTAB, _DYNSYM = 2, 11
 _OBJECT = 1  # the type of a symbol that is a variable
 _MAGIC = b"\x7fELF\x02\x01"
+_LENGTH = re.compile(r"L?(\d+)")  # of a part of a C++ name, which follows
 
 
 class Variable(NamedTuple):
@@ -61,3 +62,18 @@ def _read_variables(image: bytes) -> set[Variable]:
                 text = image[names + name : image.index(b"\0", names + name)]
                 variables.add(Variable(address, length, text.decode("utf-8", "replace")))
     return variables
+
+
+def readable(name: str) -> str:
+    """A C++ variable in namespaces, or a static one: `app::ready`. Other names stay as they are.
+
+    The same as `put_readable` in native/sanitizer/report/symbols.cpp.
+    """
+    nested = name.startswith("_ZN")
+    rest = name.removeprefix("_ZN" if nested else "_Z")
+    parts: list[str] = []
+    while name.startswith("_Z") and (length := _LENGTH.match(rest)) and (nested or not parts):
+        end = length.end() + int(length[1])
+        part, rest = rest[length.end() : end], rest[end:]
+        parts.append("(anonymous namespace)" if part == "_GLOBAL__N_1" else part)
+    return "::".join(parts) if parts and rest == ("E" if nested else "") else name

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from fencepost.sanitizer.answer.elf_data import variable_at
+from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
 from fencepost.sanitizer.run.events import Place, RawAccess, RawBlocked, RawDeadlock, RawFinding, RawLocation
@@ -31,7 +31,7 @@ _ABOVE = re.compile(r"__tsan_|__wrap___tsan_|(.* )?fencepost::")
 _LAST = "main"
 _BELOW = frozenset(("_start", "start_thread", "clone", "clone3", "__clone3"))
 _BELOW_ALL_OF = ("__libc_start", "fencepost::")
-_OUR_THREADS = "/sanitizer/interpose_threads.cpp"
+_OUR_THREADS = "/sanitizer/hooks/threads.cpp"
 
 
 def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
@@ -60,7 +60,7 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         value=raw.value,
         could=raw.could.value if raw.could is not None else None,
         location=_location(raw.location or RawLocation(), symbols),
-        chain=tuple(_access(step, symbols) for step in raw.chain),
+        chain=tuple(_step(step, symbols) for step in raw.chain),
         repair=tuple(
             Repair(
                 what=repair.what,
@@ -106,6 +106,12 @@ def _access(raw: RawAccess, symbols: Symbols, what: str = "", order: str = "") -
     )
 
 
+def _step(raw: RawAccess, symbols: Symbols) -> Access:
+    """A step of the chain, with the name of its location instead of the address where it has one."""
+    name = _location(raw.location, symbols).name if raw.location is not None else ""
+    return _access(raw, symbols, f"{raw.what.partition(' ')[0]} {name}" if name else "")
+
+
 def _blocked(raw: RawBlocked, symbols: Symbols) -> Access:
     stack = _trimmed(symbols.of_stack(raw.stack))
     return Access(thread=raw.thread, name=raw.name, what=raw.blocked_on, stack=stack)
@@ -140,7 +146,7 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
         variable = variable_at(raw.module, address)
         if variable is not None:
             inside = address - variable.start
-            name, size = variable.name + (f"+{inside}" if inside else ""), variable.size
+            name, size = readable(variable.name) + (f"+{inside}" if inside else ""), variable.size
     return Location(
         kind=raw.kind,
         name=name,

@@ -95,7 +95,7 @@ def _stack(page: Page, stack: Iterable[Frame]) -> Iterator[str]:
 
 
 def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
-    """In how many runs, and how to have one of them again."""
+    """In how many runs it was seen, and how to repeat one of them."""
     scheduled = report.schedule.kind != "os"
     if runs == 1 and not scheduled:
         return

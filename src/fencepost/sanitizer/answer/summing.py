@@ -1,4 +1,4 @@
-"""One answer for all runs: the same finding is told once, with the number of runs that showed it."""
+"""One answer for all runs: each finding once, with the number of runs that showed it."""
 
 from __future__ import annotations
 

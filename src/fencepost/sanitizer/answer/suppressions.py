@@ -1,4 +1,4 @@
-"""Findings that the user does not want to hear of again, named in a file in the manner of ThreadSanitizer.
+"""Findings that the user has suppressed, named in a file as for ThreadSanitizer.
 
 Each line is `KIND:PATTERN`. KIND is `robustness`, `race`, `threads` or `deadlock`. PATTERN is part of the
 name of a function, a source file or a module on one of the stacks, or of the location; `*` in it stands for

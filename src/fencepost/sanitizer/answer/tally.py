@@ -1,4 +1,4 @@
-"""What many runs have shown so far: each different thing once, with the runs in which it was seen.
+"""What many runs have shown so far: each observation once, with the runs in which it was made.
 
 Things are told apart by their raw addresses here, so that nothing grows with the number of runs; which of
 them are the same for a reader of the source is decided when all runs are over.

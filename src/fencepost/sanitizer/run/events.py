@@ -23,16 +23,6 @@ class Place(msgspec.Struct, frozen=True):
         return int(self.offset, 16)
 
 
-class RawAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """Who did something, in which thread, and how it came to that."""
-
-    thread: int
-    name: str = ""
-    order: str = ""
-    what: str = ""
-    stack: tuple[Place, ...] = ()
-
-
 class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "unknown"
     name: str | None = None
@@ -41,6 +31,17 @@ class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
     offset: str | None = None
     thread: int | None = None
     stack: tuple[Place, ...] = ()
+
+
+class RawAccess(msgspec.Struct, frozen=True, kw_only=True):
+    """Who did what, in which thread, and by which calls; `location` is given for steps of a chain."""
+
+    thread: int
+    name: str = ""
+    order: str = ""
+    what: str = ""
+    stack: tuple[Place, ...] = ()
+    location: RawLocation | None = None
 
 
 class RawRepair(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from fencepost.verdicts.union import decode
 
 
 class Replay(NamedTuple):
-    """What to run, how, and the ids that should be seen again."""
+    """What to run, how, and the ids of the findings that should appear again."""
 
     command: tuple[str, ...]
     schedules: tuple[Schedule, ...]
@@ -31,7 +31,7 @@ def read_report(path: str) -> Replay:
         raise InputError(f"this is no report of `fencepost run --json`, but of `{answer.question}`", path)
     reports: tuple[Finding | Deadlock, ...] = (*answer.findings, *answer.deadlocks)
     if not reports:
-        raise InputError("the report has no finding to see again", path)
+        raise InputError("the report has no finding that could be replayed", path)
     schedules = tuple(dict.fromkeys(report.schedule for report in reports))
     for schedule in schedules:
         _check_decisions(schedule, path)

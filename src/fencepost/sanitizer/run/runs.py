@@ -74,7 +74,7 @@ class InterruptedRunsError(Exception):
 
 
 def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
-    """Make one run for each schedule; the watcher hears of each, in their order."""
+    """Make one run for each schedule, and give each to the watcher, in their order."""
     with (
         tempfile.TemporaryDirectory(prefix="fencepost-") as directory,
         _addresses_fixed(),
@@ -125,7 +125,7 @@ class _Runner:
     _stopped: bool = False
 
     def run_here(self, schedule: Schedule, watcher: Watcher) -> Outcome:
-        """In the main thread, where Ctrl-C arrives: what an interrupted program has found is heard too."""
+        """In the main thread, where Ctrl-C arrives: findings of an interrupted program are taken in, too."""
         outcome = self.run(schedule)
         watcher(outcome)
         if self._stopped:
@@ -235,7 +235,7 @@ def _end_of(output: IO[bytes]) -> str:
 
 
 def _ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
-    """Tell the program, give it time, and in the end leave nothing of what it has started."""
+    """Ask the program to end, give it time, and then end it with all that it has started."""
     process.send_signal(number)
     deadline = time.monotonic() + seconds
     while not _has_ended(process) and time.monotonic() < deadline:
@@ -245,13 +245,13 @@ def _ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds:
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Without taking note of it: nobody could find its process group any more."""
+    """Without reaping it: its process group could no longer be found then."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
 @contextmanager
 def _ended_as_by_control_c() -> Iterator[None]:
-    """Who ends us by another signal, as `timeout` and build servers do, means the program too.
+    """A signal that ends us, as `timeout` and build servers send it, is meant for the program too.
 
     It has a process group of its own, so it would go on alone, and one that never ends would do so for ever.
     """

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-namespace fencepost {
+#include "sanitizer/system/processor.hpp"
 
-__extension__ typedef unsigned __int128 Bits128;
+namespace fencepost {
 
 // A value as a number that is the same for the same value; 16 bytes are mixed into 8.
 template <class T>

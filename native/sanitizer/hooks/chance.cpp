@@ -1,5 +1,6 @@
-// Sources of chance under a schedule: the same numbers for the same seed, and a processor number that depends
-// on nothing but the thread. What /dev/urandom and the processor's own generator give cannot be seen here.
+// Sources of randomness under a schedule: the same numbers for the same seed, and a processor number that
+// depends on nothing but the thread. /dev/urandom and the processor's own generator cannot be intercepted
+// here.
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -10,15 +11,6 @@
 #include "sanitizer/schedule/system_calls.hpp"
 
 using namespace fencepost::scheduler;
-
-namespace fencepost::scheduler {
-
-void fill_by_chance(void* buffer, std::size_t bytes) {
-    auto* const to = static_cast<unsigned char*>(buffer);
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
-}
-
-}  // namespace fencepost::scheduler
 
 FENCEPOST_INTERPOSE ssize_t getrandom(void* buffer, size_t bytes, unsigned flags) {
     if (!active()) return REAL(getrandom)(buffer, bytes, flags);

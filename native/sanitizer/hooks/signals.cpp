@@ -96,7 +96,7 @@ int take_one(sigset_t const* set, siginfo_t* info, std::int64_t deadline) {
 using namespace fencepost::scheduler;
 
 FENCEPOST_INTERPOSE pid_t gettid() noexcept {
-    return active() ? detail::self->fiber.tid : static_cast<pid_t>(kernel::call(SYS_gettid));
+    return active() ? detail::self->fiber.tid : static_cast<pid_t>(fencepost::kernel::call(SYS_gettid));
 }
 
 FENCEPOST_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* old) noexcept {

@@ -17,9 +17,9 @@ namespace {
 Stack as_stack(void* const (&trace)[stack_depth]) {
     Stack stack;
     for (void* const address : trace) {
-        auto const place = reinterpret_cast<std::uintptr_t>(address);
-        if (place == 0) break;
-        if (stack.count == 0 || stack.frames[stack.count - 1] != place) stack.frames[stack.count++] = place;
+        auto const pc = reinterpret_cast<std::uintptr_t>(address);
+        if (pc == 0) break;
+        if (stack.count == 0 || stack.frames[stack.count - 1] != pc) stack.frames[stack.count++] = pc;
     }
     return stack;
 }
@@ -84,7 +84,7 @@ void put_location(Text& out, void* report, Counts const& n, void* address) {
         __tsan_get_report_loc(report, 0, &kind, &global, &begin, &size, &thread, &descriptor, &suppressable,
                               trace, stack_depth);
     out << "{\"kind\":" << Quoted{kind};
-    ModulePlace const module = find_module(reinterpret_cast<std::uintptr_t>(address));
+    ModuleOffset const module = find_module(reinterpret_cast<std::uintptr_t>(address));
     if (std::string_view(kind) == "global" && module.module != nullptr)
         out << ",\"module\":" << Quoted{module.module} << ",\"offset\":\"" << Hex{module.offset} << "\"";
     if (std::string_view(kind) == "heap") out << ",\"size\":" << std::uint64_t{size} << ",\"stack\":";

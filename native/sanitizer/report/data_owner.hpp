@@ -8,10 +8,10 @@
 
 namespace fencepost {
 
-struct DataPlace {
+struct DataOwner {
     enum class Kind : std::uint8_t { global, heap, stack, unknown } kind = Kind::unknown;
-    ModulePlace module;              // of a global
-    char const* name = nullptr;      // of a global that the dynamic symbol table has
+    ModuleOffset module;             // of a global
+    char const* name = nullptr;      // of a global, if it is known
     std::size_t size = 0;            // of a named global, or of a heap block
     std::uintptr_t begin = 0;        // of a heap block
     std::uint32_t allocated_by = 0;  // stack
@@ -19,7 +19,7 @@ struct DataPlace {
 };
 
 // In a hook.
-DataPlace find_data(std::uintptr_t address);
+DataOwner find_owner(std::uintptr_t address);
 
 struct ThreadName {
     char text[16];

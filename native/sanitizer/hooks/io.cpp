@@ -242,7 +242,8 @@ FENCEPOST_INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t* info, int opti
     return REAL(waitid)(type, id, info, options);
 }
 
-// Who holds the lock of a FILE keeps its turn, because the C library's own functions wait for it unseen.
+// A thread that holds the lock of a FILE keeps its turn, because the C library's own functions wait for it
+// unseen.
 FENCEPOST_INTERPOSE void flockfile(FILE* file) noexcept {
     if (active()) ++detail::self->pinned;
     REAL(flockfile)(file);

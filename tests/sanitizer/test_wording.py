@@ -1,0 +1,57 @@
+"""A finding reads the same whether the program was started directly or by `fencepost run`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
+
+# Where a line that is not part of a sentence begins.
+_BLOCKS = re.compile(r"^ *(WARNING|Why|Repair|And|SUMMARY): ", re.MULTILINE)
+
+
+def sentences(report: str) -> list[list[str]]:
+    """Of each finding the title, why, the repairs and the summary, on one line each, in a fixed order."""
+    findings = []
+    for text in report.split("==================\n"):
+        if not text.startswith("WARNING: "):
+            continue
+        starts = [match.start() for match in _BLOCKS.finditer(text)]
+        blocks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+        title = blocks[0].splitlines()[0]
+        findings.append([title, *(" ".join(block.partition("\n\n")[0].split()) for block in blocks[1:])])
+    return sorted(findings)
+
+
+@with_each_compiler
+@pytest.mark.parametrize("symboliser", ["llvm-symbolizer", "addr2line"])
+@pytest.mark.parametrize("name", ["every_access.cpp", "passing_on.c"])
+def test_a_finding_reads_the_same_started_directly_or_by_run(
+    tmp_path: Path, name: str, symboliser: str, toolchain: Toolchain
+) -> None:
+    source = (PROGRAMS / "wording" / name).read_text(encoding="utf-8")
+    expected = re.findall(r"^// reported: (.*)$", source, re.MULTILINE)
+    shell = Shell(tmp_path, toolchain)
+    shell.write(name, source)
+    shell.ok("fencepost-c++" if name.endswith("pp") else "fencepost-cc", "-O1", name, "-o", "program")
+    path = only(shell, symboliser, "setarch")
+    # Addresses of the heap are the same only without randomisation.
+    direct = sentences(shell.run("setarch", "-R", "./program", PATH=path).stderr)
+    by_run = sentences(shell.run("setarch", "-R", "fencepost", "run", "./program", PATH=path).stdout)
+    assert [title for title, *_ in direct] == sorted(f"WARNING: fencepost: {title}" for title in expected)
+    assert direct == by_run
+
+
+def only(shell: Shell, *tools: str) -> str:
+    """A PATH with no programs but ours and these; a test that needs another one is skipped."""
+    directory = shell.directory / "tools"
+    directory.mkdir()
+    for tool in tools:
+        found = shutil.which(tool) or pytest.skip(f"{tool} is not installed")
+        (directory / tool).symlink_to(found)
+    return f"{shell.programs}{os.pathsep}{directory}"
