@@ -1,10 +1,11 @@
-"""The shell sessions that the pages show: running them, and comparing what happens with what is shown.
+"""The shell sessions that the pages show: running them, and comparing what is printed with what is shown.
 
 A fenced block of the language `console` holds commands, each after `$ `, and below a command what it prints.
 A command ends with `# exit code N` if it does not exit with 0. A block `output` shows a part of what the last
-command before it prints. What is not shown is not compared, and of what is shown
+command before it prints. Everything that is shown is compared, except for
 
-    numbers before `states`, `transitions`, `s`, `MB`, and those in the last columns of a table, may differ
+    measurements              numbers before `s` and `MB`, the last column of a table with `seconds`,
+                              and the JSON fields for time and memory; numbers of states are compared
     …                         stands for any text within its line
     …                         alone in a line stands for any number of lines
 """
@@ -32,9 +33,9 @@ CLUSTER = "tcp://127.0.0.1:8786"
 WIDTH = 100
 
 _EXIT_CODE = re.compile(r"\s*# exit code (\d+)$")
-_MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (states|transitions|s|MB)\b)")
-_JSON_MEASURE = re.compile(r'("(?:states|transitions|seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
-_TABLE_NUMBERS = re.compile(r"(\s+\d[\d,]*(\.\d+)?){2,}\s*$")
+_MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (s|MB)\b)")
+_JSON_MEASURE = re.compile(r'("(?:seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
+_TABLE_SECONDS = re.compile(r"(?<=\d)\s+\d[\d,]*\.\d+\s*$")
 _TABLE_HEAD = re.compile(r".*\bstates\b.*\bseconds")
 _TABLE_RULE = re.compile(r"\s*─+\s*")
 
@@ -150,7 +151,7 @@ def _pattern(line: str) -> str:
 def _masked(line: str) -> str:
     """The line with `#` for each measurement; where that changes the widths, spaces do not count."""
     masked = _JSON_MEASURE.sub(r"\1#", _MEASURE.sub("#", line.rstrip()))
-    table = _TABLE_NUMBERS.sub(" #", masked)
+    table = _TABLE_SECONDS.sub(" #", masked)
     if table != masked or _TABLE_HEAD.fullmatch(masked):
         return re.sub(r"\s+", " ", table)
     return "─" if _TABLE_RULE.fullmatch(masked) else masked
