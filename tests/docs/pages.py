@@ -14,6 +14,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+READMES = sorted((ROOT / "examples").rglob("README.md"))
 
 _FENCE = re.compile(r"(```+|~~~+)\s*(.*)")
 _LINK = re.compile(r"!?\[[^]]*\]\(([^)\s]+)\)")
