@@ -30,7 +30,7 @@ _NAME = r"[A-Za-z_]\w*(?:(?:\.|::)\w+)*(?:\([^`]*\))?"
 _NAMES = rf"`{_NAME}`(?:(?:, | and |, and )`{_NAME}`)*"
 _BESIDE = [
     re.compile(rf"(?P<names>{_NAMES}) (?:in|of) `(?P<file>{_FILE.pattern})`"),
-    re.compile(rf"`(?P<file>{_FILE.pattern})`[,:] (?P<names>`{_NAME}`)"),
+    re.compile(rf"`(?P<file>{_FILE.pattern})`[,:] (?P<names>`{_NAME}`)(?! (?:in|of) `)"),
     re.compile(rf"`(?P<file>{_FILE.pattern})` \((?P<names>{_NAMES})\)"),
 ]
 _CODE = re.compile(r"`([^`]+)`")
@@ -113,6 +113,8 @@ def test_what_stands_beside_a_file() -> None:
         ("Second.third(x)", ["src/fencepost/errors.py"]),
         ("fourth", ["tso.cpp"]),
     ]
+    line = "`first` in `errors.py`, `second` in `tso.cpp`"
+    assert list(names_beside_files(line)) == [("first", ["errors.py"]), ("second", ["tso.cpp"])]
     assert list(names_beside_files("| `a.hpp`, `b.hpp` | the class `C` |")) == [("C", ["a.hpp", "b.hpp"])]
     assert list(names_beside_files("`unknown` stands far from `src/fencepost/errors.py`")) == []
     assert occurs("InputError", "src/fencepost/errors.py")
