@@ -19,6 +19,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,8 +144,38 @@ def matches(shown: Sequence[str], printed: Sequence[str]) -> bool:
     return re.fullmatch(pattern, text) is not None
 
 
+def renewed(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """What the page should show now: `printed`, with what `shown` leaves out (`…`) left out again.
+
+    Lines that still match stay as they are. If the text has changed too much to find the gaps, so does all.
+    """
+    lines = [next((line for line in shown if _stays(line, new)), new) for new in printed]
+    result: list[str] = []
+    start = 0
+    texts = [list(group) for gap, group in groupby(["", *shown, ""], key=_is_gap) if not gap]
+    texts[0].pop(0), texts[-1].pop()
+    for number, text in enumerate(texts):
+        found = SequenceMatcher(None, text, lines[start:], autojunk=False).get_matching_blocks()
+        if text and len(found) == 1:  # no line of it
+            return list(shown)
+        first, last = found[0], found[max(len(found) - 2, 0)]
+        begin = start + (max(first.b - first.a, 0) if number > 0 else 0)
+        end = start + last.b + len(text) - last.a if number < len(texts) - 1 else len(lines)
+        result += [*(["…"] if number > 0 else []), *(lines[begin:end] if text else [])]
+        start = end if text else start
+    return result if matches(result, printed) else list(shown)
+
+
+def _stays(line: str, new: str) -> bool:
+    return not _is_gap(line) and ("…" in line or len(line) == len(new)) and matches([line], [new])
+
+
+def _is_gap(line: str) -> bool:
+    return line.strip() == "…"
+
+
 def _pattern(line: str) -> str:
-    if line.strip() == "…":
+    if _is_gap(line):
         return r"(?:.*\n)*?"
     return ".+".join(map(re.escape, _masked(line).split("…"))) + r"\n"
 

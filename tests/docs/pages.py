@@ -28,6 +28,10 @@ class Block(NamedTuple):
     lines: list[str]
     first_line: int
 
+    def lines_in_page(self) -> slice:
+        """Where its lines stand in the page, counted from 0."""
+        return slice(self.first_line - 1, self.first_line - 1 + len(self.lines))
+
 
 def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
