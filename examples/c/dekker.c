@@ -1,5 +1,5 @@
 // Dekker's mutual exclusion for two threads (Dijkstra, Cooperating sequential processes, 1965). A thread
-// raises its flag and looks at the other's; `turn` says who steps back if both are up. The SC fences between
+// raises its flag and looks at the other's; `turn` says which steps back if both are up. The SC fences between
 // raising a flag and looking at the other one are what C11 needs for this; the rest is release and acquire.
 // expect: robust rc20=yes
 // Why: dekker.tpl, by the static engine.

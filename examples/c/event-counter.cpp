@@ -1,7 +1,7 @@
 // An event counter (Reed and Kanodia, Synchronization with eventcounts and sequencers, 1979; for lock-free
-// structures Vyukov, Eventcounts, 1024cores.net, 2008): whoever finds nothing to do announces itself, looks
-// once more, and sleeps until the epoch changes; whoever makes something available changes the epoch if
-// somebody is there. The announcement and the second look, and what is made available and the look for
+// structures Vyukov, Eventcounts, 1024cores.net, 2008): a thread with nothing to do announces itself, looks
+// once more, and sleeps until the epoch changes; a thread that makes something available changes the epoch
+// if a thread is waiting. The announcement and the second look, and what is made available and the look for
 // sleepers, must not change places: all is seq_cst.
 // expect: robust rc20=yes
 // Why: every two accesses of a thread have an SC fence between them, see ms-queue.cpp; the mutex orders what

@@ -1,5 +1,5 @@
-// Lamport's fast mutual exclusion (A fast mutual exclusion algorithm, 1987, Algorithm 2): who meets nobody
-// enters after a few steps.
+// Lamport's fast mutual exclusion (A fast mutual exclusion algorithm, 1987, Algorithm 2): a thread
+// that meets no other enters after a few steps.
 // expect: robust rc20=yes
 // Why: lamport-fast.tpl, by the static engine, for two threads.
 #include <fencepost.h>

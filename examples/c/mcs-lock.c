@@ -1,5 +1,5 @@
 // The queue lock of Mellor-Crummey and Scott (Algorithms for scalable synchronization on shared-memory
-// multiprocessors, 1991): each thread waits on a node of its own, and whoever leaves wakes the next in line.
+// multiprocessors, 1991): each thread waits on a node of its own, and a thread that leaves wakes the next.
 // expect: robust rc20=yes
 // Why: mcs-lock.tpl, by the static engine.
 #include <sched.h>

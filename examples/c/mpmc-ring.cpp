@@ -1,8 +1,8 @@
 // The bounded queue of Vyukov (Bounded MPMC queue, 1024cores.net, 2010): each cell has a number that says
 // whose turn it is, producers and consumers claim positions by compare-and-swap.
 // expect: robust rc20=no
-// Why: mpmc-ring.tpl, by the static engine, for a ring of two cells. Right, but not robust: who claims a
-// position can look at an old one first.
+// Why: mpmc-ring.tpl, by the static engine, for a ring of two cells. Right, but not robust: a thread
+// that claims a position can look at an old one first.
 #include <atomic>
 
 #include "threads.hpp"

@@ -1,5 +1,5 @@
 // The queue of Michael and Scott (Simple, fast, and practical non-blocking and blocking concurrent queue
-// algorithms, 1996): a list with a dummy node in front; `tail` may lag behind, and whoever notices helps.
+// algorithms, 1996): a list with a dummy node in front; `tail` may lag behind; a thread that notices helps.
 // Nodes are freed at the end only. The algorithm was published for sequential consistency, and here all its
 // accesses are seq_cst.
 // expect: robust rc20=yes

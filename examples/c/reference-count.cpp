@@ -1,5 +1,5 @@
 // Reference counting as in Rust's Arc and std::shared_ptr: increments are relaxed, decrements release, and
-// whoever drops the last reference has an acquire fence before it destroys the object.
+// the thread that drops the last reference has an acquire fence before it destroys the object.
 // expect: robust rc20=yes
 // Why: reference-count.tpl, by the static engine.
 #include <atomic>

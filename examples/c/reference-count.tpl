@@ -1,5 +1,5 @@
 // The reference count of reference-count.cpp: two owners copy their reference, use the object and drop both;
-// who drops the last one destroys the object. Each uses a part of its own.
+// the one that drops the last reference destroys the object. Each uses a part of its own.
 // expect: robust rc20=yes
 // expect: assertion sc=no
 max_value 7;

@@ -1,6 +1,6 @@
 // A ticket lock (Mellor-Crummey and Scott, Algorithms for scalable synchronization on shared-memory
-// multiprocessors, 1991): draw a ticket, wait until it is served. The draw is acquire-release, so that who
-// draws after another also knows what that thread has seen served.
+// multiprocessors, 1991): draw a ticket, wait until it is served. The draw is acquire-release, so that a
+// thread that draws after another also knows what that one has seen served.
 // expect: robust rc20=yes
 // Why: ticket-lock.tpl, by the static engine.
 #include <sched.h>

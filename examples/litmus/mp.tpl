@@ -1,4 +1,4 @@
-// Message passing: who sees the flag y sees the message x. Rocker 2019, Example 3.2; SRA 2020, Example
+// Message passing: a reader of the flag y sees the message x. Rocker 2019, Example 3.2; SRA 2020, Example
 // 3.6; RSAN 2025, Figure 1.
 // expect: robust ra=yes rc20=yes
 // expect: assertion sc=no

@@ -1,5 +1,5 @@
 // Dekker's algorithm in full (Dijkstra 1965), with `turn`: an SC fence after every raising of a flag, other
-// accesses relaxed, except for a release to leave and acquires to enter. Each thread enters once. Whoever has
+// accesses relaxed, except for a release to leave and acquires to enter. Each thread enters once. The one with
 // the turn waits for the other's flag to go down, which is a blocking wait here.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no

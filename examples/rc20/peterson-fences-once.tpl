@@ -1,6 +1,6 @@
 // Peterson's mutual exclusion (1981) in C++20: relaxed stores with an SC fence after each, acquire loads, and
 // a release to leave. Each thread enters once. The wait for either of two conditions is a choice of what to
-// wait for: of the runs in which a thread chose badly and stays blocked, nothing is asked.
+// wait for. Runs in which a thread chose badly and stays blocked do not matter.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

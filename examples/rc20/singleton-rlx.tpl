@@ -1,5 +1,5 @@
 // Double-checked locking (Schmidt and Harrison 1997) with a relaxed flag, as broken as it was before C++11:
-// who sees the flag does not see the object.
+// a thread that sees the flag need not see the object.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=yes
 // expect: assertion sc=no

@@ -1,5 +1,5 @@
-// The ticket lock of ticket-lock-wraps.tpl with an acquire-release draw: who draws knows who was served
-// before.
+// The ticket lock of ticket-lock-wraps.tpl with an acquire-release draw: a thread that draws knows who
+// was served before.
 // expect: robust ra=yes rc20=yes
 // expect: race ra=no rc20=no
 // expect: assertion sc=no

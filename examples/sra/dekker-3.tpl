@@ -1,4 +1,4 @@
-// Dekker's idea without the turn for three threads: whoever sees another flag withdraws and tries again.
+// Dekker's idea without the turn for three threads: a thread that sees another flag withdraws and tries again.
 // mutex: cs
 // expect: verify sc=yes sra=no ra=no
 // expect: robust ra=no

@@ -1,5 +1,5 @@
 // Dijkstra's mutual exclusion for three threads, with one fence per thread. The turn may be seen late and
-// written by two at once: that delays threads, and lets nobody in.
+// written by two at once: that delays threads, and lets none in.
 // mutex: cs
 // expect: verify sc=yes sra=yes
 // expect: robust ra=no

@@ -1,5 +1,5 @@
 // Dijkstra's mutual exclusion with one fence per thread, between saying that it looks and looking. The turn
-// may be seen late: that delays threads, and lets nobody in.
+// may be seen late: that delays threads, and lets none in.
 // mutex: cs
 // expect: verify sc=yes sra=yes ra=yes
 // expect: robust ra=no

@@ -1,4 +1,4 @@
-// Three threads hand a token round, each through a gate of its own. Who has the token finds the data as the
+// Three threads hand a token round, each through a gate of its own. Its owner finds the data as the
 // one before has left it.
 // expect: verify sc=yes sra=yes ra=yes
 // expect: robust ra=yes

@@ -1,5 +1,5 @@
 // Two threads hand a token to and fro, each through a gate of its own, as the queue lock of Mellor-Crummey
-// and Scott does once it has waiters. Who has the token may read and write the data without more ado.
+// and Scott does once it has waiters. A thread with the token may read and write the data freely.
 // expect: verify sc=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;

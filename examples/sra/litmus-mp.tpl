@@ -1,4 +1,4 @@
-// Message passing: who sees the flag y sees the message x. SRA 2020, Examples 3.6 and 5.2.
+// Message passing: a reader of the flag y sees the message x. SRA 2020, Examples 3.6 and 5.2.
 // bad: t2@end && t2.a == 1 && t2.b == 0
 // expect: verify sc=yes sra=yes ra=yes
 // expect: robust ra=yes

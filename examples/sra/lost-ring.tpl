@@ -1,4 +1,4 @@
-// Messages on a causally consistent store: who reads a reply can read what it replies to. Alice writes that
+// Messages on a causally consistent store: a reader of a reply can read what it replies to. Alice writes that
 // her ring is lost, then that it is found; Bob, who sees the second, replies; Carol, who polls for the
 // reply, finds both, and says so to Alice, who polls as well.
 // expect: verify sc=yes sra=yes ra=yes

@@ -1,4 +1,4 @@
-// Message passing through a third thread, again and again: who knows of a flag knows all that its writer
+// Message passing through a third thread, again and again: knowing a flag means knowing all that its writer
 // knew.
 // expect: verify sc=yes sra=yes ra=yes
 // expect: robust ra=yes

@@ -1,4 +1,4 @@
-// Peterson's mutual exclusion with an exchange in place of the write of turn (Vyukov 2008): who exchanges
+// Peterson's mutual exclusion with an exchange in place of the write of turn (Vyukov 2008): the one that exchanges
 // second knows all that the first one knew.
 // mutex: cs
 // expect: verify sc=yes sra=yes ra=yes

@@ -1,10 +1,11 @@
-"""The shell sessions that the pages show: running them, and comparing what happens with what is shown.
+"""The shell sessions that the pages show: running them, and comparing what is printed with what is shown.
 
 A fenced block of the language `console` holds commands, each after `$ `, and below a command what it prints.
 A command ends with `# exit code N` if it does not exit with 0. A block `output` shows a part of what the last
-command before it prints. What is not shown is not compared, and of what is shown
+command before it prints. Everything that is shown is compared, except for
 
-    numbers before `states`, `transitions`, `s`, `MB`, and those in the last columns of a table, may differ
+    measurements              numbers before `s` and `MB`, the last column of a table with `seconds`,
+                              and the JSON fields for time and memory; numbers of states are compared
     …                         stands for any text within its line
     …                         alone in a line stands for any number of lines
 """
@@ -18,6 +19,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +35,9 @@ CLUSTER = "tcp://127.0.0.1:8786"
 WIDTH = 100
 
 _EXIT_CODE = re.compile(r"\s*# exit code (\d+)$")
-_MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (states|transitions|s|MB)\b)")
-_JSON_MEASURE = re.compile(r'("(?:states|transitions|seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
-_TABLE_NUMBERS = re.compile(r"(\s+\d[\d,]*(\.\d+)?){2,}\s*$")
+_MEASURE = re.compile(r"\b\d[\d,]*(\.\d+)?(?= (s|MB)\b)")
+_JSON_MEASURE = re.compile(r'("(?:seconds|states_per_second|peak_memory_mb)": ?)[-+.\de]+')
+_TABLE_SECONDS = re.compile(r"(?<=\d)\s+\d[\d,]*\.\d+\s*$")
 _TABLE_HEAD = re.compile(r".*\bstates\b.*\bseconds")
 _TABLE_RULE = re.compile(r"\s*─+\s*")
 
@@ -141,8 +144,38 @@ def matches(shown: Sequence[str], printed: Sequence[str]) -> bool:
     return re.fullmatch(pattern, text) is not None
 
 
+def renewed(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """What the page should show now: `printed`, with what `shown` leaves out (`…`) left out again.
+
+    Lines that still match stay as they are. If the text has changed too much to find the gaps, so does all.
+    """
+    lines = [next((line for line in shown if _stays(line, new)), new) for new in printed]
+    result: list[str] = []
+    start = 0
+    texts = [list(group) for gap, group in groupby(["", *shown, ""], key=_is_gap) if not gap]
+    texts[0].pop(0), texts[-1].pop()
+    for number, text in enumerate(texts):
+        found = SequenceMatcher(None, text, lines[start:], autojunk=False).get_matching_blocks()
+        if text and len(found) == 1:  # no line of it
+            return list(shown)
+        first, last = found[0], found[max(len(found) - 2, 0)]
+        begin = start + (max(first.b - first.a, 0) if number > 0 else 0)
+        end = start + last.b + len(text) - last.a if number < len(texts) - 1 else len(lines)
+        result += [*(["…"] if number > 0 else []), *(lines[begin:end] if text else [])]
+        start = end if text else start
+    return result if matches(result, printed) else list(shown)
+
+
+def _stays(line: str, new: str) -> bool:
+    return not _is_gap(line) and ("…" in line or len(line) == len(new)) and matches([line], [new])
+
+
+def _is_gap(line: str) -> bool:
+    return line.strip() == "…"
+
+
 def _pattern(line: str) -> str:
-    if line.strip() == "…":
+    if _is_gap(line):
         return r"(?:.*\n)*?"
     return ".+".join(map(re.escape, _masked(line).split("…"))) + r"\n"
 
@@ -150,7 +183,7 @@ def _pattern(line: str) -> str:
 def _masked(line: str) -> str:
     """The line with `#` for each measurement; where that changes the widths, spaces do not count."""
     masked = _JSON_MEASURE.sub(r"\1#", _MEASURE.sub("#", line.rstrip()))
-    table = _TABLE_NUMBERS.sub(" #", masked)
+    table = _TABLE_SECONDS.sub(" #", masked)
     if table != masked or _TABLE_HEAD.fullmatch(masked):
         return re.sub(r"\s+", " ", table)
     return "─" if _TABLE_RULE.fullmatch(masked) else masked

@@ -14,6 +14,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+READMES = sorted((ROOT / "examples").rglob("README.md"))
 
 _FENCE = re.compile(r"(```+|~~~+)\s*(.*)")
 _LINK = re.compile(r"!?\[[^]]*\]\(([^)\s]+)\)")
@@ -26,6 +27,10 @@ class Block(NamedTuple):
     info: str
     lines: list[str]
     first_line: int
+
+    def lines_in_page(self) -> slice:
+        """Where its lines stand in the page, counted from 0."""
+        return slice(self.first_line - 1, self.first_line - 1 + len(self.lines))
 
 
 def name_of(page: Path) -> str:
