@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+READY := $(VENV)/installed $(VENV)/tools
 SOURCES := $(shell find src native editor -type f -not -name '*.so' -not -path '*/__pycache__/*') pyproject.toml CMakeLists.txt
 CXX_SOURCES := $(shell find native -name '*.cpp' -o -name '*.hpp')
 
@@ -12,10 +13,10 @@ demo: $(VENV)/installed
 	@$(BIN)/fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg; test $$? -eq 1
 	@echo 'The picture of this run is in peterson.svg.'
 
-test: $(VENV)/installed
+test: $(READY)
 	$(BIN)/pytest -n auto
 
-test-all: $(VENV)/installed
+test-all: $(READY)
 	$(BIN)/pytest -n auto -m 'slow or not slow'
 
 bench: $(VENV)/installed
@@ -30,20 +31,20 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/hardware.py
 	$(BIN)/python benchmarks/sanitizer.py
 
-lint: $(VENV)/installed
+lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 
-format: $(VENV)/installed
+format: $(VENV)/tools
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 	$(BIN)/clang-format -i $(CXX_SOURCES)
 
 # The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
-test-sanitized: $(VENV)/installed
+test-sanitized:
 	$(PYTHON) -m venv .venv-sanitized
 	.venv-sanitized/bin/pip install --quiet --upgrade pip
 	.venv-sanitized/bin/pip install --quiet --group dev
@@ -51,15 +52,18 @@ test-sanitized: $(VENV)/installed
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
 
-$(VENV)/installed: $(SOURCES) | $(VENV)/tools
+# The package and what it needs to run; the tools for tests and style come beside it when they are asked for.
+$(VENV)/installed: $(SOURCES) | $(BIN)/python
 	$(BIN)/pip install --quiet .
 	@touch $@
 
-$(VENV)/tools:
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/tools: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --group dev
 	@touch $@
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
 
 clean:
 	rm -rf $(VENV) .venv-sanitized build

@@ -21,7 +21,7 @@ small. Runs that agree in their state and in their trace so far are followed as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Literal, NamedTuple
 
 from fencepost.models.explore import reachable
@@ -138,8 +138,12 @@ def _nodes(
     lts = ProgramLts(program)
     extend = partial(_extended, criterion)
 
+    @cache  # many traces lead to one state
+    def steps(state: TsoState) -> tuple[TsoTransition, ...]:
+        return tuple(transitions(lts, state))
+
     def successors(node: _Node) -> Iterator[_Node]:
-        for events, state in transitions(lts, node.state):
+        for events, state in steps(node.state):
             after = _Node(state, reduce(extend, events, node.trace))
             if before is not None:
                 before.setdefault(after, (node, events))
