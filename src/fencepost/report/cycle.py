@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
+from fencepost.verdicts.graph import joined
 
 Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
 CLAIM = "No interleaving of the threads does this."
@@ -29,13 +30,7 @@ def premise(witness: AnyWitness) -> str:
 
 def condensed(witness: AnyWitness) -> tuple[Edge, ...]:
     """The cycle with each path along po or along mo as one step."""
-    steps: list[Edge] = []
-    for edge in unrolled(witness):
-        goes_on = bool(steps) and steps[-1].relation == edge.relation and edge.relation in ("po", "mo")
-        goes_on &= edge.source != closing(witness)
-        start = steps.pop().source if goes_on else edge.source
-        steps.append(Edge(start, edge.target, edge.relation))
-    return tuple(steps)
+    return joined(unrolled(witness), keep=closing(witness))
 
 
 def unrolled(witness: AnyWitness) -> tuple[Edge, ...]:

@@ -21,6 +21,7 @@ from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
 from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts.graph import FENCE_CELL
 
 LONGEST = 2000  # accesses; what is longer is not played
 
@@ -68,7 +69,9 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[F
     initial = [event for event in shown.events if event.thread is None]
     views = _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
     yield Frame(
-        memory={cell: value for event in initial if event.cell != "fence" for cell, value in _stored(event)},
+        memory={
+            cell: value for event in initial if event.cell != FENCE_CELL for cell, value in _stored(event)
+        },
         stands={thread: own[0] for thread, own in enumerate(places) if own},
     )
     done = [0] * len(shown.threads)
@@ -129,7 +132,7 @@ class _Views:
         self._stale = (witness.access.id, witness.stale) if isinstance(witness, Witness) else None
         self._source = {edge.target: edge.source for edge in witness.edges if edge.relation == "rf"}
         not_atomic = {event.cell for event in witness.events if event.mode == "na"}
-        self._writes = {e.cell: [e] for e in initial if e.cell not in not_atomic and e.cell != "fence"}
+        self._writes = {e.cell: [e] for e in initial if e.cell not in not_atomic and e.cell != FENCE_CELL}
         self._knowledge = Knowledge(self._writes)
         self._knowledge.take(initial)
         self._messages = {event.id: self._knowledge.newest_message(event.cell) for event in initial}

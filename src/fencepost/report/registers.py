@@ -15,8 +15,7 @@ from fencepost.models.threads import NO_CELL, Label, ThreadLts, ThreadState
 from fencepost.program import Fence, Program
 from fencepost.report.printable import printable
 from fencepost.verdicts import Event
-
-_FENCE_CELL = "fence"
+from fencepost.verdicts.graph import FENCE_CELL
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -82,7 +81,7 @@ def _successors(lts: ThreadLts, state: ThreadState, event: Event) -> tuple[Threa
 
 
 def _shown(program: Program, label: Label) -> tuple[str, int | None, int | None]:
-    names = (*program.cells, _FENCE_CELL)
+    names = (*program.cells, FENCE_CELL)
     return names[label.cell] if label.cell != NO_CELL else "", label.read, label.written
 
 

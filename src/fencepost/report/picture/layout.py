@@ -17,6 +17,7 @@ from fencepost.report.cycle import roles
 from fencepost.report.labels import label, source, thread_name
 from fencepost.report.printable import clip, columns
 from fencepost.verdicts import AnyWitness, Event
+from fencepost.verdicts.graph import FENCE_CELL
 
 LONGEST_FULL_RUN = 20  # accesses; of a longer run only what the cycle is about is placed
 
@@ -193,7 +194,7 @@ def _same_thread(witness: AnyWitness, one: int, other: int) -> bool:
 
 def _other_arrows(witness: AnyWitness, shown: set[int]) -> Iterator[Arrow]:
     """rf, mo and fr between shown accesses and from initial writes, and the cycle, past hidden ones."""
-    visible = shown | {e.id for e in witness.events if e.thread is None and e.cell != "fence"}
+    visible = shown | {e.id for e in witness.events if e.thread is None and e.cell != FENCE_CELL}
     whole = all(edge.source in visible for edge in witness.cycle)
     on_cycle = [
         edge for edge in (witness.cycle if whole else cycle.condensed(witness)) if edge.relation != "po"
