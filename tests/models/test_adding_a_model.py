@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from fencepost.analyses.robustness import robust
 from fencepost.memory_models import MODELS, MemoryModel
-from fencepost.models import not_robust_graph, replay
 from fencepost.models.definition import ConsistentGraphs, Definition, definition, program_lts
 from fencepost.models.enumerate import initial_graph_states, transitions
 from fencepost.models.relations import identity
-from fencepost.models.robustness import non_robustness_witness, state_beyond_sc
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
 from fencepost.models.rules import Views
 from fencepost.models.sc import SCG
 from fencepost.models.threads import moved
+from fencepost.models.witnesses import replay
 from fencepost.program import Exchange, Mode, Program, Store
 from tests.models.litmus import IRIW, MP, SB, SB_FENCES, TWO_PLUS_TWO_W, program, read, write
 from tests.models.showing import witness_shown

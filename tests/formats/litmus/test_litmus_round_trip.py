@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from fencepost.errors import InputError
 from fencepost.formats import litmus
-from fencepost.models import LimitReachedError, reachable_states
+from fencepost.models.explore import LimitReachedError
+from fencepost.models.sc import reachable_states
 from fencepost.program import Program
 from tests.strategies import programs as any_programs
 

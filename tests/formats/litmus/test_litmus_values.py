@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.formats import litmus
-from fencepost.models import reachable_states
+from fencepost.models.sc import reachable_states
 from fencepost.program import Program
 from fencepost.program.conditions import holds
 
