@@ -40,12 +40,14 @@ static void write_and_look(Atomic& x, int pair) {
 }
 
 static void* first(void* unused) {
+    pthread_setname_np(pthread_self(), "writer");
     Atomic* const locations[] = {&loaded, &app::array[1], in_heap, &app::stored, &updated, &exchanged, &awaited};
     for (int pair = 0; pair < 7; ++pair) {
         wait_for(2 * pair);
         write_and_look(*locations[pair], pair);
         turn = 2 * pair + 1;
     }
+    wait_for(14);  // the last report names this thread
     return unused;
 }
 
@@ -80,13 +82,13 @@ static void* second(void* unused) {
     end(5);
     begin(6);
     fp_wait_any(&awaited, relaxed, 1, 2);
+    end(6);
     return unused;
 }
 
 int main() {
     pthread_t a, b;
     pthread_create(&a, nullptr, first, nullptr);
-    pthread_setname_np(a, "writer");
     pthread_create(&b, nullptr, second, nullptr);
     pthread_join(a, nullptr);
     pthread_join(b, nullptr);
