@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 from fencepost.analyses.robustness import robust
-from fencepost.batch.jobs import Where, corpus, files_in
+from fencepost.batch import corpus
+from fencepost.batch.jobs import Where, files_in
 from fencepost.engine.search import EVERY_STATE, Limits
 from fencepost.formats.tpl import read
 

@@ -16,6 +16,7 @@ that positions in reports can be checked.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -176,6 +177,24 @@ def programs(
     further than `MOST_ACCESSES` does. (Four threads with three writes each can have a million graphs.)
     """
     return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
+
+
+@st.composite
+def mutated(draw: st.DrawFn, texts: st.SearchStrategy[str], token: str) -> str:
+    """A text with a few tokens deleted, doubled, swapped, or replaced: nearly always a mistake."""
+    tokens = re.findall(token, draw(texts))
+    for _ in range(draw(st.integers(1, 3))):
+        here, there = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
+        match draw(st.sampled_from(("delete", "double", "swap", "replace"))):
+            case "delete" if len(tokens) > 1:
+                del tokens[here]
+            case "double":
+                tokens.insert(here, tokens[here])
+            case "swap":
+                tokens[here], tokens[there] = tokens[there], tokens[here]
+            case _:
+                tokens[here] = tokens[there]
+    return "".join(tokens)
 
 
 @dataclass(frozen=True)

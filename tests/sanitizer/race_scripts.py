@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.sanitizer.building import Shell
-from tests.sanitizer.scripts import ACQ_REL, ACQUIRE, RELAXED, RELEASE, SEQ_CST, Operation, Script, _statement
+from tests.sanitizer.scripts import (
+    ACQ_REL,
+    ACQUIRE,
+    MAIN,
+    RELAXED,
+    RELEASE,
+    SEQ_CST,
+    Operation,
+    Script,
+    statement,
+)
 
 Pair = tuple[int, int]
 
@@ -140,16 +150,6 @@ _Alignas(64) volatile int e;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
 typedef void* thread(void*);
 """
-_TAIL = """\
-int main(int count, char** words) {
-    thread* const* const script = scripts[count > 1 ? atoi(words[1]) : 0];
-    pthread_t handles[8];
-    int made = 0;
-    for (; script[made] != NULL; ++made) pthread_create(&handles[made], NULL, script[made], NULL);
-    for (int i = 0; i < made; ++i) pthread_join(handles[i], NULL);
-    return 0;
-}
-"""
 
 
 class RaceBook:
@@ -172,7 +172,7 @@ class RaceBook:
                 text += ["    return _;", "}"]
             rows.append("{" + ", ".join((*names, "NULL")) + "},")
         text += ["static thread* const scripts[][8] = {", *rows, "};"]
-        self.text = "\n".join(text) + "\n" + _TAIL
+        self.text = "\n".join(text) + "\n" + MAIN
 
     def compile(self, shell: Shell) -> Path:
         """Not optimised: clang makes a store of an exchange whose result is not used."""
@@ -210,4 +210,4 @@ def _plain_or_atomic(operation: Operation) -> str:
         case "write":
             return f"{operation.location} = 1;"
         case _:
-            return _statement(operation)
+            return statement(operation)

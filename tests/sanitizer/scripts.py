@@ -291,7 +291,7 @@ atomic_uchar x, y, z, u;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
 typedef void* thread(void*);
 """
-_TAIL = """\
+MAIN = """\
 int main(int count, char** words) {
     thread* const* const script = scripts[count > 1 ? atoi(words[1]) : 0];
     pthread_t handles[8];
@@ -303,7 +303,7 @@ int main(int count, char** words) {
 """
 
 
-def _statement(o: Operation) -> str:
+def statement(o: Operation) -> str:
     order, failure = f"memory_order_{o.order}", f"memory_order_{o.failure}"
     match o.kind:
         case "load":
@@ -345,14 +345,14 @@ class Book:
                 for position, operation in enumerate(script):
                     if operation.thread == thread:
                         text.append(f"    wait_for({position});")
-                        text.append(f"    {_statement(operation)}")
+                        text.append(f"    {statement(operation)}")
                         self._lines[len(text)] = number, position
                         text.append(f"    turn = {position + 1};")
                 text.append("    return _;")
                 text.append("}")
         rows = ("{" + ", ".join((*row, "NULL")) + "}," for row in names)
         text += ["static thread* const scripts[][8] = {", *rows, "};"]
-        self.text = "\n".join(text) + "\n" + _TAIL
+        self.text = "\n".join(text) + "\n" + MAIN
 
     def compile(self, shell: Shell, *options: str) -> Path:
         shell.write("book.c", self.text)

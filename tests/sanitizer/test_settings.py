@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,19 @@ PROGRAM = (PROGRAMS / "single/three_pairs.c").read_text(encoding="utf-8")
 WAITS = (PROGRAMS / "single/waits.c").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    shell = Shell(tmp_path, INSTALLED[-1])
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the program and its source."""
+    shell = Shell(tmp_path_factory.mktemp("settings"), INSTALLED[-1])
     shell.write("program.c", PROGRAM)
     shell.ok("fencepost-cc", "-O1", "program.c", "-o", "program")
+    return shell.directory
+
+
+@pytest.fixture
+def shell(tmp_path: Path, built: Path) -> Shell:
+    shell = Shell(tmp_path, INSTALLED[-1])
+    shutil.copytree(built, shell.directory, dirs_exist_ok=True)
     return shell
 
 

@@ -15,13 +15,14 @@ from fencepost.formats import litmus
 from fencepost.models.explore import LimitReachedError
 from fencepost.models.sc import reachable_states
 from fencepost.program import Program
+from tests.strategies import mutated
 from tests.strategies import programs as any_programs
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 # --- random tests, as texts
 
-_TOKEN = re.compile(r"\s+|\w+|[<>=!]=|&&|\|\||/\\|\\/|.")
+_TOKEN = r"\s+|\w+|[<>=!]=|&&|\|\||/\\|\\/|."
 _EXPRESSIONS = (
     "r",
     "0",
@@ -134,24 +135,6 @@ def litmus_tests(draw: st.DrawFn) -> str:
     )
 
 
-@st.composite
-def mutations(draw: st.DrawFn) -> str:
-    """A test with a few tokens deleted, doubled, swapped, or replaced: nearly always a mistake."""
-    tokens = _TOKEN.findall(draw(litmus_tests()))
-    for _ in range(draw(st.integers(1, 3))):
-        here, there = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
-        match draw(st.sampled_from(("delete", "double", "swap", "replace"))):
-            case "delete" if len(tokens) > 1:
-                del tokens[here]
-            case "double":
-                tokens.insert(here, tokens[here])
-            case "swap":
-                tokens[here], tokens[there] = tokens[there], tokens[here]
-            case _:
-                tokens[here] = tokens[there]
-    return "".join(tokens)
-
-
 # --- the same program again
 
 
@@ -246,7 +229,7 @@ def final_states(program: Program, like: Program) -> Iterator[tuple[tuple[int, .
 # --- any text at all
 
 
-@given(mutations())
+@given(mutated(litmus_tests(), _TOKEN))
 @settings(max_examples=150, deadline=None)
 def test_a_mutated_test_is_read_or_rejected_with_a_place(text: str) -> None:
     check_read_or_rejected(text)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import strategies as st
+
+from tests.strategies import mutated
 
 DECLARATIONS = "max_value 9;\nglobal x, y=1, lck, a[3]={0, 1, 2};\nna d=2;\ntrack x: 0, 1;\n"
 REGISTERS = ("r", "s", "t")
-_TOKEN = re.compile(r"\s+|\w+|[<>=!]=|&&|\|\||.")
 
 
 # Few choices per expression keep drawing fast; precedence has its own tests.
@@ -148,19 +147,5 @@ def programs(draw: st.DrawFn, *, jumps: bool = True) -> str:
     return DECLARATIONS + "\n".join(functions) + "\n"
 
 
-@st.composite
-def mutations(draw: st.DrawFn) -> str:
-    """A program with a few tokens deleted, doubled, swapped, or replaced: nearly always a mistake."""
-    tokens = _TOKEN.findall(draw(programs()))
-    for _ in range(draw(st.integers(1, 3))):
-        here, there = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
-        match draw(st.sampled_from(("delete", "double", "swap", "replace"))):
-            case "delete" if len(tokens) > 1:
-                del tokens[here]
-            case "double":
-                tokens.insert(here, tokens[here])
-            case "swap":
-                tokens[here], tokens[there] = tokens[there], tokens[here]
-            case _:
-                tokens[here] = tokens[there]
-    return "".join(tokens)
+def mutations() -> st.SearchStrategy[str]:
+    return mutated(programs(), r"\s+|\w+|[<>=!]=|&&|\|\||.")
