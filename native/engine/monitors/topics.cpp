@@ -14,10 +14,6 @@ bool is_rmw(Op op) {
            op == Op::blocking_compare_exchange;
 }
 
-bool has_modes(Model model) {
-    return with_rules(model, []<class Rules>(Rules) { return Rules::has_modes; });
-}
-
 }  // namespace
 
 // What the rules act on: the bits of one topic. It collects changes; those that depend on the same bit and
