@@ -21,7 +21,6 @@ _ENTRY_POINTS = {
     "fencepost-c++": ("fencepost.sanitizer.build.compiler", "cxx"),
 }
 _SOURCES = Path(fencepost.__file__).parents[1]
-_ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 
 
@@ -54,17 +53,6 @@ with_each_compiler = pytest.mark.parametrize(
         for toolchain in ALL
     ],
 )
-
-
-def build_native_test(directory: Path, name: str, parts: Mapping[str, str], *options: str) -> Path:
-    """A test program of `tests/native/sanitizer`, with the files of the run-time library that it needs."""
-    test = _ROOT / "tests" / "native" / "sanitizer" / f"{name}.cpp"
-    files = [f"{room}/{stem}.cpp" for room, stems in parts.items() for stem in stems.split()]
-    sources = [test, *(_ROOT / "native" / "sanitizer" / file for file in files)]
-    program = directory / name
-    command = ["g++", "-std=gnu++20", "-O1", "-mcx16", "-pthread", *options, f"-I{_ROOT / 'native'}"]
-    subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
-    return program
 
 
 def head_of(source: Path) -> dict[str, str]:

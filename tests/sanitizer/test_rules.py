@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.sanitizer.building import build_native_test
-
-_PARTS = {
-    "core": "atomic_methods await collector history knowledge locations robustness "
-    "sc_provenance shadow stacks threads",
-    "system": "lock memory modules options text",
-}
+from tests.native.building import SANITIZED, build
 
 
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The test program, with AddressSanitizer and UndefinedBehaviorSanitizer watching it."""
-    options = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    return build_native_test(tmp_path_factory.mktemp("rules"), "rules", _PARTS, *options)
+    return build("sanitizer/rules.cpp", tmp_path_factory.mktemp("rules"), "-O1", *SANITIZED)
 
 
 def _agree(program: Path, first: int, count: int) -> None:

@@ -11,11 +11,10 @@ constexpr std::size_t most_words = 4;
 
 // Searches the program, and then one group of topics after the other. The violation and the race reported are
 // those of the first group that has one, for any number of workers.
-template <class Rules>
 class LocationExplorer {
   public:
-    LocationExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher,
-                     TopicRules const& rules)
+    LocationExplorer(Program const& program, Model model, SearchOptions const& options,
+                     Watcher const& watcher, TopicRules const& rules)
         : options_(options),
           rules_(rules),
           groups_(rules.groups()),
@@ -23,8 +22,9 @@ class LocationExplorer {
           overseer_(options.limits, watcher),
           team_(options.threads),
           memory_(options.limits.bytes),
-          graph_(program, options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt,
-                 team_, memory_) {}
+          graph_(program, model,
+                 options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt, team_,
+                 memory_) {}
 
     Result run() {
         result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
@@ -36,13 +36,11 @@ class LocationExplorer {
         result_.transitions = now.transitions;
         result_.peak_bytes = now.bytes;
         result_.seconds = overseer_.seconds();
-        describe(findings, graph_.machine(), graph_.symmetry(), Origins{graph_, path_}, result_);
+        describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
         return std::move(result_);
     }
 
   private:
-    using Graph = ProgramGraph<Rules>;
-
     // The way to a violation of a group: the edges, with the nodes where they begin.
     struct Found {
         GraphPath path;
@@ -55,17 +53,16 @@ class LocationExplorer {
         Origin origin;
         std::vector<std::uint32_t> exchanges;
     };
-    struct Origins {
-        Graph const& graph;
-        std::vector<Way> const& path;
-        Origin operator()(StateNumber n) const {
-            return n < graph.size() ? graph.origin(n) : path[n - graph.size()].origin;
-        }
-        // The exchanges after the step to n, which leave its program state as it is.
-        std::vector<std::uint32_t> exchanges(StateNumber n) const {
-            return n < graph.size() ? std::vector<std::uint32_t>() : path[n - graph.size()].exchanges;
-        }
-    };
+    // With the exchanges after the step to a state, which leave its program state as it is.
+    Origins origins() const {
+        return {[this](StateNumber n) {
+                    return n < graph_.size() ? graph_.origin(n) : path_[n - graph_.size()].origin;
+                },
+                [this](StateNumber n) {
+                    return n < graph_.size() ? std::vector<std::uint32_t>()
+                                             : path_[n - graph_.size()].exchanges;
+                }};
+    }
 
     bool is_about_races(std::size_t group) const {
         return rules_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
@@ -89,8 +86,8 @@ class LocationExplorer {
     template <std::size_t words>
     Outcome search_topics() {
         MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
-        TopicSearch<Graph, words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
-                                         memory);
+        TopicSearch<words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
+                                  memory);
         auto const advance = [&] {
             bool const goes_on = topics.advance();
             elements_ = topics.size();
@@ -151,7 +148,7 @@ class LocationExplorer {
     Overseer overseer_;
     Team team_;
     MemoryBudget memory_;
-    Graph graph_;
+    ProgramGraph graph_;
     std::vector<Way> path_;
     std::uint64_t elements_ = 0, followed_ = 0;  // of topics
     std::size_t topic_bytes_ = 0;
@@ -162,19 +159,15 @@ class LocationExplorer {
 
 std::optional<Result> explore_by_location(Program const& program, Model model, SearchOptions const& options,
                                           Watcher const& watcher) {
-    if (program.threads.size() > TopicRules::most_threads) return std::nullopt;
+    bool const has_rules = with_rules(model, []<class Rules>(Rules) { return !std::is_same_v<Rules, Sc>; });
+    if (!has_rules || program.threads.size() > TopicRules::most_threads) return std::nullopt;
     TopicRules const rules(program, model);
     if (rules.words() > most_words) return std::nullopt;
-    return with_rules(model, [&]<class Rules>(Rules) -> std::optional<Result> {
-        if constexpr (!std::is_same_v<Rules, Sc>) {
-            try {
-                return LocationExplorer<Rules>(program, options, watcher, rules).run();
-            } catch (TooManyStands const&) {
-                return std::nullopt;
-            }
-        }
+    try {
+        return LocationExplorer(program, model, options, watcher, rules).run();
+    } catch (TooManyStands const&) {
         return std::nullopt;
-    });
+    }
 }
 
 }  // namespace fencepost

@@ -59,8 +59,8 @@ Result explore(Program const& program, Model model, SearchOptions const& wanted,
 std::vector<PlainState> reachable(Program const& program, std::uint64_t most_states) {
     SearchOptions options;
     options.limits.states = most_states;
-    Watcher const nobody;
-    Explorer<NoMonitor, ExactStore> explorer(program, options, std::nullopt, nobody);
+    Watcher const no_watcher;
+    Explorer<NoMonitor, ExactStore> explorer(program, options, std::nullopt, no_watcher);
     if (explorer.run().outcome != Outcome::complete) throw std::runtime_error("too many states");
     return explorer.plain_states();
 }

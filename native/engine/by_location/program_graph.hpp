@@ -94,14 +94,14 @@ struct GraphChunk {
 };
 
 // Expands nodes, with numbers of its own for labels and stands.
-template <class Rules>
 class GraphWorker {
   public:
-    using Monitor = LabelMonitor<Rules>;
+    using Monitor = LabelMonitor;
 
-    GraphWorker(Program const& program, std::size_t number, std::optional<PersistentSets> reduction)
+    GraphWorker(Program const& program, Model model, std::size_t number,
+                std::optional<PersistentSets> reduction)
         : number_(number),
-          machine_(program),
+          machine_(program, model),
           symmetry_(machine_),
           expansion_(machine_, symmetry_, std::move(reduction)),
           stands_(program) {}
@@ -175,18 +175,17 @@ class GraphWorker {
 
 // Explored breadth first. Workers expand nodes while one of them stores earlier successors, in the order of
 // the nodes, so the graph does not depend on the number of workers.
-template <class Rules>
 class ProgramGraph {
   public:
-    ProgramGraph(Program const& program, std::optional<PersistentSets> const& reduction, Team& team,
-                 MemoryBudget& memory)
+    ProgramGraph(Program const& program, Model model, std::optional<PersistentSets> const& reduction,
+                 Team& team, MemoryBudget& memory)
         : team_(team),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
           edges_(memory, 1) {
         for (std::size_t n = 0; n < team.size(); ++n)
-            workers_.push_back(std::make_unique<GraphWorker<Rules>>(program, n, reduction));
+            workers_.push_back(std::make_unique<GraphWorker>(program, model, n, reduction));
         words_ = machine().key_words();
         store_ = std::make_unique<ExactStore>(words_, words_, memory.left());
         global_labels_.resize(team.size());
@@ -230,8 +229,8 @@ class ProgramGraph {
     Word keeping(StateNumber n) const { return symmetry().empty() ? 0 : nodes_[n][1 + (threads_ + 3) / 4]; }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }
-    auto const& machine() const { return workers_[0]->machine(); }
-    auto const& symmetry() const { return workers_[0]->symmetry(); }
+    Machine<LabelMonitor> const& machine() const { return workers_[0]->machine(); }
+    Symmetry<LabelMonitor> const& symmetry() const { return workers_[0]->symmetry(); }
     Origin origin(StateNumber n) const { return store_->origin(n); }
     void load(StateNumber n, Word* state) const { store_->load(n, state); }
 
@@ -325,7 +324,7 @@ class ProgramGraph {
 
     Team& team_;
     std::size_t threads_, words_ = 0;
-    std::vector<std::unique_ptr<GraphWorker<Rules>>> workers_;  // the first is used by the caller
+    std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
     std::unique_ptr<ExactStore> store_;
     Labels labels_;
     Stands stands_;

@@ -35,7 +35,7 @@ using GraphPath = std::vector<GraphStep>;
 // what is new to the parts where it belongs; then each part stores what was sent to it, in the order of the
 // senders. In either half no part sees the changes of another, so several workers can share them, and the
 // search is the same for any number of workers.
-template <class Graph, std::size_t words>
+template <std::size_t words>
 class TopicSearch {
   public:
     using Bits = std::array<Word, words>;
@@ -48,7 +48,7 @@ class TopicSearch {
     };
 
     // `groups` are all groups that will be taken up.
-    TopicSearch(Graph const& graph, TopicRules const& rules,
+    TopicSearch(ProgramGraph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
@@ -534,7 +534,7 @@ class TopicSearch {
         return std::nullopt;
     }
 
-    Graph const& graph_;
+    ProgramGraph const& graph_;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;

@@ -115,7 +115,10 @@ Event event_of(Machine<Monitor> const& machine, Word const* state, std::uint32_t
 template <class Monitor>
 class Machine {
   public:
-    explicit Machine(Program const& program) : Machine(program, Layout()) {}
+    // `of_monitor` is what the monitor asks for beside the program.
+    template <class... OfMonitor>
+    explicit Machine(Program const& program, OfMonitor const&... of_monitor)
+        : Machine(Layout(), program, of_monitor...) {}
 
     Program const& program() const { return program_; }
     Monitor const& monitor() const { return monitor_; }
@@ -330,8 +333,11 @@ class Machine {
     static constexpr std::size_t most_choices = std::size_t{1} << 12;
     static constexpr std::size_t most_initial_states = std::size_t{1} << 16;
 
-    Machine(Program const& program, Layout layout)
-        : program_(program), monitor_((allocate(layout), program), layout), words_(layout.words()) {}
+    template <class... OfMonitor>
+    Machine(Layout layout, Program const& program, OfMonitor const&... of_monitor)
+        : program_(program),
+          monitor_((allocate(layout), program), layout, of_monitor...),
+          words_(layout.words()) {}
 
     // The state before any thread has run.
     std::vector<Word> blank() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/machine/event.hpp"
+#include "engine/monitors/rules.hpp"
 #include "engine/state/layout.hpp"
 #include "engine/state/update.hpp"
 
@@ -48,15 +49,17 @@ class Labels {
 };
 
 // A monitor that knows nothing and writes down what it is told: its part of a state is the label of the step
-// that led there. It is told what the rules of a model see.
-template <class Rules>
+// that led there. It is told what the rules of a model see. It hears of each kind of step only once
+// (known_steps.hpp), so the model can be chosen when the program runs.
 class LabelMonitor {
   public:
     static constexpr bool watches = false;
-    static constexpr bool has_modes = Rules::has_modes;
     static constexpr bool has_views = true;
 
-    LabelMonitor(Program const&, Layout& layout) : label_(layout.allocate(32)) {}
+    LabelMonitor(Program const&, Layout& layout, Model model)
+        : has_modes(fencepost::has_modes(model)), model_(model), label_(layout.allocate(32)) {}
+
+    bool const has_modes;
 
     LabelNumber label(Word const* state) const { return static_cast<LabelNumber>(label_.get(state)); }
     void forget(Word* state) const { label_.set(state, Labels::nothing); }
@@ -64,7 +67,8 @@ class LabelMonitor {
 
     void start(Word*) const {}
     void apply(auto& state, MonitorEvent const& event) const {
-        if (auto const seen = Rules::seen(event)) add(state, *seen);
+        auto const seen = with_rules(model_, [&]<class Rules>(Rules) { return Rules::seen(event); });
+        if (seen) add(state, *seen);
     }
     // The state was brought to another form by the exchange of this number.
     void exchanged(Word* state, std::uint32_t number) const {
@@ -87,6 +91,7 @@ class LabelMonitor {
         update.clear_and_set(label_.word, mask, after);
     }
 
+    Model model_;
     Field label_;
     mutable Labels labels_;
 };

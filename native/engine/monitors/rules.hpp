@@ -257,6 +257,10 @@ auto with_rules(Model model, Action action) {
     return action(Rules());
 }
 
+inline bool has_modes(Model model) {
+    return with_rules(model, []<class Rules>(Rules) { return Rules::has_modes; });
+}
+
 // Which stale values in C[t](x) make an access of this kind a violation, if x ∈ VSC[t]: calls `stale` with
 // each condition of which one must hold. `expected` and `awaited` are the operands of a CAS and of a wait.
 template <class Operand, class Stale>

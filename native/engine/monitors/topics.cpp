@@ -14,10 +14,6 @@ bool is_rmw(Op op) {
            op == Op::blocking_compare_exchange;
 }
 
-bool has_modes(Model model) {
-    return with_rules(model, []<class Rules>(Rules) { return Rules::has_modes; });
-}
-
 }  // namespace
 
 // What the rules act on: the bits of one topic. It collects changes; those that depend on the same bit and
@@ -103,11 +99,7 @@ class TopicRules::Target {
         }
         bool const changes = known_[to] ? (*known_[to] ? clears : sets) : sets || clears;
         if (!changes || to == from) return;
-        if (known_[from]) {
-            known_[to] = *known_[from];
-        } else {
-            known_[to].reset();
-        }
+        known_[to] = known_[from];
         Word const bit = Word{1} << (to % 64);
         bool const joins =
             !changes_.empty() && changes_.back().from == from && changes_.back().word == to / 64;

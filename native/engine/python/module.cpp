@@ -1,6 +1,5 @@
-// The engine's face to Python (src/fencepost/engine/_native.pyi has the types).
+// The engine's face to Python.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -122,7 +121,7 @@ class ProgramBuilder {
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
                              bool partial_order, std::uint32_t threads, Variation const& variation,
                              std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             nb::object report) {
+                             std::optional<Report> report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{
@@ -132,7 +131,8 @@ Result explore_releasing_gil(Program const& program, Model model, Order order, S
 
 TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion, bool all,
                                     std::optional<std::uint32_t> pivot, std::uint64_t most_states,
-                                    double most_seconds, std::size_t most_bytes, nb::object report) {
+                                    double most_seconds, std::size_t most_bytes,
+                                    std::optional<Report> report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     return explore_tso(program, {criterion, all, pivot.value_or(none)},
@@ -312,13 +312,13 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)
         .value("ROBUST", Criterion::robust);
     m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
-          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none());
+          "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);

@@ -1,4 +1,4 @@
-// Safety under SRA, for Python (src/fencepost/engine/_native.pyi has the types).
+// Safety under SRA, for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -72,7 +72,7 @@ std::vector<GivenState> basis_of(Coverability const& search) {
 
 template <class Search>
 Outcome run(Search& search, std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-            nb::object report) {
+            std::optional<Report> report) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     return search.run({most_states, most_seconds, most_bytes}, watcher);
@@ -118,7 +118,7 @@ void bind_graphs(nb::module_& m) {
 
 template <class Search>
 void bind_search(nb::class_<Search>& search) {
-    search.def("run", &run<Search>, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a.none())
+    search.def("run", &run<Search>, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a)
         .def_prop_ro("stats", &Search::stats)
         .def("path", &Search::path)
         .def("start_nodes", &Search::start_nodes);

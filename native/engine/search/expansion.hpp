@@ -151,7 +151,7 @@ class Expansion {
     }
 
     void find_race(StateNumber n) {
-        if constexpr (!Monitor::has_modes) {
+        if (!machine_.monitor().has_modes) {
             find_conflict(n);
         } else if constexpr (Monitor::watches) {
             find_unordered_access(n);

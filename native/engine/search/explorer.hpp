@@ -123,15 +123,11 @@ class Explorer {
         result_.peak_bytes = bytes();
         result_.seconds = overseer_.seconds();
         if constexpr (requires { store_.bits_used(); }) result_.bits_used = store_.bits_used();
-        describe(
-            expansion_.findings(), machine_, symmetry_, [&](StateNumber n) { return store_.origin(n); },
-            result_);
+        describe(expansion_.findings(), machine_, symmetry_, origins(), result_);
         return std::move(result_);
     }
 
-    std::vector<Event> run_to(StateNumber n) const {
-        return Replay(machine_, symmetry_, n, [&](StateNumber m) { return store_.origin(m); }).run();
-    }
+    std::vector<Event> run_to(StateNumber n) const { return Replay(machine_, symmetry_, n, origins()).run(); }
 
     std::vector<PlainState> plain_states() const {
         std::vector<PlainState> states;
@@ -144,6 +140,10 @@ class Explorer {
     }
 
   private:
+    Origins origins() const {
+        return {[this](StateNumber n) { return store_.origin(n); }};
+    }
+
     Outcome search() {
         expansion_.start();
         store_successors();

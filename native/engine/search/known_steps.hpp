@@ -131,7 +131,7 @@ class KnownSteps {
         next_.clear();
         traces_.clear();
         machine_.step(state, t, access, next_, failure, &traces_);
-        if (next_.size() > UINT16_MAX || (Monitor::has_modes && !has_one_way(t)))
+        if (next_.size() > UINT16_MAX || (machine_.monitor().has_modes && !has_one_way(t)))
             return {.is_known = true, .is_kept = false};
         KnownStep const step{.first = static_cast<std::uint32_t>(outcomes_.size()),
                              .count = static_cast<std::uint16_t>(next_.size()),

@@ -77,7 +77,7 @@ class ParallelExplorer {
         auto const origin_of = [&](StateNumber n) {
             return workers_[n % workers_.size()]->origin(static_cast<StateNumber>(n / workers_.size()));
         };
-        describe(findings, machine_, symmetry_, origin_of, result);
+        describe(findings, machine_, symmetry_, {origin_of}, result);
         return result;
     }
 

@@ -1,12 +1,20 @@
 // From a state back to a run: its origins to the start, executed forwards.
 #pragma once
 
+#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "engine/search/expansion.hpp"
 
 namespace fencepost {
+
+// How a state was reached, and which exchanges of threads followed although the program state is the same
+// before and after.
+struct Origins {
+    std::function<Origin(StateNumber)> of;
+    std::function<std::vector<std::uint32_t>(StateNumber)> exchanges = nullptr;
+};
 
 // Local accesses are shown only before a later access of the same thread, so that threads without a part in
 // the finding do not fill the run.
@@ -24,20 +32,18 @@ class Replay {
           waiting_(machine.program().threads.size()) {
         std::iota(thread_.begin(), thread_.end(), 0u);
     }
-    // At state n; `origin_of(n)` tells how it was reached.
-    template <class OriginOf>
+    // At state n.
     Replay(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, StateNumber n,
-           OriginOf origin_of)
+           Origins const& origins)
         : Replay(machine, symmetry) {
         std::vector<StateNumber> path{n};
-        while (origin_of(path.back()).parent != no_state) path.push_back(origin_of(path.back()).parent);
-        start(origin_of(path.back()));
+        while (origins.of(path.back()).parent != no_state) path.push_back(origins.of(path.back()).parent);
+        start(origins.of(path.back()));
         path.pop_back();
         for (; !path.empty(); path.pop_back()) {
-            follow(origin_of(path.back()));
-            if constexpr (requires { origin_of.exchanges(n); }) {
-                for (auto number : origin_of.exchanges(path.back())) exchange(number);
-            }
+            follow(origins.of(path.back()));
+            if (!origins.exchanges) continue;
+            for (auto number : origins.exchanges(path.back())) exchange(number);
         }
     }
 
@@ -62,7 +68,7 @@ class Replay {
     void note(Events const& trace) {
         for (auto const& event : trace) {
             bool const weak_fence = event.cell == none;
-            if (weak_fence && !Monitor::has_modes) continue;
+            if (weak_fence && !machine_.monitor().has_modes) continue;
             auto& waiting = waiting_[event.thread];
             (weak_fence && waiting.empty() ? run_ : waiting).push_back(event);
         }
@@ -124,11 +130,11 @@ class Replay {
 };
 
 // Makes runs of what was found.
-template <class Monitor, class OriginOf>
+template <class Monitor>
 class Description {
   public:
-    Description(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, OriginOf origin_of)
-        : machine_(machine), symmetry_(symmetry), origin_of_(origin_of) {}
+    Description(Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry, Origins const& origins)
+        : machine_(machine), symmetry_(symmetry), origins_(origins) {}
 
     Violation violation(ThreadInState const& at) const {
         auto replay = run_to(at);
@@ -176,18 +182,18 @@ class Description {
 
   private:
     Replay<Monitor> run_to(ThreadInState const& at) const {
-        return Replay(machine_, symmetry_, at.state, origin_of_);
+        return Replay(machine_, symmetry_, at.state, origins_);
     }
 
     Machine<Monitor> const& machine_;
     Symmetry<Monitor> const& symmetry_;
-    OriginOf origin_of_;
+    Origins const& origins_;
 };
 
-template <class Monitor, class OriginOf>
+template <class Monitor>
 void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetry<Monitor> const& symmetry,
-              OriginOf origin_of, Result& result) {
-    Description const description(machine, symmetry, origin_of);
+              Origins const& origins, Result& result) {
+    Description const description(machine, symmetry, origins);
     if (findings.violation) result.violation = description.violation(*findings.violation);
     if (findings.race) result.race = description.race(*findings.race);
     if (findings.failure) result.failure = description.failure(*findings.failure);

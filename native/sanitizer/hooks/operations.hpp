@@ -190,13 +190,14 @@ UPDATE(Xor, old ^ operand, fetch_xor)
 UPDATE(Nand, ~(old& operand), fetch_nand)
 #undef UPDATE
 
-// Update is one of these.
+// Update is one of these, or says which of them it is (libatomic.cpp).
 template <class Update, class T>
-[[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame) {
+[[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
+                                       Update update = {}) {
     std::uintptr_t const pc = pc_of(frame);
     point_before(pc, address_of(a));
     Hook hook;
-    if (!watched(hook)) return Update::in_memory(a, operand);
+    if (!watched(hook)) return update.in_memory(a, operand);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, pc, address_of(a));
@@ -209,18 +210,18 @@ template <class Update, class T>
     T old, next;
     {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
-        if (!x) return Update::in_memory(a, operand);
+        if (!x) return update.in_memory(a, operand);
         races::acquire_message(t, x->race_message, a, acquires(order));
         bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
-        old = Update::in_memory(a, operand, pc, in_place);
+        old = update.in_memory(a, operand, pc, in_place);
         races::extend(t, x->race_message, releases(order), in_place);
-        next = Update::of(old, operand);
+        next = update.of(old, operand);
         AccessSite const site{pc, stack, Access::rmw, order};
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
             !writes_over_known(t, *x, to_bits(next), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
-                return sizeof(T) > 8 || Update::of(static_cast<T>(bits), operand) != static_cast<T>(bits);
+                return sizeof(T) > 8 || update.of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
             rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }

@@ -35,13 +35,13 @@ std::uint64_t signal_mask() {
 }
 
 void give_turn(Fiber& fiber) {
-    fiber.turn.store(1, std::memory_order_release);
+    __atomic_store_n(&fiber.turn, 1, __ATOMIC_RELEASE);
     kernel::futex_wake(&fiber.turn);
 }
 
 void await_turn(Fiber& fiber) {
-    while (fiber.turn.load(std::memory_order_acquire) == 0) kernel::futex_wait(&fiber.turn, 0);
-    fiber.turn.store(0, std::memory_order_relaxed);
+    while (__atomic_load_n(&fiber.turn, __ATOMIC_ACQUIRE) == 0) kernel::futex_wait(&fiber.turn, 0);
+    __atomic_store_n(&fiber.turn, 0, __ATOMIC_RELAXED);
 }
 
 // The end of a kernel thread frees its stack and its share of the heap. The schedule waits for that, so that
@@ -227,7 +227,7 @@ void await_first_turn(Fiber& self) {
         set_signal_mask(parked_mask);
         fencepost_park(&self);
     } else {
-        self.parked.store(1, std::memory_order_release);
+        __atomic_store_n(&self.parked, 1, __ATOMIC_RELEASE);
         kernel::futex_wake(&self.parked);
         await_turn(self);
     }
@@ -235,8 +235,8 @@ void await_first_turn(Fiber& self) {
 }
 
 void await_parked(Fiber& child) {
-    while (child.parked.load(std::memory_order_acquire) == 0) kernel::futex_wait(&child.parked, 0);
-    child.parked.store(0, std::memory_order_relaxed);
+    while (__atomic_load_n(&child.parked, __ATOMIC_ACQUIRE) == 0) kernel::futex_wait(&child.parked, 0);
+    __atomic_store_n(&child.parked, 0, __ATOMIC_RELAXED);
 }
 
 void switch_fibers(Fiber& from, Fiber& to) {

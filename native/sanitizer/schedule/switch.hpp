@@ -9,7 +9,6 @@
 //   futexes      each kernel thread runs its own thread and sleeps until it is its turn.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 namespace fencepost::scheduler {
@@ -18,10 +17,10 @@ namespace fencepost::scheduler {
 struct Fiber {
     void* stack_pointer;
     std::uint64_t fs_base;
-    void* parking_stack;                // where the kernel thread waits; its highest address
-    std::atomic<std::uint32_t> turn;    // 1: the kernel thread may go on with this fiber
-    std::atomic<std::uint32_t> parked;  // 1: the fiber can be switched to
-    std::int32_t tid;                   // its own kernel thread
+    void* parking_stack;   // where the kernel thread waits; its highest address
+    std::uint32_t turn;    // 1: the kernel thread may go on with this fiber
+    std::uint32_t parked;  // 1: the fiber can be switched to
+    std::int32_t tid;      // its own kernel thread
     std::uint64_t signal_mask;
 };
 

@@ -6,7 +6,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/system/memory.hpp"
@@ -32,7 +31,7 @@ constexpr std::uint64_t outside_interval = 1000;  // steps between two looks
 std::int64_t skipped = 0;  // nanoseconds that passed while everybody waited
 std::int64_t next_deadline = never;
 std::uint32_t waiting_for_outside = 0;
-std::atomic<std::uint32_t> outside_wakes = 0;
+std::uint32_t outside_wakes = 0;
 
 // A list that can hold all threads; its pages appear when they are needed.
 ThreadList new_list() {
@@ -224,12 +223,12 @@ bool await_outside(Thread& thread) {
 }
 
 bool woken_from_outside() {
-    return outside_wakes.load(std::memory_order_relaxed) != 0;
+    return __atomic_load_n(&outside_wakes, __ATOMIC_RELAXED) != 0;
 }
 
 // Which objects the wakes were for is not known: waits that may end early do.
 void ask_everybody() {
-    bool const outside = outside_wakes.exchange(0, std::memory_order_relaxed) != 0;
+    bool const outside = __atomic_exchange_n(&outside_wakes, 0, __ATOMIC_RELAXED) != 0;
     make_runnable_if([&](Thread& thread) {
         if (outside && thread.wait.may_end_early) thread.chosen = true;
         return can_go_on(thread);
@@ -288,7 +287,7 @@ void wake(void const* object) {
     if (detail::has_turn()) {
         detail::make_runnable_if([&](detail::Thread const& thread) { return thread.wait.object == object; });
     } else if (detail::runnable.items != nullptr) {
-        detail::outside_wakes.store(1, std::memory_order_relaxed);
+        __atomic_store_n(&detail::outside_wakes, 1, __ATOMIC_RELAXED);
         kernel::futex_wake(&detail::outside_wakes);
     }
 }

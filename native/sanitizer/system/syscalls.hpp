@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <atomic>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -61,12 +60,11 @@ long call(long number, Arguments... arguments) {
 }
 
 // Waits while *word == value; may return early.
-inline long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t value,
-                       timespec const* timeout = nullptr) {
+inline long futex_wait(std::uint32_t* word, std::uint32_t value, timespec const* timeout = nullptr) {
     return call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, nullptr, 0);
 }
 
-inline void futex_wake(std::atomic<std::uint32_t>* word) {
+inline void futex_wake(std::uint32_t* word) {
     call(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -76,11 +74,11 @@ inline bool failed(long result) {
 
 // Maps memory in a part of the address space that nobody else uses, if it can: what the library needs does
 // not move the program's own stacks and heaps. Null if it cannot.
-inline std::atomic<std::uintptr_t> next_place = 0x2000'0000'0000;
+inline std::uintptr_t next_place = 0x2000'0000'0000;
 inline void* map(std::size_t bytes, int protection, int flags, long file = -1, std::uint64_t offset = 0) {
     constexpr std::size_t unit = 1 << 16;
     std::uintptr_t const place =
-        next_place.fetch_add((bytes + unit - 1) / unit * unit, std::memory_order_relaxed);
+        __atomic_fetch_add(&next_place, (bytes + unit - 1) / unit * unit, __ATOMIC_RELAXED);
     long const result = call(SYS_mmap, place, bytes, protection, flags, file, offset);
     return failed(result) ? nullptr : reinterpret_cast<void*>(result);
 }

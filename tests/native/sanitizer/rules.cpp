@@ -3,6 +3,13 @@
 // random operations one after the other; before each, all checks must agree; in between, the collector runs.
 //
 //   rules SEED COUNT    runs COUNT programs; prints the first disagreement and exits with 1
+//
+// links: sanitizer/core/atomic_methods.cpp sanitizer/core/await.cpp sanitizer/core/collector.cpp
+// links: sanitizer/core/history.cpp sanitizer/core/knowledge.cpp sanitizer/core/locations.cpp
+// links: sanitizer/core/robustness.cpp sanitizer/core/sc_provenance.cpp sanitizer/core/shadow.cpp
+// links: sanitizer/core/stacks.cpp sanitizer/core/threads.cpp sanitizer/system/lock.cpp
+// links: sanitizer/system/memory.cpp sanitizer/system/modules.cpp sanitizer/system/options.cpp
+// links: sanitizer/system/text.cpp
 #include <cstdio>
 #include <cstdlib>
 #include <map>

@@ -1,5 +1,8 @@
 // Runs programs while another thread takes and gives back memory of the library: a child that wanted a lock
 // which that thread held would wait for ever.
+//
+// links: sanitizer/system/lock.cpp sanitizer/system/memory.cpp sanitizer/system/subprocess.cpp
+// links: sanitizer/system/text.cpp
 #include "sanitizer/system/subprocess.hpp"
 
 #include <atomic>

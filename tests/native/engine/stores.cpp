@@ -1,0 +1,196 @@
+// Every store against a plain list of the states that were put into it.
+//
+// links: engine/state/layout.cpp engine/state/store.cpp engine/state/store_bitstate.cpp
+// links: engine/state/store_compressed.cpp
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "engine/state/store.hpp"
+#include "engine/state/store_bitstate.hpp"
+#include "engine/state/store_compressed.hpp"
+#include "engine/state/word_map.hpp"
+#include "tests/native/check.hpp"
+
+using namespace fencepost;
+
+namespace {
+
+using State = std::vector<Word>;
+constexpr std::size_t plenty = std::size_t{1} << 30;
+
+// Words that differ in few bits, so that states are met again and monitors include each other.
+State random_state(Chance& chance, std::size_t words) {
+    State state(words);
+    for (auto& word : state) word = chance.word() & chance.word() & 0x8000'0100'0000'0003u;
+    return state;
+}
+
+Origin random_origin(Chance& chance) {
+    return {static_cast<StateNumber>(chance.word()), chance.below(256), chance.below(1 << 24)};
+}
+
+bool same(Origin const& a, Origin const& b) {
+    return a.parent == b.parent && a.thread == b.thread && a.choice == b.choice;
+}
+
+struct Shape {
+    std::size_t words, key_words;
+};
+constexpr Shape shapes[] = {{1, 1}, {2, 1}, {3, 2}, {5, 2}, {9, 1}};
+
+// For stores that keep each different state.
+template <class Store>
+void keeps_each_state_once(std::uint64_t seed, Shape shape) {
+    Chance chance(seed);
+    Store store(shape.words, shape.key_words, plenty);
+    std::map<State, StateNumber> numbers;
+    std::vector<std::pair<State, Origin>> all;
+    for (int i = 0; i < 1500; ++i) {
+        auto const state = random_state(chance, shape.words);
+        auto const origin = random_origin(chance);
+        bool const is_new = numbers.try_emplace(state, static_cast<StateNumber>(all.size())).second;
+        CHECK(store.insert(state.data(), store.hash(state.data()), origin) == is_new);
+        if (is_new) all.emplace_back(state, origin);
+        CHECK(store.size() == all.size());
+    }
+    State loaded(shape.words);
+    for (StateNumber n = 0; n < all.size(); ++n) {
+        CHECK(store.load(n, loaded.data()));
+        CHECK(loaded == all[n].first);
+        CHECK(same(store.origin(n), all[n].second));
+    }
+    if constexpr (requires { store.put(loaded.data(), 0, Origin{}); }) {
+        for (auto const& [state, number] : numbers)
+            CHECK(store.put(state.data(), store.hash(state.data()), {}) == number);
+    }
+}
+
+bool includes(State const& a, State const& b, std::size_t from) {
+    for (auto i = from; i < a.size(); ++i) {
+        if ((b[i] & ~a[i]) != 0) return false;
+    }
+    return true;
+}
+
+void keeps_maximal_monitors(std::uint64_t seed, Shape shape) {
+    struct Met {
+        State state;
+        Origin origin;
+        bool maximal;
+    };
+    Chance chance(seed);
+    AntichainStore store(shape.words, shape.key_words, plenty);
+    std::vector<Met> all;
+    auto const same_key = [&](State const& a, State const& b) {
+        return same_words(a.data(), b.data(), shape.key_words);
+    };
+    for (int i = 0; i < 1500; ++i) {
+        auto state = random_state(chance, shape.words);
+        for (std::size_t k = 0; k < shape.key_words; ++k) state[k] &= 0x8000'0000'0000'0001u;
+        bool is_covered = false;
+        for (auto const& met : all)
+            is_covered = is_covered || (met.maximal && same_key(met.state, state) &&
+                                        includes(met.state, state, shape.key_words));
+        auto const origin = random_origin(chance);
+        CHECK(store.insert(state.data(), store.hash(state.data()), origin) == !is_covered);
+        if (!is_covered) {
+            for (auto& met : all) {
+                if (same_key(met.state, state) && includes(state, met.state, shape.key_words))
+                    met.maximal = false;
+            }
+            all.push_back({state, origin, true});
+        }
+        CHECK(store.size() == all.size());
+    }
+    State loaded(shape.words);
+    for (StateNumber n = 0; n < all.size(); ++n) {
+        CHECK(same(store.origin(n), all[n].origin));
+        CHECK(store.load(n, loaded.data()) == all[n].maximal);
+        if (!all[n].maximal) continue;
+        CHECK(loaded == all[n].state);
+        std::size_t elements = 0;
+        for (auto k = shape.key_words; k < shape.words; ++k)
+            elements += static_cast<std::size_t>(std::popcount(loaded[k]));
+        CHECK(store.elements(loaded.data()) == elements);
+    }
+}
+
+// It may take a new state for a known one, but hardly ever with so many bits; never the other way round.
+void forgets_states_once_they_are_loaded(std::uint64_t seed, Shape shape) {
+    Chance chance(seed);
+    BitstateStore store(shape.words, shape.key_words, plenty, {.seed = seed, .bits_bytes = 1 << 20});
+    std::map<State, bool> met;
+    std::vector<std::pair<State, Origin>> kept;
+    std::size_t missed = 0;
+    State loaded(shape.words);
+    for (int i = 0; i < 1500; ++i) {
+        auto const state = random_state(chance, shape.words);
+        auto const origin = random_origin(chance);
+        bool const is_new = met.try_emplace(state, true).second;
+        bool const inserted = store.insert(state.data(), store.hash(state.data()), origin);
+        CHECK(is_new || !inserted);
+        if (inserted) kept.emplace_back(state, origin);
+        if (is_new && !inserted) ++missed;
+        CHECK(store.size() == kept.size());
+    }
+    CHECK(missed <= 3);
+    CHECK(store.bits_used() > 0 && store.bits_used() < 0.01);
+    while (!kept.empty()) {
+        auto const n = chance.below(kept.size());
+        auto const number = static_cast<StateNumber>(n);
+        if (!kept[n].first.empty()) {
+            CHECK(store.load(number, loaded.data()));
+            CHECK(loaded == kept[n].first);
+            kept[n].first.clear();
+        }
+        CHECK(same(store.origin(number), kept[n].second));
+        while (!kept.empty() && kept.back().first.empty()) kept.pop_back();
+    }
+}
+
+template <class Store>
+void ends_at_its_memory_limit() {
+    Chance chance(1);
+    auto const fill = [&] {
+        Store store(4, 2, std::size_t{8} << 20);
+        for (int i = 0; i < 10'000'000; ++i) {
+            State const state{chance.word(), chance.word(), chance.word(), chance.word()};
+            store.insert(state.data(), store.hash(state.data()), {});
+            CHECK(store.memory().used() <= std::size_t{8} << 20);
+        }
+    };
+    CHECK(throws<OutOfMemory>(fill));
+}
+
+void word_maps_find_what_was_added(std::uint64_t seed, std::size_t length) {
+    Chance chance(seed);
+    WordMap<int> map(length);
+    std::map<State, int> numbers;
+    for (int i = 0; i < 500; ++i) {
+        auto const row = random_state(chance, length);
+        auto* const found = map.find(row.data());
+        auto const [known, is_new] = numbers.try_emplace(row, i);
+        CHECK((found == nullptr) == is_new);
+        if (is_new) map.add(row.data()) = i;
+        CHECK(*map.find(row.data()) == known->second);
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::uint64_t seed = 0;
+    for (auto const& shape : shapes) {
+        for (int i = 0; i < 3; ++i, ++seed) {
+            keeps_each_state_once<ExactStore>(seed, shape);
+            keeps_each_state_once<CompressedStore>(seed, shape);
+            keeps_maximal_monitors(seed, shape);
+            forgets_states_once_they_are_loaded(seed, shape);
+            word_maps_find_what_was_added(seed, shape.words);
+        }
+    }
+    ends_at_its_memory_limit<ExactStore>();
+    ends_at_its_memory_limit<CompressedStore>();
+    ends_at_its_memory_limit<AntichainStore>();
+}
