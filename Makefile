@@ -18,7 +18,7 @@ demo: $(VENV)/installed
 	@echo 'The picture of this run is in peterson.svg.'
 
 test: $(READY)
-	$(PYTEST)
+	$(PYTEST) $(TESTS)
 
 test-all: $(READY)
 	$(PYTEST) -m 'slow or not slow'
