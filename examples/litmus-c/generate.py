@@ -28,8 +28,9 @@ from typing import NamedTuple
 
 from fencepost.formats.litmus import read
 from fencepost.models import rc20, sc
+from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM, reachable_graph_states
-from fencepost.models.robustness import MODELS, non_robustness_witness, not_robust_graph
+from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.program import Program
 from fencepost.program.conditions import holds
 
@@ -456,8 +457,8 @@ def has_race(program: Program, model: str) -> bool:
 def outcome(program: Program, model: str) -> str:
     """Whether a run of the model ends in a state with the test's outcome."""
     assert program.condition is not None
-    lts = MODELS[model].lts(program)
-    for threads, graph in reachable_graph_states(lts, MODELS[model].memory):
+    lts = program_lts(program, model)
+    for threads, graph in reachable_graph_states(lts, definition(model).memory):
         if graph is BOTTOM:
             return "undefined (a race)"
         if any(at.pc != part.end for at, part in zip(threads, lts.threads, strict=True)):

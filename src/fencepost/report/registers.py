@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from fencepost.memory_models import MODELS
 from fencepost.models.threads import NO_CELL, Label, ThreadLts, ThreadState
 from fencepost.program import Fence, Program
 from fencepost.report.printable import printable
@@ -27,10 +28,9 @@ class Standing(msgspec.Struct, frozen=True):
 
 def standings(program: Program, model: str, events: Sequence[Event]) -> list[list[Standing]]:
     """Where each thread stands at first and after each of its events; nothing if that is not known."""
+    silent_fences = not MODELS[model].weak_fences
     return [
-        _standings(
-            ThreadLts(program, number, silent_fences=model != "rc20"), own, hidden_fences=model == "tso"
-        )
+        _standings(ThreadLts(program, number, silent_fences), own, hidden_fences=model == "tso")
         for number, own in enumerate(_by_thread(program, events))
     ]
 
