@@ -68,7 +68,7 @@ def test_every_arrow_says_what_it_means_and_which_rule_gave_it(name):
         assert note.count(".") >= 2
 
 
-def test_the_arrows_of_the_circle_say_where_ordering_is_missing():
+def test_the_arrows_of_the_cycle_say_where_ordering_is_missing():
     program = read(SB, "sb.tpl")
     notes = [edge.find(f"{SVG}title").text for edge in elements(fragment(fencepost.robust(program)), "edge")]
     assert sum("here ordering is missing" in note for note in notes) == 2

@@ -87,7 +87,7 @@ class _States:
                 self._led_to[target] = self._led_to.get(target, 0) + 1
 
     def of(self, index: int) -> int:
-        """Where jumps from `index` on lead: the index of no `Goto`, unless they lead in a circle."""
+        """Where jumps from `index` on lead: the index of no `Goto`, unless they lead in a cycle."""
         seen = set()
         while index < len(self._code) and index not in seen:
             seen.add(index)
