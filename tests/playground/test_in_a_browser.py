@@ -7,7 +7,7 @@ import pytest
 import fencepost
 from fencepost.formats.tpl import read
 from fencepost.playground.questions import QUESTIONS
-from fencepost.report.html import page as report_page
+from fencepost.report.html.page import page as report_page
 
 from .browsing import chromium, visit
 from .serving import BOTH_IN, ENDLESS, SB, wait_until

@@ -13,7 +13,7 @@ import pytest
 
 import fencepost
 from fencepost.formats.tpl import read
-from fencepost.report.html import page as report_page
+from fencepost.report.html.page import page as report_page
 
 from .browsing import chromium, visit
 
