@@ -10,14 +10,17 @@ from __future__ import annotations
 
 
 class InputError(Exception):
-    """A mistake in an input file: where it is, what is wrong, and what was expected."""
+    """A mistake in an input: where it is, what is wrong, and what was expected.
+
+    Without a line the mistake is about the file as a whole, such as a file that is not there.
+    """
 
     def __init__(
         self,
         message: str,
         file: str = "<input>",
-        line: int = 1,
-        column: int = 1,
+        line: int = 0,
+        column: int = 0,
         source_line: str | None = None,
     ) -> None:
         super().__init__(message, file, line, column, source_line)
@@ -28,7 +31,8 @@ class InputError(Exception):
         self.source_line = source_line
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.message}"
 
 
 class UnavailableError(Exception):

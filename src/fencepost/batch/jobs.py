@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
@@ -156,11 +158,24 @@ def _executor(jobs: int, where: Where, display: Display | None) -> Executor:
 
 
 def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
+    """The outcome of the job; its limit and its `seconds` are those of a clock on the wall, and include
+    reading the file and making the witness."""
+    started = monotonic()
     try:
         program = load_as(job.file, job.reading, job.text)
-        return Outcome(job.file, answer=_answer(job, program, watcher))
+        left = replace(job, limits=job.limits.after(monotonic() - started))
+        outcome = Outcome(job.file, answer=_answer(left, program, watcher))
     except InputError as error:
         return Outcome(job.file, error=error)
+    return with_seconds(outcome, monotonic() - started)
+
+
+def with_seconds(outcome: Outcome, seconds: float) -> Outcome:
+    """The outcome with the time that passed until it was there."""
+    if outcome.answer is None:
+        return outcome
+    stats = replace(outcome.answer.stats, seconds=round(seconds, 6))
+    return replace(outcome, answer=replace(outcome.answer, stats=stats))
 
 
 def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:

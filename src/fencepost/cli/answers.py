@@ -13,7 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from fencepost.cli.console import (
+    check_outputs,
     exit_on_input_error,
+    fail,
     print_error,
     progress_line,
     say,
@@ -43,6 +45,11 @@ class Printing(msgspec.Struct, frozen=True):
     junit: Path | None = None
     baseline: Path | None = None
 
+    @property
+    def outputs(self) -> dict[str, Path | None]:
+        """The files to write, by what they are called in messages."""
+        return {"picture": self.svg, "page": self.html, "findings": self.sarif, "answers": self.junit}
+
 
 def answer_files(
     files: tuple[str, ...], job: Callable[[str], Job], where: Where, printing: Printing
@@ -51,19 +58,30 @@ def answer_files(
     from fencepost.batch.jobs import files_in, run_jobs
 
     paths = exit_on_input_error(lambda: files_in(files))
+    if paths.count("-") > 1:
+        fail("the standard input (-) can be read only once")
     for option, file in (("--svg", printing.svg), ("--html", printing.html)):
         if file is not None and len(paths) != 1:
             from click import UsageError
 
             raise UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
-    jobs = [job(path) for path in paths]
+    check_outputs(**printing.outputs)
+    jobs = exit_on_input_error(lambda: [_with_text(job(path)) for path in paths])
     whole = exit_on_input_error(lambda: run_jobs(jobs, where, progress_line(len(paths))))
-    print_answers(whole, known, jobs[0].reading, printing)
+    print_answers(whole, known, jobs[0], printing)
+
+
+def _with_text(job: Job) -> Job:
+    """With what the standard input says, if that is the file."""
+    from fencepost.formats import given_input
+
+    file, text = given_input(job.file, job.reading)
+    return job if text is None else replace(job, file=file, text=text)
 
 
 def print_answers(
-    whole: list[Outcome], known: frozenset[str], reading: Reading, printing: Printing
+    whole: list[Outcome], known: frozenset[str], first: Job, printing: Printing
 ) -> NoReturn:
     """Print the outcomes without their known findings, write the files that were asked for, and exit."""
     outcomes, hidden = _without_known(whole, known)
@@ -79,7 +97,7 @@ def print_answers(
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
-        write_html(outcomes[0].answer, reading, printing.html)
+        write_html(outcomes[0].answer, first.reading, printing.html, first.text)
     sys.exit(_exit_code(outcomes))
 
 
@@ -141,12 +159,13 @@ def _write_svg(outcome: Outcome, path: Path) -> None:
     write_file(path, render(outcome.answer.witness, outcome.file), "picture")
 
 
-def write_html(answer: Answer, reading: Reading, path: Path) -> None:
+def write_html(answer: Answer, reading: Reading, path: Path, text: str | None = None) -> None:
     """The answer as a web page; the program is read once more, for its text and its registers."""
     from fencepost.formats import load_as
     from fencepost.report.html.page import page
 
-    write_file(path, page(answer, exit_on_input_error(lambda: load_as(answer.file, reading))), "page")
+    program = exit_on_input_error(lambda: load_as(answer.file, reading, text))
+    write_file(path, page(answer, program), "page")
 
 
 def _exit_code(outcomes: list[Outcome]) -> int:
@@ -212,4 +231,4 @@ def _write_reports(outcomes: Sequence[Outcome], sarif: Path | None, junit: Path 
 
         given = [outcome.answer for outcome in outcomes if outcome.answer is not None]
         suite = f"fencepost {given[0].question} {given[0].model}" if given else "fencepost"
-        write_file(junit, junit_form.encode(suite, answers), "findings")
+        write_file(junit, junit_form.encode(suite, answers), "answers")

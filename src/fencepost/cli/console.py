@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -34,6 +35,24 @@ def fail(message: str) -> NoReturn:
     """Say what is wrong and exit."""
     say(message, err=True)
     sys.exit(EXIT_WRONG_INPUT)
+
+
+def check_outputs(**outputs: Path | str | None) -> None:
+    """Exit now if one of the files, called by what it will hold, cannot be written after the search."""
+    for what, path in outputs.items():
+        if path is not None and (reason := _why_not_writable(os.path.realpath(path))):
+            fail(f"{path}: cannot write the {what}: {os.strerror(reason)}")
+
+
+def _why_not_writable(path: str) -> int:
+    """The number of the error that writing would end with; 0 if none is foreseen."""
+    if os.path.isdir(path):
+        return errno.EISDIR
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        return errno.ENOTDIR if os.path.exists(folder) else errno.ENOENT
+    there = path if os.path.exists(path) else folder
+    return 0 if os.access(there, os.W_OK) else errno.EACCES
 
 
 def write_file(path: Path, content: str | bytes, what: str) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
 from fencepost.errors import InputError
-from fencepost.formats.text.source import Source, one_of, quoted
+from fencepost.formats.text.source import Source, one_of, quoted, suggestion
 from fencepost.program import Position, Program
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 1 << 20
 SHARED_ENDING = ".txt"  # of files whose first word tells the language
+_C_ENDINGS = (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp")
+_STANDARD_INPUT, _ITS_NAME = "-", "<stdin>"
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -127,8 +131,9 @@ def _format_named(name: str, file: str, formats: tuple[Format, ...] = FORMATS) -
     for known in formats:
         if known.name == name:
             return known
-    names = ", ".join(known.name for known in formats)
-    raise InputError(f"there is no format `{name}`; expected one of: {names}", file)
+    names = [known.name for known in formats]
+    message = f"there is no format {quoted(name)}; expected {one_of(names)}"
+    raise InputError(message + suggestion(name, names), file)
 
 
 def _format_of(file: str, name: str | None) -> Format | None:
@@ -141,6 +146,13 @@ def _format_of(file: str, name: str | None) -> Format | None:
             return known
     if ending == SHARED_ENDING:
         return None
+    if ending in _C_ENDINGS:
+        compiler, program = ("fencepost-cc" if ending == ".c" else "fencepost-c++"), "a.out"
+        raise InputError(
+            f"C and C++ programs are watched while they run: build this one with `{compiler}`, then start it "
+            f"with `fencepost run ./{program}`",
+            file,
+        )
     endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
     found = f"the ending `{ending}`" if ending else "no ending"
     raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
@@ -157,10 +169,21 @@ def _format_by_first_word(text: str, file: str) -> Format:
     raise Source(text, file).error(f"{message}; expected {words}", at)
 
 
-def text_of(file: str) -> str:
-    """What is in the file; raises `InputError` if it cannot be a program."""
+def given_input(path: str, reading: Reading) -> tuple[str, str | None]:
+    """What to call the file in answers, and its text if it must be read now: that of the standard input."""
+    if path != _STANDARD_INPUT:
+        return path, None
+    if reading.format is None:
+        names = one_of(known.name for known in FORMATS)
+        raise InputError(f"the standard input has no ending: say its format with --format {names}", _ITS_NAME)
+    return _ITS_NAME, text_of(_ITS_NAME, sys.stdin.buffer)
+
+
+def text_of(file: str, opened: BinaryIO | None = None) -> str:
+    """What is in the file, or in the stream if it is open already; raises `InputError` if it cannot be a
+    program."""
     try:
-        with open(file, "rb") as stream:
+        with nullcontext(opened) if opened is not None else open(file, "rb") as stream:
             content = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror or error}", file) from None

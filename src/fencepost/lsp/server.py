@@ -95,7 +95,8 @@ class Server(LanguageServer):
         try:
             program = read("\n".join(lines), unquote(uri.rpartition("/")[2]))
         except InputError as error:
-            return self.say(f"{error.message} (line {error.line})", lsp.MessageType.Error)
+            at = f" (line {error.line})" if error.line else ""
+            return self.say(f"{error.message}{at}", lsp.MessageType.Error)
         answer = await asyncio.to_thread(
             robust, program, model, limits=self.limits, watcher=lambda progress: stop.is_set()
         )

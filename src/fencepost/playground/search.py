@@ -52,7 +52,7 @@ def main() -> None:
     try:
         _say(**_result(order))
     except InputError as error:
-        _say(mistake={"message": error.message, "line": error.line, "column": error.column})
+        _say(mistake={"message": error.message, "line": max(error.line, 1), "column": max(error.column, 1)})
     except (MemoryError, RecursionError):
         _say(mistake={"message": "the program is too large for the playground", "line": 1, "column": 1})
 

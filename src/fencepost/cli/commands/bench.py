@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.console import exit_on_input_error, progress_line
+from fencepost.cli.console import check_outputs, exit_on_input_error, progress_line, write_file
 from fencepost.cli.options import exit_codes, search_limits
 
 if TYPE_CHECKING:
@@ -45,10 +46,13 @@ def bench(
     from fencepost.batch import corpus
     from fencepost.batch.jobs import files_in
 
+    if output is not None:
+        with suppress(OSError):  # then the next line says why
+            output.parent.mkdir(parents=True, exist_ok=True)
+        check_outputs(measurements=output)
     files = exit_on_input_error(lambda: files_in(paths))
     rows = exit_on_input_error(lambda: corpus.measure(files, limits, where, progress_line(len(files))))
     corpus.print_table(rows, check_expected=check_expected)
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(corpus.as_json(rows))
+        write_file(output, corpus.as_json(rows), "measurements")
     sys.exit(corpus.exit_code(rows, check_expected=check_expected))

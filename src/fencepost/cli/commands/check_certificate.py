@@ -46,11 +46,12 @@ def _checked(file: str, certificate: str, given: GivenProperty, reading: Reading
     from fencepost.certificates import check, decode
     from fencepost.certificates.question import bad_states, registers_asked_for
     from fencepost.errors import read_bytes
-    from fencepost.formats import load_as
+    from fencepost.formats import given_input, load_as
     from fencepost.formats.properties import both, given_property, stated_property
     from fencepost.program.properties import marked
 
-    program = load_as(file, reading)
+    name, text = given_input(file, reading)
+    program = load_as(name, reading, text)
     wanted = both(stated_property(program), given_property(program, *given))
     data = read_bytes(certificate, "the certificate")
     asked = marked(program, wanted).program

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,6 +12,7 @@ import click
 
 from fencepost.cli.answers import write_html
 from fencepost.cli.console import (
+    check_outputs,
     exit_on_input_error,
     progress_line,
     terminal_width,
@@ -142,11 +144,14 @@ def fix(
     set does it. Prints the changes and a diff. If interrupted, it prints the best repair known so far.
     """
     from fencepost.engine.search import Limits
+    from fencepost.formats import given_input
 
     if output is not None and not force and _same_file(output, file):
         raise click.UsageError(
             f"--output would overwrite {file} itself; add --force if that is what you want"
         )
+    check_outputs(program=output, page=html, findings=sarif)
+    file, text = exit_on_input_error(lambda: given_input(file, reading))
     limits = Limits(max_states, timeout, max_memory)
     if criterion is not None and criterion not in MODELS[model].criteria["fix"]:
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
@@ -158,7 +163,7 @@ def fix(
         "find_all": find_all,
     }
     try:
-        answer = _answer(file, reading, model=model, limits=limits, options=options)
+        answer = _answer(file, text, reading, model=model, limits=limits, options=options)
     except KeyboardInterrupt:  # while reading or writing; during the search it becomes an answer
         click.echo(f"{file}: interrupted before there was an answer", err=True)
         sys.exit(EXIT_UNDECIDED)
@@ -170,7 +175,7 @@ def fix(
 
         write_file(sarif, encode([(answer.file, answer)]), "findings")
     if html is not None:
-        write_html(answer, reading, html)
+        write_html(answer, reading, html, text)
     sys.exit(answer.exit_code)
 
 
@@ -183,6 +188,7 @@ def _same_file(output: Path, file: str) -> bool:
 
 def _answer(
     file: str,
+    text: str | None,
     reading: Reading,
     *,
     model: str,
@@ -196,8 +202,10 @@ def _answer(
     watcher = None if display is None else display.repairing
 
     def ask() -> FixAnswer:
-        program = load_as(file, reading)
-        return fix(program, model, limits=limits, watcher=watcher, **options)
+        started = time.monotonic()
+        program = load_as(file, reading, text)
+        left = limits.after(time.monotonic() - started)
+        return fix(program, model, limits=left, watcher=watcher, **options)
 
     try:
         answer: FixAnswer = exit_on_input_error(ask)

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.console import exit_on_input_error, progress_line, terminal_width, wants_color, write_file
+from fencepost.cli.console import (
+    check_outputs,
+    exit_on_input_error,
+    progress_line,
+    terminal_width,
+    wants_color,
+    write_file,
+)
 from fencepost.cli.options import exit_codes
 
 if TYPE_CHECKING:
@@ -82,6 +89,7 @@ def run(
     """
     from fencepost.sanitizer.run.runs import Job
 
+    check_outputs(findings=sarif)
     again = None
     if replay is not None:
         if (schedule, seed, depth, max_steps) != (None, None, None, None):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @input_options
 def show(file: str, to: str, monitor: str | None, reading: Reading) -> None:
     """Print a program in another format."""
-    from fencepost.formats import load_as, write
+    from fencepost.formats import given_input, load_as, write
     from fencepost.report.printable import printable
 
     if monitor is not None and to != "promela":
@@ -38,9 +38,10 @@ def show(file: str, to: str, monitor: str | None, reading: Reading) -> None:
     options = {} if monitor is None else {"monitor": monitor}
 
     def print_program() -> None:
-        program = load_as(file, reading)
+        name, text = given_input(file, reading)
+        program = load_as(name, reading, text)
         for warning in program.warnings:
-            click.echo(f"{printable(file)}: warning: {printable(warning)}", err=True)
+            click.echo(f"{printable(name)}: warning: {printable(warning)}", err=True)
         click.echo(write(program, to, **options), nl=False)
 
     exit_on_input_error(print_program)

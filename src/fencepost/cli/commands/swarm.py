@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from fencepost.cli.answers import Printing, known_findings, print_answers
-from fencepost.cli.console import exit_on_input_error, progress_line
+from fencepost.cli.console import check_outputs, exit_on_input_error, progress_line
 from fencepost.cli.options import (
     bitstate_memory,
     exit_codes,
@@ -68,12 +69,16 @@ def swarm(
     is found, the answer is unknown, and says how much was seen.
     """
     from fencepost.analyses import swarm as analysis
-    from fencepost.batch.jobs import Job, Question, run_jobs
+    from fencepost.batch.jobs import Job, Question, run_jobs, with_seconds
     from fencepost.engine.search import Limits
-    from fencepost.formats import text_of
+    from fencepost.formats import given_input, text_of
 
     known = known_findings(printing.baseline)
-    text = exit_on_input_error(lambda: text_of(file))
+    check_outputs(**printing.outputs)
+    started = time.monotonic()
+    file, text = exit_on_input_error(lambda: given_input(file, reading))
+    if text is None:
+        text = exit_on_input_error(lambda: text_of(file))
     each = Limits(limits.states or analysis.DEFAULT_STATES, limits.seconds, limits.memory_mb)
     jobs = [
         Job(
@@ -90,7 +95,8 @@ def swarm(
     outcomes = exit_on_input_error(
         lambda: run_jobs(jobs, where, progress_line(runs, "runs"), enough=_settles_it)
     )
-    print_answers([_together(outcomes, seed, first_run)], known, reading, printing)
+    together = _together(outcomes, seed, first_run)
+    print_answers([with_seconds(together, time.monotonic() - started)], known, jobs[0], printing)
 
 
 def _settles_it(outcome: Outcome) -> bool:

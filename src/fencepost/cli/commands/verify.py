@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import exit_on_input_error
+from fencepost.cli.console import check_outputs, exit_on_input_error
 from fencepost.cli.options import (
     Command,
     GivenProperty,
@@ -85,6 +85,7 @@ def verify(
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
+    check_outputs(certificate=certificate)
     how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:

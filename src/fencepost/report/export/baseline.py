@@ -35,7 +35,7 @@ def read(path: Path) -> frozenset[str]:
             answer = decode(line)
         except msgspec.MsgspecError as error:
             message = f"this is no answer as `--json` prints them: {error}"
-            raise InputError(message, file, number) from None
+            raise InputError(message, file, number, 1) from None
         known.update(finding_id(answer, found) for found in findings(answer))
     return frozenset(known)
 
