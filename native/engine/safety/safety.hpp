@@ -54,11 +54,10 @@ Outcome go_on(Search& search, Limits const& limits, Watcher const& watcher) {
     auto const start = std::chrono::steady_clock::now();
     double told = 0;
     try {
-        for (std::uint64_t n = 0; !search.found(); ++n) {
+        while (!search.found()) {
             if (!search.expand_next()) return Outcome::complete;
             auto const stats = search.stats();
             if (stats.states > limits.states) return Outcome::state_limit;
-            if (n % 64 != 0) continue;
             if (stats.bytes > limits.bytes) return Outcome::memory_limit;
             std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start;
             auto const seconds = passed.count();

@@ -59,8 +59,11 @@ def robust(
         from fencepost.analyses.tso import robust_against_tso
 
         return robust_against_tso(program, criterion, limits, watcher)
+    started = time.monotonic()
     result = search(program, model, limits, order, watcher, tactics=tactics)
     common = found_besides(program, "robust", model, "robust", result)
+    # With the time for what was tried before, and for lowering the program.
+    common["stats"] = replace(common["stats"], seconds=round(time.monotonic() - started, 6))
     common["warnings"] = (*program.warnings, *_tracking_warnings(program))
     match result.outcome:
         case Outcome.COMPLETE:

@@ -23,15 +23,27 @@ from fencepost.verdicts import Stats
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """When to give up. None is no limit; for memory it is most of what the machine has free."""
+    """When to give up. None is no limit; for memory it is most of what the machine has free.
+
+    `asked` is what `seconds` was at first, if some of it is spent.
+    """
 
     states: int | None = None
     seconds: float | None = None
     memory_mb: float | None = None
+    asked: float | None = None
 
     def after(self, spent: float) -> Limits:
         """What is left of them after so many seconds."""
-        return self if self.seconds is None else replace(self, seconds=max(self.seconds - spent, 0.0))
+        if self.seconds is None:
+            return self
+        asked = self.seconds if self.asked is None else self.asked
+        return replace(self, seconds=max(self.seconds - spent, 0.0), asked=asked)
+
+    @property
+    def time_limit(self) -> str:
+        """The limit on time as the user gave it."""
+        return f"time limit of {self.seconds if self.asked is None else self.asked:g} s"
 
 
 class Variation(NamedTuple):
@@ -219,7 +231,7 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
         case Outcome.STATE_LIMIT:
             return f"the limit of {limits.states:,} states was reached"
         case Outcome.TIME_LIMIT:
-            return f"the time limit of {limits.seconds:g} s was reached {covered}"
+            return f"the {limits.time_limit} was reached {covered}"
         case Outcome.MEMORY_LIMIT:
             limit = "" if limits.memory_mb is None else f" of {int(limits.memory_mb):,} MB"
             return f"the memory limit{limit} was reached {covered}"

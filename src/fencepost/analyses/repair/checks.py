@@ -84,7 +84,7 @@ class Checks(ABC):
     def _undecided(self, program: Program, result: Result, limits: Limits) -> Undecided:
         """What a search means that came to no end."""
         if result.outcome == Outcome.TIME_LIMIT:
-            return Undecided(f"the time limit of {self._limits.seconds:g} s was reached")
+            return Undecided(f"the {self._limits.time_limit} was reached")
         why = why_unknown(program, result, limits)
         return Undecided(why, interrupted=result.outcome == Outcome.INTERRUPTED)
 

@@ -126,9 +126,10 @@ class _Search(Protocol):
 
 @dataclass
 class _Spending:
-    """How much of the limits is used up, by engine."""
+    """How much of the limits is used up, by engine. The limit on time also counts what no engine does."""
 
     limits: Limits
+    started: float = field(default_factory=time.monotonic)
     spent: dict[str, float] = field(default_factory=dict)
     stats: Stats = field(default_factory=Stats)
     stopped: Outcome | None = None  # why nothing goes on any more
@@ -137,7 +138,7 @@ class _Spending:
     def seconds_left(self) -> float:
         if self.limits.seconds is None:
             return float("inf")
-        return self.limits.seconds - sum(self.spent.values())
+        return self.limits.seconds - (time.monotonic() - self.started)
 
     def add(self, engine: str, stats: Stats) -> None:
         self.spent[engine] = round(self.spent.get(engine, 0.0) + stats.seconds, 6)

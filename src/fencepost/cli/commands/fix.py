@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from msgspec.structs import replace
 
 from fencepost.cli.answers import write_html
 from fencepost.cli.console import (
@@ -205,7 +206,9 @@ def _answer(
         started = time.monotonic()
         program = load_as(file, reading, text)
         left = limits.after(time.monotonic() - started)
-        return fix(program, model, limits=left, watcher=watcher, **options)
+        answer = fix(program, model, limits=left, watcher=watcher, **options)
+        spent = replace(answer.stats, seconds=round(time.monotonic() - started, 6))
+        return replace(answer, stats=spent)
 
     try:
         answer: FixAnswer = exit_on_input_error(ask)
