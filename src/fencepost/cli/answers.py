@@ -80,9 +80,7 @@ def _with_text(job: Job) -> Job:
     return job if text is None else replace(job, file=file, text=text)
 
 
-def print_answers(
-    whole: list[Outcome], known: frozenset[str], first: Job, printing: Printing
-) -> NoReturn:
+def print_answers(whole: list[Outcome], known: frozenset[str], first: Job, printing: Printing) -> NoReturn:
     """Print the outcomes without their known findings, write the files that were asked for, and exit."""
     outcomes, hidden = _without_known(whole, known)
     if printing.as_json:

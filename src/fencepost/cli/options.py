@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from fencepost.cli.answers import Printing
+from fencepost.formats import FORMATS
 from fencepost.memory_models import (
     EXIT_HOLDS,
     EXIT_MEANINGS,
@@ -69,7 +70,11 @@ def input_options(command: Command) -> Command:
         command,
         "reading",
         reading,
-        format=click.option("--format", metavar="NAME", help="Input format; else by the file's ending."),
+        format=click.option(
+            "--format",
+            type=click.Choice([known.name for known in FORMATS]),
+            help="Input format; else by the file's ending. Needed for the standard input (-).",
+        ),
         strict_tpl=click.option("--strict-tpl", is_flag=True, help="Refuse fencepost's extensions of TPL."),
         treat_sc_as=click.option(
             "--treat-sc-as",
@@ -79,6 +84,8 @@ def input_options(command: Command) -> Command:
     )
 
 
+# `-` is the standard input. The type lets shells complete the names of files.
+files_argument = click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path())
 html_option = click.option(
     "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
 )

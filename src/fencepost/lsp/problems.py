@@ -36,7 +36,9 @@ def mistakes(lines: list[str]) -> list[Problem]:
     try:
         program = read("\n".join(lines))
     except InputError as error:
-        return [Problem(word_at(lines, max(error.line, 1), max(error.column, 1)), "error", "input", error.message)]
+        return [
+            Problem(word_at(lines, max(error.line, 1), max(error.column, 1)), "error", "input", error.message)
+        ]
     return [Problem(word_at(lines, 1, 1), "warning", "input", warning) for warning in program.warnings]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         "something undecided",
     )
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…", type=click.Path())
 @click.option(
     "--check-expected", is_flag=True, help="Compare with the verdicts that the files' headers state."
 )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="check-certificate", epilog=exit_codes())
-@click.argument("file", metavar="FILE")
-@click.argument("certificate", metavar="CERTIFICATE")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("certificate", metavar="CERTIFICATE", type=click.Path())
 @property_options
 @input_options
 def check_certificate(*, file: str, certificate: str, given: GivenProperty, reading: Reading) -> NoReturn:

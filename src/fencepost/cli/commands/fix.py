@@ -83,7 +83,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @model_option("fix")
 @click.option(
     "--criterion",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.options import exit_codes, input_options, printing_options, search_limits
+from fencepost.cli.options import exit_codes, files_argument, input_options, printing_options, search_limits
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=exit_codes())
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@files_argument
 @click.option(
     "--abstraction",
     type=click.Choice(["none", "flatten"]),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
+from fencepost.cli.console import say
 from fencepost.cli.options import (
     exit_codes,
+    files_argument,
     input_options,
     model_option,
     printing_options,
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=exit_codes())
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@files_argument
 @model_option("robust")
 @click.option(
     "--criterion",
@@ -71,6 +73,9 @@ def robust(
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     order = "breadth-first" if shortest else search
     question = Question("robust", model, criterion)
+    if tactics.threads > 1 and (model == "tso" or order == "breadth-first"):
+        why = "with --model tso" if model == "tso" else "for a shortest run"
+        say(f"--threads {tactics.threads} has no effect: one thread searches {why}", err=True)
 
     def job(path: str) -> Job:
         return Job(path, question, limits, order, tactics, reading=reading)

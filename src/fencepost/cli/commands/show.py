@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option(
     "--to",
     type=click.Choice(["tpl", "litmus", "automata", "persist", "c", "promela"]),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     epilog="Limits are for each run. "
     + exit_codes("", "not robust (or a race or a failing assertion was found)", "nothing was found")
 )
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @model_option("robust", GRAPH_MODELS)
 @click.option(
     "--runs", type=click.IntRange(1, 100_000), default=16, show_default=True, help="Number of searches."

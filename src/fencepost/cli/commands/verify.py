@@ -12,6 +12,7 @@ from fencepost.cli.options import (
     Command,
     GivenProperty,
     exit_codes,
+    files_argument,
     input_options,
     model_option,
     printing_options,
@@ -37,7 +38,7 @@ def _without(command: Command) -> Command:
 
 
 @click.command(epilog=exit_codes())
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@files_argument
 @model_option("verify")
 @property_options
 @click.option(
@@ -95,7 +96,7 @@ def verify(
 
 
 @click.command(epilog=exit_codes())
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@files_argument
 @model_option("races")
 @_without
 @printing_options
