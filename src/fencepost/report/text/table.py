@@ -6,13 +6,14 @@ importing it takes longer than checking a small program.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from fencepost.errors import InputError
-from fencepost.report.printable import counted, printable
+from fencepost.report.printable import columns, counted, printable
 from fencepost.report.story import verdict
 from fencepost.verdicts import Answer, Safe, SafetyWitness, Unsafe
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ERROR = "input error"
+_NO_LIMIT = 100_000  # columns; what is too wide is folded here, not by rich
+_INDENT = "  "
+_ALL = slice(None)  # columns
 _NONE, _NOT_SEARCHED = "–", "?"
 _USUAL = ("race", "assertion")
 _ABOUT_BAD_STATES = {"safe": ("bad state", "answered by"), "race-free": ("write/write race",)}  # by criterion
@@ -28,23 +32,36 @@ _ABOUT_BAD_STATES = {"safe": ("bad state", "answered by"), "race-free": ("write/
 def summary(
     answers: Sequence[tuple[str, Answer | InputError]], *, color: bool = False, width: int = 80
 ) -> str:
-    """One row per file, and a last line that counts; what the errors are is said elsewhere."""
+    """One row per file, and a last line that counts; what the errors are is said elsewhere.
+
+    Where the names of the files leave too little room for the rest, they have lines of their own, and what
+    still does not fit is left out from the right.
+    """
     from rich.console import Console
 
     out = StringIO()
     console = Console(
         file=out,
-        width=width,
+        width=_NO_LIMIT,
         force_terminal=color,
         force_jupyter=False,
         color_system="standard" if color else None,
         no_color=not color,
         legacy_windows=False,
     )
-    if answers:
-        console.print(_table(answers))
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
     found = _found_columns([answer for _, answer in answers])
+    lines: list[str] = []
+    if answers:
+        table = _table(answers)
+        fits = console.measure(table).maximum <= width
+        columns_left = len(found) + 4
+        while not fits and columns_left > 1 and console.measure(table).maximum + len(_INDENT) > width:
+            table = _table(answers, slice(1, columns_left))
+            columns_left -= 1
+        console.print(table)
+        lines = [line.rstrip() for line in out.getvalue().splitlines()]
+        if not fits:
+            lines = list(_with_files(lines, [file for file, _ in answers], width))
     if any(_NOT_SEARCHED in _row(answer, found) for _, answer in answers):
         lines += ["", f"{_NOT_SEARCHED}: not searched exhaustively"]
     return "\n".join([*lines, counts([answer for _, answer in answers])]) + "\n"
@@ -67,24 +84,36 @@ def counts(answers: Sequence[Answer | InputError]) -> str:
     return "; ".join([f"{files}: {kinds}" if kinds else files, *found])
 
 
-def _table(answers: Sequence[tuple[str, Answer | InputError]]) -> Table:
+def _with_files(table: Sequence[str], files: Sequence[str], width: int) -> Iterator[str]:
+    """The lines of a table, with the name of each file above its row; names are broken after slashes."""
+    head, rule, *rows = table
+    yield from ("file", _INDENT + head, rule[:1] * len(_INDENT) + rule)
+    for file, row in zip(files, rows, strict=True):
+        line = ""
+        for part in re.findall("[^/]*/|[^/]+", printable(file)):
+            if line and columns(line + part) > width:
+                yield line
+                line = ""
+            line += part
+        yield from (line, _INDENT + row)
+
+
+def _table(answers: Sequence[tuple[str, Answer | InputError]], shown: slice = _ALL) -> Table:
+    """The columns `shown`, none of them broken."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("file", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
+    padding = (0, 1, 0, 1 if shown.start is None else 0)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding)
     found = _found_columns([answer for _, answer in answers])
-    for name in found:
-        table.add_column(name, overflow="fold", no_wrap="race" not in name)
-    table.add_column("states", justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
+    for name in ("file", "verdict", *found, "states", "seconds")[shown]:
+        table.add_column(name, justify="right" if name in ("states", "seconds") else "left", no_wrap=True)
     for file, answer in answers:
-        row = (file, *_row(answer, found))
-        styles = ("", _style(answer), *("" for _ in row[2:]))
+        verdict, *others = _row(answer, found)
+        cells = [(file, ""), (verdict, _style(answer)), *((cell, "") for cell in others)]
         # Text, not str: a file may be called `[red]`.
-        table.add_row(*(Text(printable(cell), style) for cell, style in zip(row, styles, strict=True)))
+        table.add_row(*(Text(printable(cell), style) for cell, style in cells[shown]))
     return table
 
 

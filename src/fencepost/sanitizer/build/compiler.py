@@ -23,6 +23,27 @@ from fencepost.sanitizer.build.instrumentation import (
 )
 from fencepost.sanitizer.build.toolchain import CannotBuildError, Language, chosen_compiler
 
+_HELP = """\
+Usage: {wrapper} [--mode atomics|races] [option of the compiler]... file...
+
+The {language} compiler, with the options that let fencepost watch the program. It takes the place of the
+compiler in make, CMake and autotools; then start the program with `fencepost run`.
+
+Its own options:
+  --mode atomics   watch the atomic accesses (default)
+  --mode races     watch plain accesses too, for data races
+  --help           print this
+
+Environment variables:
+  FENCEPOST_MODE                 the mode, where --mode is not given
+  FENCEPOST_CC, FENCEPOST_CXX    the real compilers; one of them is enough
+
+Example:
+  $ {wrapper} --mode races -O1 {example} -o queue
+  $ fencepost run ./queue
+
+All other options are the compiler's: {compiler}
+"""
 _OTHER_SANITIZERS = frozenset(("address", "hwaddress", "leak", "memory", "thread", "dataflow"))
 
 
@@ -37,6 +58,9 @@ def cxx() -> NoReturn:
 
 
 def _become_compiler(wrapper: str, language: Language) -> NoReturn:
+    if sys.argv[1:] == ["--help"]:
+        sys.stdout.write(_help(wrapper, language))
+        sys.exit(0)
     try:
         command = real_command(language, sys.argv[1:], os.environ)
         os.execvp(command[0], command)
@@ -46,6 +70,16 @@ def _become_compiler(wrapper: str, language: Language) -> NoReturn:
         reason = f"cannot start `{command[0]}`: {error.strerror}"
     sys.stderr.write(f"{wrapper}: {reason}\n")
     sys.exit(EXIT_WRONG_INPUT)
+
+
+def _help(wrapper: str, language: Language) -> str:
+    """The wrapper's own options, and where to find those of the compiler."""
+    try:
+        compiler = f"`{' '.join(chosen_compiler(language, os.environ).words)} --help` lists them."
+    except CannotBuildError as error:
+        compiler = str(error)
+    name, example = {"c": ("C", "queue.c"), "c++": ("C++", "queue.cpp")}[language]
+    return _HELP.format(wrapper=wrapper, language=name, example=example, compiler=compiler)
 
 
 def real_command(language: Language, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
