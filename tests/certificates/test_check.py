@@ -237,10 +237,10 @@ class TestFile:
                 '{"format":\n  oops}',
                 "c.json:2:3: expected a certificate of fencepost, which is JSON; this is not",
             ),
-            ("[]", "c.json:1:1: not a certificate of fencepost: expected `object`, got `array`"),
+            ("[]", "c.json: not a certificate of fencepost: expected `object`, got `array`"),
             (
                 '{"format": "other"}',
-                "c.json:1:1: not a certificate of fencepost: invalid enum value 'other' - at `$.format`",
+                "c.json: not a certificate of fencepost: invalid enum value 'other' - at `$.format`",
             ),
         ],
     )

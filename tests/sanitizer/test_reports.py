@@ -212,8 +212,8 @@ class TestSarif:
     def test_each_result_follows_a_rule(self, run: dict[str, Any]) -> None:
         assert run["tool"]["driver"]["name"] == "fencepost"
         assert [result["ruleId"] for result in run["results"]] == ["robustness", "deadlock"]
+        assert [result["level"] for result in run["results"]] == ["warning", "error"]
         for result in run["results"]:
-            assert result["level"] == "warning"
             assert result["message"]["text"]
             assert result["partialFingerprints"]
 

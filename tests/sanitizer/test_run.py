@@ -114,11 +114,11 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["./none"], "./none:1:1: cannot start the program: No such file or directory"),
-            (["/tmp"], "/tmp:1:1: cannot start the program: Permission denied"),
+            (["./none"], "./none: cannot start the program: No such file or directory"),
+            (["/tmp"], "/tmp: cannot start the program: Permission denied"),
             ([], "expected a program to run"),
-            (["--replay", "none.json"], "none.json:1:1: cannot read the report"),
-            (["--suppressions", "none", "true"], "none:1:1: cannot read the suppressions"),
+            (["--replay", "none.json"], "none.json: cannot read the report"),
+            (["--suppressions", "none", "true"], "none: cannot read the suppressions"),
         ],
     )
     def test_wrong_input_is_2(self, shell: Shell, arguments: list[str], message: str) -> None:
@@ -408,14 +408,14 @@ class TestReplay:
     def test_another_program_can_be_given(self, shell: Shell, module: Module) -> None:
         self.report(shell, module)
         done = shell.run("fencepost", "run", "--replay", "report.json", "./none")
-        assert "./none:1:1: cannot start the program" in done.stderr
+        assert "./none: cannot start the program" in done.stderr
 
     @pytest.mark.parametrize("text", ["", "{}", '{"verdict":"robust"}', "\x00", '{"verdict":"not-seen"}'])
     def test_what_is_no_report_is_refused(self, shell: Shell, text: str) -> None:
         shell.write("report.json", text)
         done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
-        assert "report.json:1:1: this is no report" in done.stderr
+        assert "report.json: this is no report" in done.stderr
 
     def test_damaged_decisions_are_refused(self, shell: Shell, module: Module) -> None:
         report = json.loads(self.report(shell, module).read_text())

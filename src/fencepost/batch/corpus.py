@@ -30,6 +30,7 @@ def _about_all_models(*names: QuestionName) -> tuple[Question, ...]:
 QUESTIONS = _about_all_models("robust", "persist")
 QUESTIONS_OF_HEADERS = _about_all_models("verify", "races")
 
+_NO_LIMIT = 100_000
 _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 
 
@@ -166,6 +167,8 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
             cells.append(_comparison(row))
         table.add_row(*cells, *_numbers(row))
     console = Console() if sys.stdout.isatty() else Console(width=_WIDTH_OF_FILES)
+    # Rather lines that the terminal breaks than names that we break.
+    console.width = max(console.width, Console(width=_NO_LIMIT).measure(table).maximum)
     console.print(table)
     console.print(_conclusion(rows, check_expected=check_expected), highlight=False)
 

@@ -28,44 +28,76 @@ RULES = {
         "NotRobust",
         "An access can leave sequential consistency",
         "The program has a run under the memory model that no interleaving of its threads explains.",
+        "docs/robust.md",
     ),
     "fragile": Rule(
         "Fragile",
         "A store buffer becomes visible",
         "A write can wait in the store buffer of its thread while a later read of the same thread goes "
         "ahead, and another thread's write shows it.",
+        "docs/persist.md",
     ),
     "triangular-race": Rule(
         "TriangularRace",
         "Triangular race",
         "A read that can overtake a buffered write of its own thread races with a write of another thread.",
+        "docs/tso.md",
     ),
     "race": DATA_RACE,
-    "assertion": Rule("Assertion", "An assertion can fail", "Some run of the program fails the assertion."),
+    "assertion": Rule(
+        "Assertion",
+        "An assertion can fail",
+        "Some run of the program fails the assertion.",
+        "docs/verify.md",
+        "error",
+    ),
     "division-by-zero": Rule(
-        "DivisionByZero", "Division by zero", "Some run of the program divides by zero."
+        "DivisionByZero",
+        "Division by zero",
+        "Some run of the program divides by zero.",
+        "docs/verify.md",
+        "error",
     ),
     "index-out-of-range": Rule(
         "IndexOutOfRange",
         "Index out of range",
         "Some run of the program uses an index outside its array.",
+        "docs/verify.md",
+        "error",
     ),
     "error-label": Rule(
-        "ErrorLabel", "An error can be reached", "Some run reaches a label that no run may reach."
+        "ErrorLabel",
+        "An error can be reached",
+        "Some run reaches a label that no run may reach.",
+        "docs/verify.md",
+        "error",
     ),
     "mutex": Rule(
-        "Mutex", "Two threads in one critical section", "Some run brings two threads there at the same time."
+        "Mutex",
+        "Two threads in one critical section",
+        "Some run brings two threads there at the same time.",
+        "docs/verify.md",
+        "error",
     ),
     "bad": Rule(
-        "BadState", "A forbidden state can be reached", "Some run reaches a state that no run may reach."
+        "BadState",
+        "A forbidden state can be reached",
+        "Some run reaches a state that no run may reach.",
+        "docs/verify.md",
+        "error",
     ),
     "final": Rule(
-        "FinalState", "A forbidden final state", "Some run ends in a state that no run may end in."
+        "FinalState",
+        "A forbidden final state",
+        "Some run ends in a state that no run may end in.",
+        "docs/verify.md",
+        "error",
     ),
     "write-race": Rule(
         "WriteRace",
         "Two writes race",
         "Two writes to a location are not ordered by happens-before.",
+        "docs/races.md",
     ),
 }
 

@@ -25,17 +25,22 @@ _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 
 
 class Rule(NamedTuple):
-    """A kind of finding: a name in one word, and what it means in short and in full."""
+    """A kind of finding: a name in one word, what it means in short and in full, and the page that explains
+    it. What is wrong under every memory model is an error; what can be harmless is a warning."""
 
     name: str
     short: str
     full: str
+    page: str = ""
+    level: Literal["warning", "error"] = "warning"
 
 
 DATA_RACE = Rule(
     "DataRace",
     "Data race",
     "Two accesses to a non-atomic location, at least one a write, that nothing orders.",
+    "docs/races.md",
+    "error",
 )
 
 
@@ -84,7 +89,7 @@ def result(rules: Mapping[str, Rule], rule: str, identity: str, text: str) -> Js
     return {
         "ruleId": rule,
         "ruleIndex": list(rules).index(rule),
-        "level": "warning",
+        "level": rules[rule].level,
         "message": message(text),
         "partialFingerprints": {"fencepostFinding/v1": identity},
     }
@@ -125,13 +130,22 @@ def artifact(path: str) -> Json:
 
 def _described(rules: Mapping[str, Rule]) -> Iterator[Json]:
     for identity, rule in rules.items():
-        yield {
+        described = {
             "id": identity,
             "name": rule.name,
             "shortDescription": {"text": rule.short},
             "fullDescription": {"text": rule.full},
-            "defaultConfiguration": {"level": "warning"},
+            "defaultConfiguration": {"level": rule.level},
         }
+        if rule.page:
+            # No `helpUri`, which must be absolute: the pages are in the repository, wherever that is.
+            words = f"explained in {rule.page}"
+            link = f"explained in [{rule.page}]({rule.page})"
+            described["help"] = {
+                "text": f"{rule.full} It is {words}.",
+                "markdown": f"{rule.full} It is {link}.",
+            }
+        yield described
 
 
 def _file_uri(path: str) -> str:

@@ -15,19 +15,22 @@ from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
 from fencepost.verdicts.run import Access, AnyRunAnswer, Deadlock, Finding, Frame, places
 
+_PAGE = "docs/sanitizer.md"
 _RULES = {
     "robustness": Rule(
         "NotRobust",
         "An atomic access can leave sequential consistency",
         "Every interleaving orders the access after a write, but the memory orders let it miss that write.",
+        _PAGE,
     ),
-    "race": DATA_RACE,
+    "race": DATA_RACE._replace(page=_PAGE),
     "threads": Rule(
         "ThreadMisuse",
         "Threads or mutexes are used in a wrong way",
         "A thread or a mutex is used as its standard does not allow, or the order of locking changes.",
+        _PAGE,
     ),
-    "deadlock": Rule("Deadlock", "Deadlock", "Every thread waits for another one."),
+    "deadlock": Rule("Deadlock", "Deadlock", "Every thread waits for another one.", _PAGE, "error"),
 }
 
 
