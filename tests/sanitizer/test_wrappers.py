@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.sanitizer.build import instrumentation
+from fencepost.sanitizer.build import compiler, instrumentation
 from fencepost.sanitizer.build.compiler import real_command
 from fencepost.sanitizer.build.toolchain import CannotBuildError
 from tests.sanitizer.building import Shell, Toolchain, with_each_compiler
@@ -37,6 +37,22 @@ CPLUSPLUS = """#include <atomic>
 std::atomic<int> x;
 int main() { std::thread t([] { x = 7; }); t.join(); std::cout << x << std::endl; }
 """
+
+
+@pytest.mark.parametrize(("entry", "wrapper"), [("cc", "fencepost-cc"), ("cxx", "fencepost-c++")])
+def test_help_is_about_the_wrapper_first(
+    entry: str, wrapper: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", [wrapper, "--help"])
+    monkeypatch.setattr("os.execvp", lambda *command: pytest.fail("the compiler was started"))
+    monkeypatch.setenv("FENCEPOST_CC", "true --some")
+    with pytest.raises(SystemExit) as ended:
+        getattr(compiler, entry)()
+    text = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert text.startswith(f"Usage: {wrapper} ")
+    assert text.index("--mode races") < text.index("the compiler's:")
+
 
 # What build systems and people come up with; some of it is a mistake.
 ODD_COMMANDS = (

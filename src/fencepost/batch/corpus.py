@@ -198,7 +198,7 @@ def _numbers(row: Row) -> list[str]:
 
 
 def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
-    lines = [str(row.outcome.error) for row in rows if row.outcome.error]
+    lines = list(dict.fromkeys(str(row.outcome.error) for row in rows if row.outcome.error))
     if check_expected:
         stated = [row for row in rows if row.is_stated]
         wrong = sum(any(_is_wrong(row, q) for q in row.differences) for row in stated)

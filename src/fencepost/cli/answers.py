@@ -66,7 +66,7 @@ def answer_files(
 
             raise UsageError(f"{option} takes exactly one program")
     known = known_findings(printing.baseline)
-    check_outputs(**printing.outputs)
+    check_outputs(paths, **printing.outputs)
     jobs = exit_on_input_error(lambda: [_with_text(job(path)) for path in paths])
     whole = exit_on_input_error(lambda: run_jobs(jobs, where, progress_line(len(paths))))
     print_answers(whole, known, jobs[0], printing)

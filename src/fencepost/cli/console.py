@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fencepost.memory_models import EXIT_WRONG_INPUT
@@ -37,10 +37,15 @@ def fail(message: str) -> NoReturn:
     sys.exit(EXIT_WRONG_INPUT)
 
 
-def check_outputs(**outputs: Path | str | None) -> None:
-    """Exit now if one of the files, called by what it will hold, cannot be written after the search."""
-    for what, path in outputs.items():
-        if path is not None and (reason := _why_not_writable(os.path.realpath(path))):
+def check_outputs(inputs: Iterable[str] = (), **outputs: Path | str | None) -> None:
+    """Exit now if one of the outputs, called by what it will hold, cannot be written after the search, or is
+    one of the inputs."""
+    given = [(what, path) for what, path in outputs.items() if path is not None]
+    read = {os.path.realpath(path) for path in inputs} if given else set()
+    for what, path in given:
+        if os.path.realpath(path) in read:
+            fail(f"{path}: the {what} would overwrite the program")
+        if reason := _why_not_writable(os.path.realpath(path)):
             fail(f"{path}: cannot write the {what}: {os.strerror(reason)}")
 
 

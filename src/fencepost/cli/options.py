@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,19 @@ from fencepost.memory_models import (
 )
 
 Command = Callable[..., Any]
+
+
+class Amount(click.FloatRange):
+    """A number of seconds or megabytes: not NaN, and not so large that a machine cannot count it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return min(number, _LARGEST_AMOUNT)
+
+
+_LARGEST_AMOUNT = 1e12
 
 
 def collected(command: Command, name: str, make: Callable[..., Any], **options: Command) -> Command:
@@ -216,7 +230,7 @@ def bitstate_memory(default: int) -> Command:
     """How much memory a search that forgets states has for its bits."""
     option: Command = click.option(
         "--bitstate-memory",
-        type=click.FloatRange(min=0.01),
+        type=Amount(min=0.01),
         default=default,
         show_default=True,
         metavar="MB",
@@ -247,12 +261,8 @@ def search_limits(command: Command) -> Command:
         max_states=click.option(
             "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states."
         ),
-        timeout=click.option(
-            "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit per file."
-        ),
-        max_memory=click.option(
-            "--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit."
-        ),
+        timeout=click.option("--timeout", type=Amount(min=0), metavar="SECONDS", help="Time limit per file."),
+        max_memory=click.option("--max-memory", type=Amount(min=1), metavar="MB", help="Memory limit."),
     )
     return collected(
         with_limits,

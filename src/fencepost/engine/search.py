@@ -110,6 +110,7 @@ Watcher = Callable[[Progress], bool]
 
 _MEGABYTE = 1 << 20
 _DEEPEST = 2**32 - 1
+_MOST_STATES = 2**64 - 1
 
 
 def explore(
@@ -192,7 +193,7 @@ def bounds(limits: Limits, watcher: Watcher | None) -> Bounds:
         return watcher(Progress(states, transitions, waiting, memory / _MEGABYTE, seconds))
 
     return {
-        "most_states": limits.states if limits.states is not None else 2**64 - 1,
+        "most_states": _MOST_STATES if limits.states is None else min(limits.states, _MOST_STATES),
         "most_seconds": limits.seconds if limits.seconds is not None else 1e300,
         "most_bytes": int(memory_mb * _MEGABYTE),
         "report": report if watcher else None,

@@ -153,6 +153,8 @@ def _format_of(file: str, name: str | None) -> Format | None:
             f"with `fencepost run ./{program}`",
             file,
         )
+    if os.path.isdir(file):
+        raise InputError("this is a directory; expected a program", file)
     endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
     found = f"the ending `{ending}`" if ending else "no ending"
     raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
@@ -171,6 +173,8 @@ def _format_by_first_word(text: str, file: str) -> Format:
 
 def given_input(path: str, reading: Reading) -> tuple[str, str | None]:
     """What to call the file in answers, and its text if it must be read now: that of the standard input."""
+    if not path:
+        raise InputError("the name of the file is empty")
     if path != _STANDARD_INPUT:
         return path, None
     if reading.format is None:

@@ -1,6 +1,7 @@
 """Answers as SARIF: valid, complete, and with nothing in it that is not escaped."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +10,12 @@ from fencepost import __version__
 from fencepost.errors import InputError
 from fencepost.formats.tpl import read
 from fencepost.report.export import sarif, sarif_log
+from fencepost.sanitizer.answer.sarif import _RULES as SANITIZER_RULES
 from tests.report.sarif_schema import checked_run
 from tests.report.snapshot import assert_matches
 from tests.report.witnesses import ANSWERS, not_robust, peterson_rounds
 
+REPOSITORY = Path(__file__).parents[3]
 ERROR = InputError("expected `)`", "examples/broken.tpl", 3, 7)
 
 
@@ -50,6 +53,30 @@ def test_every_answer_is_valid(name):
 def test_snapshot(name):
     document = sarif.encode([(ANSWERS[name].file, ANSWERS[name])]).decode()
     assert_matches(f"export/{name}.sarif", document.replace(__version__, "VERSION"))
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("sb", ["warning"]),
+        ("race", ["error"]),
+        ("assertion", ["error"]),
+        ("unsafe-mutex", ["error"]),
+        ("tso-sb", ["warning"]),
+    ],
+)
+def test_what_is_wrong_under_every_model_is_an_error(name, levels):
+    assert [result["level"] for result in run_of(ANSWERS[name])["results"]] == levels
+
+
+@pytest.mark.parametrize("rules", [sarif.RULES, SANITIZER_RULES])
+def test_every_rule_links_to_a_page_that_is_there(rules):
+    for described in sarif_log._described(rules):
+        page = rules[described["id"]].page
+        assert (REPOSITORY / page).is_file()
+        assert f"]({page})" in described["help"]["markdown"]
+        assert page in described["help"]["text"]
+        assert described["defaultConfiguration"] == {"level": rules[described["id"]].level}
 
 
 def test_the_run_is_a_code_flow_with_a_thread_flow_for_each_thread():

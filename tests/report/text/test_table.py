@@ -42,6 +42,20 @@ def test_the_table_stays_within_the_width(width):
     assert [line for line in lines if columns(line) > width] == []
 
 
+@pytest.mark.parametrize("width", [12, 40, 60])
+def test_names_are_folded_and_not_broken(width):
+    files = ["a-long-directory/and-another/spin-lock.tpl", "queue.tpl"]
+    lines = summary([(file, ANSWERS["unsafe-under-sc"]) for file in files], width=width).splitlines()
+    for part in ("a-long-directory/", "and-another/", "spin-lock.tpl", "queue.tpl", "verdict", "unsafe"):
+        assert any(part in line for line in lines)
+
+
+def test_where_there_is_room_nothing_is_folded():
+    head, _, row, _ = summary([("a.tpl", ANSWERS["robust"])], width=60).splitlines()
+    assert head.split() == ["file", "verdict", "race", "assertion", "states", "seconds"]
+    assert row.split()[0] == "a.tpl"
+
+
 @pytest.mark.parametrize("setting", ["NO_COLOR", "FORCE_COLOR"])
 def test_colour_is_as_asked_whatever_the_environment_says(setting, monkeypatch):
     monkeypatch.setenv(setting, "1")

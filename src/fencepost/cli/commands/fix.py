@@ -20,7 +20,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import exit_codes, html_option, input_options, model_option
+from fencepost.cli.options import Amount, exit_codes, html_option, input_options, model_option
 from fencepost.memory_models import EXIT_UNDECIDED, MODELS, TSO_CRITERIA
 
 if TYPE_CHECKING:
@@ -112,10 +112,8 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Limit on stored states per check."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Time limit for the whole repair."
-)
-@click.option("--max-memory", type=click.FloatRange(min=1), metavar="MB", help="Memory limit.")
+@click.option("--timeout", type=Amount(min=0), metavar="SECONDS", help="Time limit for the whole repair.")
+@click.option("--max-memory", type=Amount(min=1), metavar="MB", help="Memory limit.")
 @input_options
 def fix(
     *,
@@ -151,7 +149,8 @@ def fix(
         raise click.UsageError(
             f"--output would overwrite {file} itself; add --force if that is what you want"
         )
-    check_outputs(program=output, page=html, findings=sarif)
+    check_outputs(program=output)
+    check_outputs((file,), page=html, findings=sarif)
     file, text = exit_on_input_error(lambda: given_input(file, reading))
     limits = Limits(max_states, timeout, max_memory)
     if criterion is not None and criterion not in MODELS[model].criteria["fix"]:

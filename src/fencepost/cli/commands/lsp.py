@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from fencepost.cli.console import fail
+from fencepost.cli.options import Amount
 from fencepost.errors import missing_extra
 
 
 @click.command()
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Amount(min=0, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

@@ -18,7 +18,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import exit_codes
+from fencepost.cli.options import Amount, exit_codes
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -45,7 +45,10 @@ _EPILOG = exit_codes(
     "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="Number of runs. [default: 1 for os, else 100]"
+    "--runs",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Number of runs. [default: 1 for os, else 100]",
 )
 @click.option(
     "--seed",
@@ -58,9 +61,7 @@ _EPILOG = exit_codes(
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Time limit per run."
-)
+@click.option("--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Time limit per run.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fencepost.cli.console import fail
+from fencepost.cli.options import Amount
 from fencepost.errors import missing_extra
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=Amount(min=1),
     default=60,
     show_default=True,
     metavar="SECONDS",
@@ -51,7 +52,7 @@ _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 )
 @click.option(
     "--max-memory",
-    type=click.FloatRange(min=16),
+    type=Amount(min=16),
     default=2048,
     show_default=True,
     metavar="MB",

@@ -74,7 +74,7 @@ def swarm(
     from fencepost.formats import given_input, text_of
 
     known = known_findings(printing.baseline)
-    check_outputs(**printing.outputs)
+    check_outputs((file,), **printing.outputs)
     started = time.monotonic()
     file, text = exit_on_input_error(lambda: given_input(file, reading))
     if text is None:

@@ -86,7 +86,7 @@ def verify(
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
-    check_outputs(certificate=certificate)
+    check_outputs(files, certificate=certificate)
     how = Safety(*given, engine, without, certificate)
 
     def job(path: str) -> Job:
