@@ -324,7 +324,8 @@ class _ThreadWriter:
         publish = [("store", 4), ("fadd", 1), ("exchange", 1)]
         steps: list[tuple[str, Location | None]] = []
         if role == "receiver" or (role == "relay" and choices.chance(40)):
-            steps.append((choices.weighted([("wait", 4), ("load", 2), ("cas", 1)]), flag))
+            receive = [("wait", 4), ("load", 2), ("cas", 1), ("failing cas", 2)]
+            steps.append((choices.weighted(receive), flag))
             if steps[0][0] != "wait":
                 steps.append((choices.weighted([("assume", 3), ("branch", 1)]), None))
         elif role == "relay":
@@ -376,7 +377,7 @@ class _ThreadWriter:
     def access_to(self, location: Location, kind: str, at: Position) -> Instruction:
         cell = Cell(location.name, self.index(location) if location.is_array else None)
         if not location.atomic:
-            if kind in ("load", "cas", "wait", "exchange"):
+            if kind in ("load", "cas", "failing cas", "wait", "exchange"):
                 return Load(self.register(), cell, Mode.NA, at=at)
             return Store(cell, self.value(), Mode.NA, at=at)
         load = Mode.ACQ if self.choices.chance(40) else Mode.RLX
@@ -390,8 +391,11 @@ class _ThreadWriter:
                 return FetchAdd(self.result(), cell, self.value(), load, store, at=at)
             case "exchange":
                 return Exchange(self.result(), cell, self.value(), load, store, at=at)
-            case "cas":
-                return CompareExchange(self.result(), cell, self.value(), self.value(), load, store, at=at)
+            case "cas" | "failing cas":
+                expected = Constant(0) if kind == "failing cas" else self.value()
+                failure = Mode.ACQ if self.choices.chance(40) else Mode.RLX
+                modes = (load, store, failure)
+                return CompareExchange(self.result(), cell, expected, self.value(), *modes, at=at)
             case "bcas":
                 return BlockingCompareExchange(cell, self.value(), self.value(), load, store, at=at)
             case _:

@@ -47,6 +47,7 @@ fn worker[2] {
     n = FADD(x, n - 1, acq, rel);
     exchange(a[n % 3], tid, rel);
     old = CAS(b[1], 2, 3, acq);
+    CAS(x, 0, 1, acq, rel, rlx);
     BCAS(x, 1, 0, acq);
     old = wait(x, 0, 1, acq);
     fence(acq_rel);
@@ -82,6 +83,7 @@ def everything():
     t.fetch_add(x, n - 1, "acq_rel", into=n)
     t.exchange(a[n % 3], t.tid, "rel")
     old = t.compare_exchange(b[1], 2, 3, "acq", into="old")
+    t.compare_exchange(x, 0, 1, "acq_rel", failure="rlx")
     t.wait_and_exchange(x, 1, 0, "acq")
     t.wait(x, 0, 1, mode="acq", into=old)
     t.fence("acq_rel")

@@ -16,7 +16,7 @@ from fencepost.models.relations import identity
 from fencepost.models.robustness import NonRobustnessWitness
 from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, ProgramLts, moved
-from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
+from fencepost.program import CellAccess, Fence, Mode, Program, access_modes, read_mode
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
 from fencepost.verdicts.graph import outgoing, shortest_path
 
@@ -176,7 +176,7 @@ def _mode(instruction: CellAccess | Fence, label: Label, effective: bool) -> str
     """As written, or what it counts as under RA."""
     if isinstance(instruction, Fence):
         return instruction.mode.value
-    load, store = access_modes(instruction)
+    load, store = read_mode(instruction, writes=label.writes), access_modes(instruction)[1]
     if effective and Mode.NA not in (load, store):
         load, store = (Mode.ACQ if label.reads else None), Mode.REL
     return ",".join(mode.value for mode in (load, store if label.writes else None) if mode is not None)

@@ -229,7 +229,7 @@ class TestWrongRaces:
 
 def test_assertions_of_random_programs_are_accepted():
     accepted = 0
-    for seed in range(120):
+    for seed in range(200):
         test = random_program(random.Random(seed), modes=True, most_accesses=2)
         for assertion in assertions_shown(test, "rc20"):
             replay_assertion(test, assertion, "rc20")

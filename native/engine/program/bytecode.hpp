@@ -83,8 +83,9 @@ constexpr std::uint32_t none = UINT32_MAX;
 
 struct Instruction {
     Op op = Op::skip;
-    bool acquire = false;  // the read part
-    bool release = false;  // the write part
+    bool acquire = false;        // the read part
+    bool acquire_alone = false;  // the read part on its own: a load, a wait, a CAS that fails
+    bool release = false;        // the write part
     bool non_atomic = false;
     bool local = false;               // an access, but other threads cannot see when it happens
     bool can_fail = false;            // an index may be out of range, or an expression divides by 0

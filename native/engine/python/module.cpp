@@ -66,8 +66,8 @@ class ProgramBuilder {
     void add_instruction(Op op, std::optional<std::uint32_t> reg, std::uint32_t first_cell,
                          std::uint32_t cells, std::optional<std::uint32_t> index,
                          std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
-                         std::vector<std::uint32_t> many, std::uint32_t target, bool acquire, bool release,
-                         bool non_atomic, bool local) {
+                         std::vector<std::uint32_t> many, std::uint32_t target, bool acquire,
+                         bool acquire_alone, bool release, bool non_atomic, bool local) {
         if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
         Instruction i;
         i.op = op;
@@ -80,6 +80,7 @@ class ProgramBuilder {
         i.many = std::move(many);
         i.target = target;
         i.acquire = acquire;
+        i.acquire_alone = acquire_alone;
         i.release = release;
         i.non_atomic = non_atomic;
         i.local = local;
@@ -210,7 +211,8 @@ void bind_program(nb::module_& m) {
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
-             "acquire"_a = false, "release"_a = false, "non_atomic"_a = false, "local"_a = false)
+             "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "non_atomic"_a = false,
+             "local"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }

@@ -95,10 +95,15 @@ class Thread:
         desired: Number,
         mode: str = "rlx",
         *,
+        failure: str | None = None,
         into: Local | str | None = None,
     ) -> Local | None:
-        """A strong CAS; the local, if there is one, gets the old value."""
-        return self._update(CompareExchange, location, (expected, desired), mode, into)
+        """A strong CAS; the local, if there is one, gets the old value.
+
+        If it fails, it is a read with the order `failure`, which is by default that of the read part.
+        """
+        modes = () if failure is None else (_mode(failure),)
+        return self._update(CompareExchange, location, (expected, desired), mode, into, *modes)
 
     def wait_and_exchange(
         self, location: Location, expected: Number, desired: Number, mode: str = "rlx"
@@ -184,10 +189,11 @@ class Thread:
         values: Sequence[Number],
         mode: str,
         into: Local | str | None,
+        *more_modes: Mode,
     ) -> Local | None:
         result = None if into is None else self._local(into)
         operands = map(expression_of, values)
-        self._add(kind(_name(result), location.cell, *operands, *_both_modes(mode)))
+        self._add(kind(_name(result), location.cell, *operands, *_both_modes(mode), *more_modes))
         return result
 
     @contextmanager

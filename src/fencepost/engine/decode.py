@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fencepost.engine import _native
 from fencepost.engine._native import EventKind, FailureKind
 from fencepost.memory_models import MODELS
-from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes
+from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes, read_mode
 from fencepost.program.spelling import format_instruction
 from fencepost.static.liveness import registers_read
 from fencepost.verdicts import Assertion, Event, Race, Run
@@ -104,7 +104,8 @@ def _mode(instruction: Instruction, model: str, kind: str) -> str:
     if isinstance(instruction, Fence):
         return instruction.mode.value
     assert isinstance(instruction, CellAccess)
-    load_mode, store_mode = access_modes(instruction)
+    _, store_mode = access_modes(instruction)
+    load_mode = read_mode(instruction, writes=kind != "R")
     if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
         load_mode, store_mode = Mode.ACQ, Mode.REL
     modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])

@@ -46,6 +46,7 @@ from fencepost.program import (
     Wait,
     access_modes,
     expressions_of,
+    read_mode,
 )
 from fencepost.static.constants import with_constants
 from fencepost.static.critical_values import StaleClasses, stale_classes
@@ -241,6 +242,7 @@ class _ThreadLowering:
             second=second,
             many=many,
             acquire=load_mode is Mode.ACQ,
+            acquire_alone=read_mode(access, writes=False) is Mode.ACQ,
             release=store_mode is Mode.REL,
             non_atomic=Mode.NA in (load_mode, store_mode),
             local=local,

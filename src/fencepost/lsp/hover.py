@@ -54,8 +54,8 @@ WORDS = {
     "exchange": "`r = exchange(x, e, acq, rel);` writes in one step and gives the old value.",
     "XCHG": "`r = XCHG(x, e, acq, rel);` is another name of `exchange`.",
     "CAS": (
-        "`r = CAS(x, e1, e2, acq, rel);` writes `e2` if `x` holds `e1`, in one step, and gives the old "
-        "value. If it fails, it is a read."
+        "`r = CAS(x, e1, e2, acq, rel, rlx);` writes `e2` if `x` holds `e1`, in one step, and gives the "
+        "old value. If it fails, it is a read with the third order, by default the first."
     ),
     "BCAS": "`BCAS(x, e1, e2, acq, rel);` waits until `x` holds `e1` and writes `e2` in the same step.",
     "wait": (

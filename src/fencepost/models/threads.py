@@ -11,7 +11,8 @@ rocker-2019 Figure 2, extended to every instruction of `fencepost.program`:
     r := FADD(x, e)          RMW(x, v, v + Φ(e))            Φ[r ↦ v]
     r := exchange(x, e)      RMW(x, v, Φ(e))                Φ[r ↦ v]
     r := CAS(x, eR, eW)      RMW(x, Φ(eR), Φ(eW))           Φ[r ↦ Φ(eR)]
-                             R(x, v) for every v ≠ Φ(eR)    Φ[r ↦ v]
+                             R(x, v) for every v ≠ Φ(eR),   Φ[r ↦ v]
+                               with the mode for failure
     r := wait(x, e1, e2 …)   R(x, v) for v in Φ(e1), Φ(e2)  Φ[r ↦ v]
     BCAS(x, eR, eW)          RMW(x, Φ(eR), Φ(eW))           Φ
     SC fence                 RMW(f, 0, 0), f reserved       Φ
@@ -232,8 +233,8 @@ class ThreadLts:
                 return Label("RMW", x, v, operands[0], load, store)
             case CompareExchange() | BlockingCompareExchange() if v == operands[0]:
                 return Label("RMW", x, v, operands[1], load, store)
-            case CompareExchange():
-                return Label("R", x, v, None, load)
+            case CompareExchange(failure_mode=failure):
+                return Label("R", x, v, None, failure)
             case Wait() if v in operands:
                 return Label("R", x, v, None, load)
             case _:

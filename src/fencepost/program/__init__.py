@@ -61,6 +61,7 @@ from fencepost.program.program import (
     Thread,
     Tracking,
     access_modes,
+    read_mode,
 )
 
 __all__ = [
@@ -115,6 +116,7 @@ __all__ = [
     "moved",
     "negated",
     "numbered_code",
+    "read_mode",
     "registers_in",
     "registers_of",
     "subexpressions",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from fencepost.program.expressions import (
     Binary,
@@ -161,7 +161,7 @@ class Exchange(Placed, frozen=True):
 
 
 class CompareExchange(Placed, frozen=True):
-    """A strong CAS; `register` gets the old value. Failing, it is a read with `load_mode`."""
+    """A strong CAS; `register` gets the old value. Failing, it is a read with `failure_mode`."""
 
     register: str | None
     cell: Cell
@@ -169,6 +169,11 @@ class CompareExchange(Placed, frozen=True):
     desired: Expression
     load_mode: Mode = Mode.RLX
     store_mode: Mode = Mode.RLX
+    failure_mode: Mode = None  # type: ignore[assignment]  # if not given, `load_mode`
+
+    def __post_init__(self) -> None:
+        if self.failure_mode is None:
+            force_setattr(self, "failure_mode", self.load_mode)
 
 
 class BlockingCompareExchange(Placed, frozen=True):

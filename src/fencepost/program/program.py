@@ -22,6 +22,7 @@ from fencepost.program.instructions import (
     Cell,
     CellAccess,
     Choose,
+    CompareExchange,
     Fence,
     Instruction,
     Load,
@@ -272,6 +273,8 @@ def _access_mistakes(program: Program, instruction: Instruction) -> _Mistakes:
         yield "only loads and stores can be non-atomic", at
     elif load_mode not in (None, Mode.NA, *LOAD_MODES):
         yield f"a load cannot be {load_mode.value}", at
+    elif isinstance(instruction, CompareExchange) and instruction.failure_mode not in LOAD_MODES:
+        yield f"a compare-exchange that fails cannot be {instruction.failure_mode.value}", at
     elif store_mode not in (None, Mode.NA, *STORE_MODES):
         yield f"a store cannot be {store_mode.value}", at
     if location is not None and location.atomic == non_atomic:
@@ -292,7 +295,10 @@ def _cell_mistakes(program: Program, cell: Cell, at: Position) -> _Mistakes:
 
 
 def access_modes(instruction: CellAccess) -> tuple[Mode | None, Mode | None]:
-    """The mode of the read part and of the write part, None where the instruction has no such part."""
+    """The mode of the read part and of the write part, None where the instruction has no such part.
+
+    For a compare-exchange, this is if it succeeds; `read_mode` knows about failure.
+    """
     match instruction:
         case Load() | Wait():
             return instruction.mode, None
@@ -300,3 +306,10 @@ def access_modes(instruction: CellAccess) -> tuple[Mode | None, Mode | None]:
             return None, instruction.mode
         case _:
             return instruction.load_mode, instruction.store_mode
+
+
+def read_mode(access: CellAccess, *, writes: bool) -> Mode | None:
+    """The mode of the read part where the access writes, or does not; None if it has no such part."""
+    if isinstance(access, CompareExchange) and not writes:
+        return access.failure_mode
+    return access_modes(access)[0]

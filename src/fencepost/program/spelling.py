@@ -122,8 +122,12 @@ class Spelling(msgspec.Struct, frozen=True):
                 return self._called("FADD", register, cell, (value,), load, store)
             case Exchange(register, cell, value, load, store):
                 return self._called("exchange", register, cell, (value,), load, store)
-            case CompareExchange(register, cell, expected, desired, load, store):
-                return self._called("CAS", register, cell, (expected, desired), load, store)
+            case CompareExchange(register, cell, expected, desired, load, store, failure):
+                values = (expected, desired)
+                if failure is load:
+                    return self._called("CAS", register, cell, values, load, store)
+                modes = [mode.value for mode in (load, store, failure)]
+                return f"{self._result(register)}CAS({', '.join([*self._operands(cell, values), *modes])})"
             case BlockingCompareExchange(cell, Constant(0), Constant(1), Mode.ACQ, Mode.RLX):
                 return f"lock({self.cell(cell)})"
             case BlockingCompareExchange(cell, expected, desired, load, store):
@@ -135,8 +139,11 @@ class Spelling(msgspec.Struct, frozen=True):
     def _called(
         self, word: str, register: str | None, cell: Cell, values: tuple[Expression, ...], *modes: Mode
     ) -> str:
-        arguments = [self.cell(cell), *map(self.expression, values), *filter(None, map(_mode, modes))]
+        arguments = [*self._operands(cell, values), *filter(None, map(_mode, modes))]
         return f"{self._result(register)}{word}({', '.join(arguments)})"
+
+    def _operands(self, cell: Cell, values: tuple[Expression, ...]) -> list[str]:
+        return [self.cell(cell), *map(self.expression, values)]
 
     def _result(self, register: str | None) -> str:
         return "" if register is None else f"{self.registers.get(register, register)} = "

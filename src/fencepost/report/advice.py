@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from fencepost.report.cycle import unrolled
-from fencepost.report.labels import in_turn, quoted, source, statement, thread
+from fencepost.report.labels import in_turn, is_failed_cas, quoted, source, statement, thread
 from fencepost.verdicts import AnyWitness, Edge, Event, SafetyWitness, TsoWitness, Witness
 
 FENCES = {
@@ -31,6 +31,12 @@ class Repair(msgspec.Struct, frozen=True):
     change: Literal["fence", "acquire", "release"]
     place: Event
     after: Event | None = None
+
+    @property
+    def strength(self) -> str:
+        """The stronger mode; a compare-exchange has one of its own for failure."""
+        failing = self.change == "acquire" and is_failed_cas(self.place)
+        return f"{self.change} where it fails" if failing else self.change
 
 
 def repairs(witness: AnyWitness) -> tuple[Repair, ...]:
@@ -64,7 +70,7 @@ def advice(witness: AnyWitness) -> list[str]:
     """The repairs in sentences."""
     found = repairs(witness)
     fences = [f"in {thread(witness.threads, r.place)} before {statement(r.place)}" for r in found if r.after]
-    modes = [f"make {statement(r.place)} {r.change}" for r in found if not r.after]
+    modes = [f"make {statement(r.place)} {r.strength}" for r in found if not r.after]
     what = FENCES[isinstance(witness, TsoWitness)]
     steps = [*modes, *([f"insert {what} {in_turn(fences)}"] if fences else [])]
     return [f"To forbid this run, {in_turn(steps)}."] if steps else []
@@ -88,7 +94,7 @@ def _strengthened(witness: Witness, edge: Edge) -> list[Repair]:
 
 
 def _weakness(witness: Witness, edge: Edge) -> str:
-    weak = [f"{statement(repair.place)} is not {repair.change}" for repair in _strengthened(witness, edge)]
+    weak = [f"{statement(repair.place)} is not {repair.strength}" for repair in _strengthened(witness, edge)]
     if not weak:
         return ""
     seen, by = _line_or_text(witness.events[edge.source], witness.events[edge.target])

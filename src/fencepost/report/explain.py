@@ -7,11 +7,9 @@ wrapping and colours are left to the faces.
 
 from __future__ import annotations
 
-import re
-
 from fencepost.report import bad_state, cycle, store_buffers
 from fencepost.report.advice import reason
-from fencepost.report.labels import at, is_wait, named, quoted, source, statement, thread
+from fencepost.report.labels import at, is_failed_cas, is_wait, named, quoted, source, statement, thread
 from fencepost.report.printable import printable
 from fencepost.verdicts import (
     AnyWitness,
@@ -25,7 +23,6 @@ from fencepost.verdicts import (
 )
 
 _TAKING_TURNS = "If the threads took turns, one access at a time,"
-_CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
 
 def explain_witness(witness: AnyWitness) -> str:
@@ -109,7 +106,7 @@ def _claim_of_read(witness: Witness) -> str:
         return f"Thread {who} can apply {statement(access)} to {old}"
     if is_wait(access):
         return f"Thread {who} can leave {statement(access)} with {old}"
-    if _CAS.search(access.text):
+    if is_failed_cas(access):
         return f"In thread {who}, {statement(access)} can fail on {old}"
     return f"Thread {who} can read {old} with {statement(access)}"
 

@@ -15,6 +15,7 @@ from fencepost.verdicts import Event
 LONGEST_QUOTE = 60
 
 _WAIT = re.compile(r"\bwait\s*\(")
+_CAS = re.compile(r"\bCAS\s*\(|compare_exchange|cmpxchg")
 
 
 def source(event: Event) -> str:
@@ -72,6 +73,10 @@ def arrival(write: Event) -> str:
 
 def is_wait(event: Event) -> bool:
     return _WAIT.search(event.text) is not None
+
+
+def is_failed_cas(event: Event) -> bool:
+    return event.kind == "R" and _CAS.search(event.text) is not None
 
 
 def thread_name(threads: Sequence[str], event: Event) -> str:

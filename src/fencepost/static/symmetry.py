@@ -47,6 +47,7 @@ from fencepost.program import (
     Verify,
     Wait,
     access_modes,
+    read_mode,
 )
 from fencepost.static.critical_values import StaleClasses, ValueClasses
 from fencepost.static.flow import successors
@@ -206,7 +207,7 @@ class _Form:
                 pass
         if getattr(access, "register", None) is not None:
             self.joined.append((cell, self._node("result", self._pc)))
-        return (index, access_modes(access), added, tuple(self._value(value, cell) for value in values))
+        return (index, _modes(access), added, tuple(self._value(value, cell) for value in values))
 
     def _cell(self, cell: Cell) -> tuple[Hashable, Hashable]:
         """Its node, and its shape. An array with a computed index stays as it is."""
@@ -252,6 +253,10 @@ class _Form:
     def _constant(self, node: Hashable, value: int) -> Hashable:
         self.constants.append((node if value <= self._program.max_value else _RIGID, value))
         return "constant"
+
+
+def _modes(access: CellAccess) -> Hashable:
+    return (*access_modes(access), read_mode(access, writes=False))
 
 
 def _is_atom(expression: Expression) -> bool:

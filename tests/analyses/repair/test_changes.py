@@ -20,7 +20,7 @@ from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.analyses.repair.violation_replay import ReplayedViolation
 from fencepost.engine.search import Limits, explore
 from fencepost.formats import tpl
-from fencepost.program import CellAccess, Instruction, Program, Store
+from fencepost.program import CellAccess, CompareExchange, Instruction, Mode, Program, Store
 from fencepost.static.fence_places import AccessFlow, FencePlace
 from fencepost.static.flow import loop_depths
 from tests.analyses.repair.repairing import is_robust, programs_to_repair
@@ -135,6 +135,24 @@ def test_rc20_offers_every_kind_where_it_can_help() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("modes", "kinds"),
+    [
+        ("", ["acquire-rmw"]),
+        (", rlx, rlx, acq", ["acquire-rmw"]),
+        (", acq, rlx, rlx", ["acquire-failure"]),  # alone
+        (", acq", []),
+    ],
+)
+def test_the_read_of_a_compare_exchange_is_strengthened_where_it_is_relaxed(
+    modes: str, kinds: list[str]
+) -> None:
+    reader = f"fn a {{ local r; CAS(y, 0, 1{modes}); r = x.load(); }}"
+    text = f"global x, y; {reader} fn b {{ x.store(1); y.store(1); }}"
+    strengthenings = [kind for kind, at in offered(text, "rc20") if "CAS" in at and "fence" not in kind]
+    assert strengthenings == kinds
+
+
 def test_what_one_thread_has_for_itself_is_left_alone() -> None:
     text = "global x, y, z, c; fn a { local r; x.store(1); r = c.load(); y.store(1); z.store(1); }"
     both = offered(f"{text} fn b {{ local r; r = x.load(); r = z.load(); r = c.load(); }}", "rc20")
@@ -196,6 +214,8 @@ def every_change(program: Program, model: str) -> list[Change]:
 def _fits(kind: Kind, instruction: Instruction) -> bool:
     if isinstance(instruction, Store) and kind == "acquire-rmw":
         return True
+    if isinstance(instruction, CompareExchange) and kind == "acquire-failure":
+        return (instruction.load_mode, instruction.failure_mode) == (Mode.ACQ, Mode.RLX)
     return strengthened(instruction, {kind}) != instruction
 
 
@@ -243,9 +263,11 @@ def test_a_jump_to_a_statement_meets_the_fence_before_it_but_not_the_one_after_t
 
 def test_accesses_are_strengthened() -> None:
     before = "x.store(1); r = y.load(); wait(y, 1); r = FADD(x, 1); BCAS(x, 1, 2); r = CAS(y, 0, 1, acq); "
+    before += "CAS(x, 0, 1); CAS(x, 0, 1, acq, rlx, rlx); CAS(x, 0, 1, acq, rlx, rlx);"
     after = (
         "exchange(x, 1, acq, rel); r = y.load(acq); wait(y, 1, acq); r = FADD(x, 1, acq, rel); "
         "BCAS(x, 1, 2, rel); r = CAS(y, 0, 1, acq, rel); "
+        "CAS(x, 0, 1, acq); CAS(x, 0, 1, acq); CAS(x, 0, 1, acq, rel, rlx);"
     )
     program = tpl.read(f"global x, y; fn a {{ local r; {before} }}")
     kinds: list[list[Kind]] = [
@@ -254,6 +276,9 @@ def test_accesses_are_strengthened() -> None:
         ["acquire-load"],
         ["acquire-rmw", "release-rmw"],
         ["release-rmw"],
+        ["release-rmw"],
+        ["acquire-rmw"],
+        ["acquire-failure"],
         ["release-rmw"],
     ]
     changes = [Change(kind, (0,), pc) for pc, made in enumerate(kinds) for kind in made]

@@ -202,6 +202,22 @@ def test_the_two_sides_of_message_passing_are_priced_separately() -> None:
     }
 
 
+def test_a_compare_exchange_can_be_strengthened_where_it_fails_alone() -> None:
+    program = read(
+        """max_value 7; global x, d;
+        fn a { d.store(1); x.store(1, rel); }
+        fn b { local r; CAS(x, 0, 7, acq, rel, rlx); r = d.load(); }
+        """
+    )
+    answer = fix(program, "rc20", find_all=True)
+    assert answer.cost == 1
+    assert [done(minimum) for minimum in answer.minima] == [[(3, "CAS(x, 0, 7, acq, rel)")]]
+    assert answer.edits is not None
+    assert answer.edits[0].kinds == ("acquire-failure",)
+    fence = fix(program, "rc20", without=["acquire-failure"])
+    assert done(fence.edits) == [(3, "fence(acq)")]
+
+
 def test_fences_of_both_kinds_at_one_place_are_one_fence() -> None:
     program = read(
         """max_value 1; global x, y, z;

@@ -143,6 +143,10 @@ def test_a_whole_program() -> None:
         ("FADD(x, -1, rel);", "(void)atomic_fetch_add_explicit(&x, 255, memory_order_release);"),
         ("r = exchange(x, s, acq);", "r = atomic_exchange_explicit(&x, s, memory_order_acquire);"),
         ("r = CAS(x, 0, s, acq, rel);", "r = fp_cas(&x, 0, s, memory_order_acq_rel, memory_order_acquire);"),
+        (
+            "CAS(x, 0, 1, acq, rel, rlx);",
+            "(void)fp_cas(&x, 0, 1, memory_order_acq_rel, memory_order_relaxed);",
+        ),
         ("CAS(x, 0, 1, rel);", "(void)fp_cas(&x, 0, 1, memory_order_release, memory_order_relaxed);"),
         ("BCAS(x, 0, 1, acq);", "fp_bcas(&x, 0, 1, memory_order_acquire);"),
         ("r = wait(x, 1);", "r = fp_wait(&x, 1, memory_order_relaxed);"),

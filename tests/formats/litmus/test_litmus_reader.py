@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from fencepost.analyses.robustness import robust
 from fencepost.formats import litmus
+from fencepost.models.robustness import not_robust_graph
 from fencepost.program import (
     Assign,
     Binary,
@@ -313,7 +315,7 @@ def test_a_weak_one_may_fail_for_no_reason() -> None:
     assert code(f"s = {cas('weak', 'x, &r, 1', ACQ)};") == (
         Assign("s", R),
         Choose((2, 5)),
-        CompareExchange("r", X, R, ONE, Mode.ACQ),
+        CompareExchange("r", X, R, ONE, Mode.ACQ, failure_mode=Mode.RLX),
         Assign("s", Binary("==", R, S)),
         Goto(7),
         Load("r", X, Mode.RLX),
@@ -339,17 +341,38 @@ def test_an_expected_location_is_read_and_written_back_on_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("success", "failure", "load", "store"),
+    ("success", "failure", "modes"),
     [
-        ("acq_rel", "relaxed", Mode.ACQ, Mode.REL),
-        ("release", "acquire", Mode.ACQ, Mode.REL),
-        ("relaxed", "acquire", Mode.ACQ, Mode.RLX),
-        ("release", "relaxed", Mode.RLX, Mode.REL),
+        ("acq_rel", "relaxed", (Mode.ACQ, Mode.REL, Mode.RLX)),
+        ("acq_rel", "acquire", (Mode.ACQ, Mode.REL, Mode.ACQ)),
+        ("release", "acquire", (Mode.RLX, Mode.REL, Mode.ACQ)),
+        ("relaxed", "acquire", (Mode.RLX, Mode.RLX, Mode.ACQ)),
+        ("release", "relaxed", (Mode.RLX, Mode.REL, Mode.RLX)),
+        ("relaxed", "consume", (Mode.RLX, Mode.RLX, Mode.ACQ)),
     ],
 )
-def test_orders_of_a_compare_exchange(success: str, failure: str, load: Mode, store: Mode) -> None:
+def test_orders_of_a_compare_exchange(success: str, failure: str, modes: tuple[Mode, ...]) -> None:
     call = cas("strong", "x, &r, 1", f"memory_order_{success}", f"memory_order_{failure}")
-    assert code(f"{call};") == (CompareExchange("r", X, R, ONE, load, store),)
+    assert code(f"{call};") == (CompareExchange("r", X, R, ONE, *modes),)
+
+
+def test_message_passing_through_a_failing_compare_exchange_is_not_robust() -> None:
+    text = """C failure
+        {{ x = 0; d = 0; }}
+        P0(atomic_int* x, atomic_int* d) {{
+            atomic_store_explicit(d, 1, memory_order_relaxed);
+            atomic_store_explicit(x, 1, memory_order_release);
+        }}
+        P1(atomic_int* x, atomic_int* d) {{
+            int e = 0;
+            atomic_compare_exchange_strong_explicit(x, &e, 7, memory_order_acq_rel, memory_order_{});
+            int r = atomic_load_explicit(d, memory_order_relaxed);
+        }}
+        exists (1:e=1 /\\ 1:r=0)"""
+    for failure, holds in (("relaxed", False), ("acquire", True)):
+        program = litmus.read(text.format(failure), "failure.litmus")
+        assert robust(program, "rc20").holds is holds
+        assert (not_robust_graph(program, "rc20") is None) is holds
 
 
 # --- expressions

@@ -236,6 +236,8 @@ def test_modes_that_an_access_cannot_have() -> None:
     assert_at(in_function("x.store(1, acq);"), 3, 12, "a store cannot be `acq`; expected `rlx` or `rel`")
     assert_at(in_function("CAS(x, 0, 1, rel, acq);"), 3, 14, "the read of `CAS` cannot be `rel`")
     assert_at(in_function("CAS(x, 0, 1, acq, acq);"), 3, 19, "the write of `CAS` cannot be `acq`")
+    failing = "the read of a `CAS` that fails cannot be `rel`; expected `rlx` or `acq`"
+    assert_at(in_function("CAS(x, 0, 1, acq, rel, rel);"), 3, 24, failing)
     assert_at(in_function("FADD(x, 1, acq_rel);"), 3, 12, "`FADD` cannot be `acq_rel`")
     assert_at(in_function("wait(x, 1, rel);"), 3, 12, "a wait cannot be `rel`")
     assert_at(in_function("fence(rlx);"), 3, 7, "a fence cannot be `rlx`")
@@ -244,7 +246,8 @@ def test_modes_that_an_access_cannot_have() -> None:
 
 def test_modes_where_none_belongs() -> None:
     assert_at(in_function("r = x.load(acq, acq);"), 3, 17, "`load` takes one mode")
-    assert_at(in_function("CAS(x, 0, 1, acq, rel, rlx);"), 3, 24, "`CAS` takes two modes")
+    assert_at(in_function("CAS(x, 0, 1, acq, rel, rlx, rlx);"), 3, 29, "`CAS` takes three modes")
+    assert_at(in_function("BCAS(x, 0, 1, acq, rel, rlx);"), 3, 25, "`BCAS` takes two modes")
     assert_at(in_function("d.nastore(1, rel);"), 3, 14, "`nastore` takes no mode")
     assert_at(in_function("lock(x, acq);"), 3, 9, "`lock` takes no mode")
     assert_at(in_function("CAS(x, acq, 0, 1);"), 3, 13, "the values of `CAS` come before its modes")

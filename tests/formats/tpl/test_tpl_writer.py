@@ -94,6 +94,8 @@ def test_an_empty_function() -> None:
         "r = CAS(flag, 0, 1)",
         "CAS(flag, 0, 1, acq)",
         "CAS(flag, 0, 1, rel)",
+        "CAS(flag, 0, 1, acq, rel, rlx)",
+        "CAS(flag, 0, 1, rlx, rlx, acq)",
         "r = FADD(a[r + 1], 1, acq, rel)",
         "exchange(flag, 2)",
         "BCAS(flag, 1, 2)",

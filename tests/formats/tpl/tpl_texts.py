@@ -119,6 +119,7 @@ SIMPLE = (
     "exchange({c}, {e}, rlx);",
     "{r} = CAS({c}, {e}, {f}, rlx, rel);",
     "CAS({c}, {e}, {f});",
+    "{r} = CAS({c}, {e}, {f}, acq, rlx, rlx);",
     "BCAS({c}, {e}, {f}, acq, rlx);",
     "BCAS({c}, 0, 1, acq);",
     "wait({c}, {e}, {f}, acq);",

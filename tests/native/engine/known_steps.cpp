@@ -73,6 +73,7 @@ class RandomProgram {
         Instruction i;
         i.op = op;
         i.acquire = chance_.one_in(2);
+        i.acquire_alone = i.op == Op::compare_exchange ? chance_.one_in(2) : i.acquire;
         i.release = chance_.one_in(2);
         i.first_cell = op == Op::sc_fence ? cells : chance_.below(cells);
         i.first = expression();

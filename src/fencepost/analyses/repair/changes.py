@@ -7,11 +7,14 @@
     release-fence   insert a release fence                              rc20
     acquire-load    make a relaxed load or wait acquire                 rc20
     release-store   make a relaxed store release                        rc20
-    acquire-rmw     make the read part of an RMW acquire                rc20
+    acquire-rmw     make the read part of an RMW acquire, of a CAS also rc20
+                    where it fails
+    acquire-failure the same of a CAS only where it fails               rc20
     release-rmw     make the write part of an RMW release               rc20
 
 Under RA every access acquires and releases anyway, so only the first two can help. A store is also offered
-`acquire-rmw`, which takes effect together with `exchange`. Left out is what cannot help: changes to
+`acquire-rmw`, which takes effect together with `exchange`. `acquire-failure` is offered only where success
+acquires already: C11 has no order for failure that is stronger. Left out is what cannot help: changes to
 locations that one thread alone uses or that nobody writes, acquire with nothing after it, release with
 nothing before it, and a fence where another place for it is at least as good:
 
@@ -32,6 +35,7 @@ from msgspec.structs import replace
 from fencepost.memory_models import MODELS
 from fencepost.program import (
     CellAccess,
+    CompareExchange,
     Exchange,
     Fence,
     Instruction,
@@ -55,6 +59,7 @@ Kind = Literal[
     "acquire-load",
     "release-store",
     "acquire-rmw",
+    "acquire-failure",
     "release-rmw",
 ]
 
@@ -67,6 +72,7 @@ DEFAULT_COSTS: dict[Kind, float] = {
     "acquire-load": 1,
     "release-store": 1,
     "acquire-rmw": 1,
+    "acquire-failure": 1,
     "release-rmw": 1,
 }
 
@@ -184,7 +190,10 @@ def strengthened(instruction: Instruction, kinds: Collection[Kind]) -> Instructi
         return instruction
     read = Mode.ACQ if "acquire-rmw" in kinds else instruction.load_mode
     write = Mode.REL if "release-rmw" in kinds else instruction.store_mode
-    return replace(instruction, load_mode=read, store_mode=write)
+    changed = replace(instruction, load_mode=read, store_mode=write)
+    if isinstance(changed, CompareExchange) and not {"acquire-rmw", "acquire-failure"}.isdisjoint(kinds):
+        return replace(changed, failure_mode=Mode.ACQ)
+    return changed
 
 
 # --- what is offered
@@ -282,7 +291,8 @@ class _Offers:
                     yield "acquire-rmw"
             case _:
                 if acquire_may_help:
-                    yield "acquire-rmw"
+                    relaxed = isinstance(instruction, CellAccess) and access_modes(instruction)[0] is Mode.RLX
+                    yield "acquire-rmw" if relaxed else "acquire-failure"
                 if release_may_help:
                     yield "release-rmw"
 
@@ -291,11 +301,16 @@ class _Offers:
         access = self._code[pc]
         if isinstance(access, Store):
             return self._exchanges
-        return isinstance(access, CellAccess) and access_modes(access)[0] is Mode.RLX
+        relaxed = isinstance(access, CellAccess) and access_modes(access)[0] is Mode.RLX
+        return relaxed or _fails_relaxed(access)
 
     def _writes_relaxed(self, pc: int) -> bool:
         access = self._code[pc]
         return isinstance(access, CellAccess) and access_modes(access)[1] is Mode.RLX
+
+
+def _fails_relaxed(access: Instruction) -> bool:
+    return isinstance(access, CompareExchange) and access.failure_mode is Mode.RLX
 
 
 # --- making changes

@@ -44,6 +44,7 @@ from fencepost.program import (
     Program,
     Wait,
     access_modes,
+    read_mode,
 )
 
 MOST_CONFLICTS = 8  # to learn from one violation
@@ -388,20 +389,23 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
         yield _OldFence(event.thread, instruction.mode)
         return
     assert isinstance(instruction, CellAccess)
-    read_mode, write_mode = access_modes(instruction)
-    if Mode.NA in (read_mode, write_mode):
+    writes = event.kind != EventKind.READ
+    load_mode, store_mode = read_mode(instruction, writes=writes), access_modes(instruction)[1]
+    if Mode.NA in (load_mode, store_mode):
         return
     made = offered.at(event.thread, origin)
-    writes = event.kind != EventKind.READ
+    more_acquire = made.get("acquire-load", 0) | made.get("acquire-rmw", 0)
+    if not writes:
+        more_acquire |= made.get("acquire-failure", 0)
     yield _Access(
         thread=event.thread,
         cell=event.cell,
-        reads=read_mode is not None,
+        reads=load_mode is not None,
         writes=writes,
         written=event.written if writes else 0,
-        acquire=read_mode is Mode.ACQ,
-        release=write_mode is Mode.REL,
-        more_acquire=made.get("acquire-load", 0) | made.get("acquire-rmw", 0),
+        acquire=load_mode is Mode.ACQ,
+        release=store_mode is Mode.REL,
+        more_acquire=more_acquire,
         more_release=made.get("release-store", 0) | made.get("release-rmw", 0),
         exchange=made.get("exchange", 0),
     )

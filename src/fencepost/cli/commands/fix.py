@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 _EPILOG = f"""\b
 Changes and what they cost unless you say otherwise:
-  sc-fence       10   insert an SC fence
-  exchange        8   turn a store into an exchange
-  acquire-fence   2   insert an acquire fence (rc20)
-  release-fence   2   insert a release fence (rc20)
-  acquire-load    1   make a load or a wait acquire (rc20)
-  release-store   1   make a store release (rc20)
-  acquire-rmw     1   make the read part of an RMW acquire (rc20)
-  release-rmw     1   make the write part of an RMW release (rc20)
+  sc-fence        10   insert an SC fence
+  exchange         8   turn a store into an exchange
+  acquire-fence    2   insert an acquire fence (rc20)
+  release-fence    2   insert a release fence (rc20)
+  acquire-load     1   make a load or a wait acquire (rc20)
+  release-store    1   make a store release (rc20)
+  acquire-rmw      1   make the read part of an RMW acquire (rc20)
+  acquire-failure  1   make the read of a failing CAS acquire (rc20)
+  release-rmw      1   make the write part of an RMW release (rc20)
 
 {
     exit_codes(

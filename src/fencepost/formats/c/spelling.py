@@ -101,8 +101,8 @@ class CSpelling(NamedTuple):
                 return self._result(
                     register, cell, self._call("exchange", cell, (value,), _order(load, store))
                 )
-            case CompareExchange(register, cell, expected, desired, load, store):
-                orders = (_order(load, store), _order(load))
+            case CompareExchange(register, cell, expected, desired, load, store, failure):
+                orders = (_order(load, store), _order(failure))
                 arguments = self._arguments(cell, (expected, desired))
                 return self._result(register, cell, f"fp_cas({_listed(*arguments, *orders)})")
             case BlockingCompareExchange(cell, expected, desired, load, store):

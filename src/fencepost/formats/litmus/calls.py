@@ -10,9 +10,8 @@
 
 Where `e` is known to hold a constant, that takes the place of both `e` and `r` in the CAS and its test. A
 result that is not used is not computed. All but the fence exist with `_explicit` and orders, and without,
-which means seq_cst. `memory_order_consume` is taken for acquire. A CAS reads and writes by its order for
-success; if only the order for failure acquires, it acquires too. The load of a weak CAS that fails for no
-reason has the order for failure.
+which means seq_cst. `memory_order_consume` is taken for acquire. A CAS that fails, for a reason or weakly for
+none, reads with the order for failure.
 """
 
 from __future__ import annotations
@@ -254,8 +253,8 @@ class _CompareExchange(NamedTuple):
         if result is not None and before == Register(expected):
             code.add(Assign(result, before, at=at))
             before = Register(result)
-        load = Mode.ACQ if Mode.ACQ in (acquires(success), acquires(failure)) else Mode.RLX
-        cas = CompareExchange(expected, cell, compared, desired, load, releases(success), at=at)
+        modes = (acquires(success), releases(success), acquires(failure))
+        cas = CompareExchange(expected, cell, compared, desired, *modes, at=at)
         attempt, spurious, end = code.label(), code.label(), code.label()
         if self.weak:
             code.choose((attempt, spurious), at)

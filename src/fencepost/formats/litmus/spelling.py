@@ -103,16 +103,16 @@ class Effects:
         name = self.spelling.cell(cell)
         return f"*{name}" if mode is Mode.NA else _call("load", name, order(mode))
 
-    def compare_exchange(self, cas: CompareExchange, expected: str, failure: Mode | None = None) -> str:
-        """The text of a compare-exchange with its expected value in that register; weak if it can fail."""
-        kind = "strong" if failure is None else "weak"
+    def compare_exchange(self, cas: CompareExchange, expected: str, *, weak: bool = False) -> str:
+        """The text of a compare-exchange with its expected value in that register."""
+        kind = "weak" if weak else "strong"
         return _call(
             f"compare_exchange_{kind}",
             self.spelling.cell(cas.cell),
             f"&{self.spelling.expression(Register(expected))}",
             self.spelling.expression(cas.desired),
             order(cas.load_mode, cas.store_mode),
-            order(cas.load_mode if failure is None else failure),
+            order(cas.failure_mode),
         )
 
     # Compare-exchanges, as `calls.py` makes them.
@@ -177,21 +177,19 @@ class Effects:
         after_cas = index + 2 + (result is not None)
         start = after_cas + 1
         end = start + 1 + (result is not None)
-        load = self._part(start)
-        if not isinstance(load, Load) or cas.register is None:
+        if cas.register is None:
             return None
         shape = [
             Choose((index + 1, start)),
             Goto(end),
-            Load(cas.register, cas.cell, load.mode),
+            Load(cas.register, cas.cell, cas.failure_mode),
             *([] if result is None else [Assign(result, Constant(0))]),
         ]
         found = [self._part(index), self._part(after_cas), *self._code[start:end]]
         inside = {source for target in range(index + 1, end) for source in self._sources.get(target, ())}
-        too_strong = load.mode is Mode.ACQ and cas.load_mode is not Mode.ACQ
-        if found != shape or inside != {index} or too_strong:
+        if found != shape or inside != {index}:
             return None
-        return Effect(self.compare_exchange(cas, cas.register, load.mode), result, end - index)
+        return Effect(self.compare_exchange(cas, cas.register, weak=True), result, end - index)
 
     def _part(self, index: int) -> Instruction | None:
         return self._code[index] if index < len(self._code) else None

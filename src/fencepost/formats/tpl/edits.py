@@ -27,6 +27,7 @@ from fencepost.program import (
     Store,
     Wait,
     access_modes,
+    read_mode,
 )
 from fencepost.program.spelling import format_instruction
 
@@ -85,7 +86,7 @@ class _Statement:
             yield Splice(self._end, self._end, f" {_spelled(edit.after)}")
 
     def _replaced(self, new: CellAccess) -> Splice:
-        modes = ", ".join(mode.value for mode in access_modes(new) if mode is not None and mode != Mode.RLX)
+        modes = ", ".join(_modes(new))
         if self._word not in _WORDS[type(new)]:
             return self._rewritten(_WORDS[type(new)][0], modes)
         if self._modes:
@@ -104,6 +105,16 @@ class _Statement:
     def _closing_parenthesis(self) -> int:
         tokens = list(_TOKEN.finditer(self._text, self._start, self._end))
         return next(token.start() for token in reversed(tokens) if token[0] == ")")
+
+
+def _modes(access: CellAccess) -> Iterator[str]:
+    """Relaxed is left out, unless a compare-exchange needs all three modes."""
+    modes = access_modes(access)
+    failure = read_mode(access, writes=False)
+    needs_all = failure is not modes[0]
+    for mode in (*modes, failure) if needs_all else modes:
+        if mode is not None and (needs_all or mode is not Mode.RLX):
+            yield mode.value
 
 
 def _spelled(instruction: Instruction) -> str:

@@ -48,11 +48,12 @@ class _Usage(msgspec.Struct, frozen=True):
 
 
 _READ_AND_WRITE = (LOAD_MODES, STORE_MODES)
+_COMPARE_EXCHANGE = (*_READ_AND_WRITE, LOAD_MODES)  # success, and the read of failure
 _CALLS = {
     "FADD": _Usage("FADD(x, e)", 1, _READ_AND_WRITE, result=True),
     "exchange": _Usage("exchange(x, e)", 1, _READ_AND_WRITE, result=True),
     "XCHG": _Usage("XCHG(x, e)", 1, _READ_AND_WRITE, result=True),
-    "CAS": _Usage("CAS(x, e1, e2)", 2, _READ_AND_WRITE, result=True),
+    "CAS": _Usage("CAS(x, e1, e2)", 2, _COMPARE_EXCHANGE, result=True),
     "BCAS": _Usage("BCAS(x, e1, e2)", 2, _READ_AND_WRITE),
     "wait": _Usage("wait(x, e)", None, (LOAD_MODES,), result=True),
     "lock": _Usage("lock(x)", 0),
@@ -150,7 +151,7 @@ class Operations:
     def _arguments(
         self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]
     ) -> tuple[tuple[Expression, ...], tuple[Mode, ...]]:
-        """The values and the modes, relaxed where none is given."""
+        """The values and the modes."""
         count = next((i for i, argument in enumerate(arguments) if isinstance(argument, str)), len(arguments))
         values, modes = arguments[:count], arguments[count:]
         misplaced = next((mode for mode in modes if not isinstance(mode, str)), None)
@@ -164,20 +165,22 @@ class Operations:
         return tuple(self._scope.expression(as_tree(v)) for v in values), self._modes(usage, word, modes)
 
     def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
+        """Relaxed where none is given; a compare-exchange that fails reads as one that succeeds."""
         modes = [as_token(token) for token in tokens]
         if len(modes) > len(usage.modes):
-            limit = "no mode" if not usage.modes else "one mode" if len(usage.modes) == 1 else "two modes"
+            limit = ("no mode", "one mode", "two modes", "three modes")[len(usage.modes)]
             raise self._scope.error(f"{quoted(word)} takes {limit}", modes[len(usage.modes)])
         what = quoted(word)
-        if usage.modes == _READ_AND_WRITE and len(modes) == 1:
+        if len(usage.modes) > 1 and len(modes) == 1:
             mode = self._mode(modes[0], (*LOAD_MODES, Mode.REL), what)
-            return (Mode.RLX, mode) if mode is Mode.REL else (mode, Mode.RLX)
-        if usage.modes == _READ_AND_WRITE:
-            parts = (f"the read of {what}", f"the write of {what}")
+            given = [Mode.RLX, mode] if mode is Mode.REL else [mode]
         else:
-            parts = (f"a {word}", "")
-        given = [self._mode(m, a, p) for m, a, p in zip(modes, usage.modes, parts, strict=False)]
-        return (*given, *[Mode.RLX] * (len(usage.modes) - len(given)))
+            parts = [f"the read of {what}", f"the write of {what}", f"the read of a {what} that fails"]
+            if len(usage.modes) == 1:
+                parts = [f"a {word}"]
+            given = [self._mode(m, a, p) for m, a, p in zip(modes, usage.modes, parts, strict=False)]
+        given += [Mode.RLX] * (len(usage.modes[:2]) - len(given))
+        return tuple(given if len(usage.modes) == len(given) else [*given, given[0]])
 
     def _mode(self, token: Token, allowed: Sequence[Mode], what: str) -> Mode:
         mode = Mode(str(token))
@@ -221,8 +224,8 @@ class _Call(msgspec.Struct, frozen=True):
                 return FetchAdd(register, cell, value, load, store, at=at)
             case "exchange" | "XCHG", (value,), (load, store):
                 return Exchange(register, cell, value, load, store, at=at)
-            case "CAS", (expected, desired), (load, store):
-                return CompareExchange(register, cell, expected, desired, load, store, at=at)
+            case "CAS", (expected, desired), (load, store, failure):
+                return CompareExchange(register, cell, expected, desired, load, store, failure, at=at)
             case "BCAS", (expected, desired), (load, store):
                 return BlockingCompareExchange(cell, expected, desired, load, store, at=at)
             case "wait", values, (mode,):

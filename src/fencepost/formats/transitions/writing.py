@@ -44,6 +44,7 @@ from fencepost.program import (
     expressions_of,
     negated,
     numbered_code,
+    read_mode,
     subexpressions,
 )
 from fencepost.program.spelling import format_expression, format_instruction
@@ -242,7 +243,8 @@ def forgets_modes(program: Program) -> bool:
     for thread in program.threads:
         for instruction in thread.code:
             if isinstance(instruction, CellAccess):
-                if not set(access_modes(instruction)) <= {None, Mode.RLX}:
+                modes = (*access_modes(instruction), read_mode(instruction, writes=False))
+                if not set(modes) <= {None, Mode.RLX}:
                     return True
             elif isinstance(instruction, Fence) and instruction.mode is not Mode.SC:
                 return True

@@ -37,7 +37,7 @@ def render_repairs(page: Page, witness: AnyWitness, repairs: Sequence[Repair], f
 
 def _repair_words(repair: Repair) -> str:
     statement = quoted(source(repair.place))
-    return f"make {statement} {repair.change}" if repair.after is None else f"before {statement}"
+    return f"make {statement} {repair.strength}" if repair.after is None else f"before {statement}"
 
 
 def _cycle(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
