@@ -23,7 +23,7 @@ PICTURES = [
 
 JSON = [
     *("sb", "race", "assertion", "unknown", "hostile", "tso-sb"),
-    *("safe", "unsafe-mutex", "unsafe-final", "race-free", "racy"),
+    *("safe", "unsafe-mutex", "unsafe-final", "unsafe-race", "race-free", "racy"),
 ]
 
 
@@ -77,6 +77,8 @@ def test_table_of_bad_states(question):
     assert_matches(f"text/table-{question}.txt", table.summary(rows))
 
 
-@pytest.mark.parametrize("name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex"])
+@pytest.mark.parametrize(
+    "name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race"]
+)
 def test_notebook(name):
     assert_matches(f"html/{name}.html", notebook.answer_html(ANSWERS[name]))

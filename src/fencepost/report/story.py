@@ -28,7 +28,7 @@ def verdict(answer: Answer) -> str:
 
 def also_found(answer: Answer) -> list[str]:
     """What is wrong with the program whatever the verdict."""
-    found = ["a data race"] if answer.race is not None else []
+    found = ["a data race"] if answer.race is not None and not isinstance(answer, Racy) else []
     return found if answer.assertion is None else [*found, _FAILURES[answer.assertion.kind]]
 
 
@@ -39,7 +39,8 @@ def undecided(answer: Answer) -> str:
 
 def extent(answer: Answer) -> Iterator[str]:
     """How far the search went, in sentences."""
-    if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
+    nothing_else = answer.race is None and answer.assertion is None
+    if isinstance(answer, Unsafe | Racy) or (nothing_else and not isinstance(answer, Unknown)):
         yield from filter(None, [_searched(answer)])
     swarm = getattr(answer, "swarm", UNSET)
     if swarm is not UNSET:
@@ -63,13 +64,10 @@ def stats_line(stats: Stats) -> str:
 
 
 def _searched(answer: Answer) -> str:
-    if isinstance(answer, Safe | Unsafe):
+    if isinstance(answer, Safe | Unsafe | RaceFree | Racy):
         spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.spent.items())
-        return f"Answered by {answer.engine}: {answer.because}. Seconds spent: {spent}."
-    if isinstance(answer, RaceFree):
-        return "Any two writes to a location are ordered in every run, so RA reaches no more states than SRA."
-    if isinstance(answer, Racy):
-        return ""
+        took = f" Seconds spent: {spent}." if spent else ""
+        return f"Answered by {answer.engine}: {answer.because}.{took}"
     if answer.exhaustive:
         return "No data race, no failing assertion."
     if isinstance(answer, Persistent) and answer.flattened is not None:

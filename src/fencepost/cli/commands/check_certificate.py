@@ -51,7 +51,7 @@ def _checked(file: str, certificate: str, given: GivenProperty, reading: Reading
     from fencepost.program.properties import marked
 
     program = load_as(file, reading)
-    wanted = both(stated_property(program), given_property(program, *given))
+    wanted = both(stated_property(program), given_property(program, **given._asdict()))
     data = read_bytes(certificate, "the certificate")
     asked = marked(program, wanted).program
     return check(
