@@ -424,7 +424,7 @@ class _Question:
         robust_too = self._by_robustness(self._spending.seconds_left)
         if robust_too is not None:
             return robust_too
-        why = "it is safe under SRA"
+        why = "it is safe under SRA" if self._criterion == "safe" else "SRA has no data race"
         if isinstance(race, Racy):
             why += ", but it has a write/write race, so that RA may reach more"
         else:
