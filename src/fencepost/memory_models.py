@@ -26,8 +26,14 @@ CRITERIA = {
     "persistent": "persistent",
     "trf": "free of triangular races",
     "safe": "safe",
-    "race-free": "free of write/write races",
+    "data-race-free": "free of data races",
+    "write-write-race-free": "free of write/write races",
 }
+
+# What kinds of races `races` can be asked about, and the criterion of each.
+RaceKind = Literal["data", "write-write"]
+DATA_RACES, WRITE_RACES = "data-race-free", "write-write-race-free"
+RACE_KINDS: dict[RaceKind, str] = {"data": DATA_RACES, "write-write": WRITE_RACES}
 
 EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = range(4)
 EXIT_MEANINGS = {
@@ -53,13 +59,18 @@ class MemoryModel(NamedTuple):
 MODELS = {
     "sra": MemoryModel(
         "strong release/acquire",
-        criteria={"verify": ("safe",), "races": ("race-free",)},
+        criteria={"verify": ("safe",), "races": (DATA_RACES, WRITE_RACES)},
         synchronises=True,
         engines=ENGINES,
     ),
     "ra": MemoryModel(
         "release/acquire",
-        criteria={"robust": ("robust",), "fix": ("robust",), "verify": ("safe",)},
+        criteria={
+            "robust": ("robust",),
+            "fix": ("robust",),
+            "verify": ("safe",),
+            "races": (DATA_RACES,),
+        },
         definition="fencepost.models.ra",
         synchronises=True,
         engines=ENGINES,
@@ -67,7 +78,7 @@ MODELS = {
     ),
     "rc20": MemoryModel(
         "C++20 atomics",
-        criteria={"robust": ("robust",), "fix": ("robust",)},
+        criteria={"robust": ("robust",), "fix": ("robust",), "races": (DATA_RACES,)},
         definition="fencepost.models.rc20",
         weak_fences=True,
         orders=SEARCH_ORDERS,
@@ -81,7 +92,9 @@ MODELS = {
         },
     ),
     "sc": MemoryModel(
-        "sequential consistency", criteria={"verify": ("safe",)}, definition="fencepost.models.sc"
+        "sequential consistency",
+        criteria={"verify": ("safe",), "races": (DATA_RACES,)},
+        definition="fencepost.models.sc",
     ),
 }
 

@@ -404,30 +404,80 @@ class TestVerify:
         assert fencepost("verify", program("fn t { assert(0); }"), "--svg", picture).exit_code == 1
         assert picture.read_text().startswith("<svg")
 
+    def test_a_data_race_is_a_bad_state(self, program):
+        path = program(UNGUARDED)
+        for model in ("sc", "sra", "ra"):
+            bad = json.loads(fencepost("verify", path, "--model", model, "--json").stdout)["witness"]["bad"]
+            assert (bad["kind"], bad["cell"], len(bad["places"])) == ("data-race", "d", 2)
+        result = fencepost("verify", path)
+        assert result.exit_code == 1
+        assert "Data race on `d`: `d.nastore(1)` (line 1) of thread `p`" in " ".join(result.output.split())
+        assert fencepost("verify", path, "--ignore-races", "--assert", "d == 1").exit_code == 0
+        assert fencepost("verify", path, "--ignore-races", "--assert", "q.r == 1").exit_code == 1
 
-class TestRaces:
+    def test_nothing_asked_is_2(self, program):
+        for more in ([], ["--engine", "backward"], ["--model", "sc"], ["--certificate", "proof.json"]):
+            result = fencepost("verify", program(TWO_WRITERS), *more)
+            assert result.exit_code == 2
+            assert "nothing was asked" in result.stderr
+            assert "--assert" in result.stderr
+        assert fencepost("verify", program(UNGUARDED), "--ignore-races").exit_code == 2
+
+    def test_a_condition_from_outside(self, program):
+        path = program(TWO_WRITERS)
+        assert fencepost("verify", path, "--assert", "x != 0").exit_code == 0
+        assert fencepost("verify", path, "--assert", "x != 0", "--assert", "x == 1").exit_code == 1
+        assert fencepost("verify", path, "--assert", "y == 1").exit_code == 2
+
+
+UNGUARDED = "na d; fn p { d.nastore(1); } fn q { local r; r = d.naload(); }"
+
+
+class TestDataRaces:
+    @pytest.mark.parametrize("model", ["rc20", "ra", "sra", "sc"])
+    def test_racy_is_1(self, program, model):
+        result = fencepost("races", program(UNGUARDED), "--model", model)
+        assert result.exit_code == 1
+        assert "Data race" in result.output
+
+    def test_the_default_is_data_races_under_rc20(self, program):
+        answer = json.loads(fencepost("races", program(UNGUARDED), "--json").stdout)
+        assert (answer["model"], answer["criterion"]) == ("rc20", "data-race-free")
+        assert fencepost("races", program(TWO_WRITERS)).exit_code == 0
+
+    def test_what_was_not_looked_at_is_3(self, program):
+        text = "na d; global x, y; fn p { local a; x.store(1); a = y.load(); if (a == 0) { d.nastore(1); } }"
+        text += " fn q { local b; y.store(1); b = x.load(); if (b == 2) { b = d.naload(); } }"
+        result = fencepost("races", program(text))
+        assert result.exit_code == 3
+        assert "were not looked at" in " ".join(result.output.split())
+
+
+class TestWriteRaces:
     def test_race_free_is_0(self, program):
-        assert fencepost("races", program(MUTEX)).exit_code == 0
+        assert fencepost("races", program(MUTEX), "--kind", "write-write").exit_code == 0
 
     def test_racy_is_1_and_names_both_writes(self, program):
-        result = fencepost("races", program(TWO_WRITERS))
+        result = fencepost("races", program(TWO_WRITERS), "--kind", "write-write")
         assert result.exit_code == 1
         assert "`x.store(1)` (t1, line 1)" in result.output
         assert "`x.store(2)` (t2, line 1)" in result.output
 
     def test_json_has_the_ids_of_the_writes(self, program):
-        witness = json.loads(fencepost("races", program(TWO_WRITERS), "--json").stdout)["witness"]
+        witness = json.loads(
+            fencepost("races", program(TWO_WRITERS), "--kind", "write-write", "--json").stdout
+        )["witness"]
         assert [witness["events"][write]["kind"] for write in witness["bad"]["writes"]] == ["W", "W"]
 
     def test_wrong_input_is_2(self, program):
         assert fencepost("races", program("fn {")).exit_code == 2
-        assert fencepost("races", program(MUTEX), "--model", "ra").exit_code == 2
+        assert fencepost("races", program(MUTEX), "--kind", "write-write", "--model", "ra").exit_code == 2
 
     def test_a_limit_reached_is_3_and_is_about_races(self, program):
-        result = fencepost("races", program(MUTEX), "--timeout", 0, "--json")
+        result = fencepost("races", program(MUTEX), "--kind", "write-write", "--timeout", 0, "--json")
         assert result.exit_code == 3
         answer = json.loads(result.stdout)
-        assert (answer["question"], answer["criterion"]) == ("races", "race-free")
+        assert (answer["question"], answer["criterion"]) == ("races", "write-write-race-free")
 
 
 class TestCertificates:
@@ -455,6 +505,13 @@ class TestCertificates:
         result = fencepost("check-certificate", program(MUTEX), certificate, "--bad", "p[0]@cs")
         assert result.exit_code == 1
         assert "wrong" in result.output
+
+    def test_one_that_ignores_races_proves_too_little(self, program, tmp_path):
+        path, proof = program(UNGUARDED), tmp_path / "races.json"
+        ignoring = ["--ignore-races", "--assert", "d == 1"]
+        assert fencepost("verify", path, *ignoring, "--certificate", proof).exit_code == 0
+        assert fencepost("check-certificate", path, proof, *ignoring).exit_code == 0
+        assert fencepost("check-certificate", path, proof, "--assert", "d == 1").exit_code == 1
 
     def test_a_state_taken_out_is_noticed(self, program, certificate):
         proof = json.loads(certificate.read_text())

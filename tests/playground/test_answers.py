@@ -16,9 +16,17 @@ FENCED = BOTH_IN.replace("; r =", "; fence; r =")
 def test_every_question_is_answered(serving):
     for question in QUESTIONS:
         answer = serving.answer(BOTH_IN, question=question.name)
-        assert answer["holds"] is (question.name == "verify-sc"), question.name
+        assert answer["holds"] is (question.name in ("verify-sc", "races")), question.name
         assert ("fp-picture" in answer["html"]) is not answer["holds"]
         assert serving.answer(FENCED, question=question.name)["holds"] is True
+
+
+def test_a_data_race_is_a_bad_state_and_an_answer(serving):
+    plain = BOTH_IN.replace("// mutex: cs", "").replace("y, z;", "y; na z;").replace("z.store", "z.nastore")
+    for question in ("verify-sra", "races"):
+        answer = serving.answer(plain, question=question)
+        assert answer["holds"] is False
+        assert "Data race on" in answer["html"]
 
 
 def test_every_question_that_can_be_repaired_is(serving):

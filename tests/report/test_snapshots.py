@@ -23,7 +23,7 @@ PICTURES = [
 
 JSON = [
     *("sb", "race", "assertion", "unknown", "hostile", "tso-sb"),
-    *("safe", "unsafe-mutex", "unsafe-final", "race-free", "racy"),
+    *("safe", "unsafe-mutex", "unsafe-final", "unsafe-race", "race-free", "racy"),
 ]
 
 
@@ -71,12 +71,14 @@ def test_table():
     assert_matches("text/table.txt", table.summary([*rows, (error.file, error)]))
 
 
-@pytest.mark.parametrize("question", ["verify", "races"])
-def test_table_of_bad_states(question):
-    rows = [(name, answer) for name, answer in ANSWERS.items() if answer.question == question]
-    assert_matches(f"text/table-{question}.txt", table.summary(rows))
+@pytest.mark.parametrize("criterion", ["safe", "data-race-free", "write-write-race-free"])
+def test_table_of_bad_states(criterion):
+    rows = [(name, answer) for name, answer in ANSWERS.items() if answer.criterion == criterion]
+    assert_matches(f"text/table-{criterion}.txt", table.summary(rows))
 
 
-@pytest.mark.parametrize("name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex"])
+@pytest.mark.parametrize(
+    "name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race"]
+)
 def test_notebook(name):
     assert_matches(f"html/{name}.html", notebook.answer_html(ANSWERS[name]))

@@ -615,6 +615,20 @@ WRITES_RACE = run_to_bad(
     BadState(kind="write-race", writes=(2, 4)),
 )
 
+DATA_RACE = run_to_bad(
+    ("left", "right"),
+    {"flag": 0, "data": 0},
+    [Step(0, "W flag=1", 5, "flag.store(1)"), Step(1, "R flag=1", 9, "r = flag.load()")],
+    BadState(
+        kind="data-race",
+        places=(
+            Place(thread=0, line=6, column=5, text="data.nastore(1)"),
+            Place(thread=1, line=10, column=5, text="s = data.naload()"),
+        ),
+        cell="data",
+    ),
+)
+
 HOSTILE_BAD = run_to_bad(
     HOSTILE.threads,
     {"x\x1b]0;title\x07": 0, "y&<b>": 0},
@@ -655,7 +669,9 @@ ABOUT_SAFETY = {
     "stats": STATS,
     "exhaustive": False,
 }
-ABOUT_RACES = ABOUT_SAFETY | {"question": "races", "criterion": "race-free"}
+ABOUT_RACES = ABOUT_SAFETY | {"question": "races", "engine": "backward", "because": "of its runs"}
+ABOUT_WRITES = ABOUT_RACES | {"criterion": "write-write-race-free"}
+ABOUT_DATA = ABOUT_RACES | {"criterion": "data-race-free", "model": "rc20"}
 
 
 def unsafe(witness: SafetyWitness, engine: str = "forward", **more: object) -> Unsafe:
@@ -731,8 +747,12 @@ ANSWERS: dict[str, Answer] = {
     "unsafe-formula": unsafe(MESSAGE_LOST),
     "unsafe-final": unsafe(FINAL_STATE, "backward", file="examples/sb.litmus"),
     "unsafe-hostile": unsafe(HOSTILE_BAD, file="examples/\x1b[31m<b>.tpl"),
-    "race-free": RaceFree(**ABOUT_RACES, basis=12),
-    "racy": Racy(**ABOUT_RACES, witness=WRITES_RACE),
+    "unsafe-race": unsafe(DATA_RACE),
+    "race-free": RaceFree(**ABOUT_WRITES, basis=12),
+    "racy": Racy(**ABOUT_WRITES, witness=WRITES_RACE),
+    "data-race-free": RaceFree(**ABOUT_DATA),
+    "data-racy": Racy(**ABOUT_DATA, witness=DATA_RACE),
+    "data-racy-by-robustness": Racy(**(ABOUT_DATA | {"engine": "robustness"}), race=MP_RACE),
     "unknown-for-a-race": Unknown(
         **(ABOUT_SAFETY | {"model": "ra"}),
         why="it is safe under SRA, but it has a write/write race, so that RA may reach more",

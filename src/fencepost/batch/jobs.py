@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import MODELS, Engine
+from fencepost.memory_models import MODELS, WRITE_RACES, Engine, RaceKind
 from fencepost.program import Program
 from fencepost.verdicts import Question as QuestionName
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
@@ -45,6 +45,8 @@ class Safety(NamedTuple):
     mutex: tuple[str, ...] = ()
     error_labels: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
+    asserted: tuple[str, ...] = ()
+    ignore_races: bool = False
     engine: Engine = "portfolio"
     without: tuple[str, ...] = ()  # prunings
     certificate: str | None = None  # the file to write it to
@@ -187,7 +189,15 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer
         case "races":
             from fencepost.analyses.safety.portfolio import races
 
-            return races(program, limits=job.limits, without=job.safety.without, watcher=watcher)
+            kind: RaceKind = "write-write" if job.question.criterion == WRITE_RACES else "data"
+            return races(
+                program,
+                job.question.model,
+                kind=kind,
+                limits=job.limits,
+                without=job.safety.without,
+                watcher=watcher,
+            )
         case "verify":
             return _safety_answer(job, program, watcher)
         case _:
@@ -212,7 +222,14 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> Stati
     from fencepost.analyses.safety.portfolio import verify
     from fencepost.formats.properties import both, given_property, stated_property
 
-    given = given_property(program, job.safety.mutex, job.safety.error_labels, job.safety.bad)
+    given = given_property(
+        program,
+        job.safety.mutex,
+        job.safety.error_labels,
+        job.safety.bad,
+        asserted=job.safety.asserted,
+        ignore_races=job.safety.ignore_races,
+    )
     wanted = both(stated_property(program), given)
     if job.safety.certificate is not None:
         return _certified(program, wanted, job, watcher)

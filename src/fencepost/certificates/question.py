@@ -7,12 +7,12 @@ its registers may hold. The search looks which nodes of its graphs these are; he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, islice, product
+from itertools import combinations, islice, permutations, product
 
 from fencepost.certificates.bad import Bad, NodePredicate
 from fencepost.certificates.local_graphs import FAILED
 from fencepost.errors import InputError
-from fencepost.program import Program, Thread
+from fencepost.program import Load, Program, Store, Thread, evaluate
 from fencepost.program.conditions import (
     MOST_CASES,
     CellIs,
@@ -23,19 +23,24 @@ from fencepost.program.conditions import (
     atoms,
     cases,
 )
-from fencepost.program.properties import Property
+from fencepost.program.properties import Property, bad_ends
 
 
 def bad_states(program: Program, wanted: Property) -> list[Bad]:
     """What counts as bad in a program that is marked for `wanted`."""
-    return [*_failures(program), *_together(program, wanted), *_formula(program, wanted), *_final(program)]
+    return [
+        *_failures(program),
+        *_together(program, wanted),
+        *_races(program, wanted),
+        *_formula(program, wanted),
+        *_final(program, wanted),
+    ]
 
 
 def registers_asked_for(program: Program, wanted: Property) -> list[frozenset[str]]:
     """Per thread, the registers that decide whether a state is bad."""
     formulas = [wanted.bad] if wanted.bad is not None else []
-    if program.condition is not None:
-        formulas.append(program.condition.formula)
+    formulas += [end.formula for end in bad_ends(program, wanted)]
     asked = [a for f in formulas for a in atoms(f) if isinstance(a, RegisterIs)]
     return [
         frozenset(atom.register for atom in asked if atom.thread == thread.name) for thread in program.threads
@@ -52,6 +57,18 @@ def _together(program: Program, wanted: Property) -> Iterator[Bad]:
         yield _bad(program, {n: _at_one_of(program.threads[n], wanted.mutex) for n in (t, u)})
 
 
+def _races(program: Program, wanted: Property) -> Iterator[Bad]:
+    """Of two threads one is about to write a non-atomic cell, and the other one to read or write it."""
+    if wanted.ignore_races:
+        return
+    threads = program.threads
+    for cell, atomic in enumerate(program.atomic_cells):
+        for t, u in permutations(range(len(threads)), 2) if not atomic else ():
+            writes = _at_access(program, threads[t], cell, (Store,))
+            accesses = _at_access(program, threads[u], cell, (Load, Store))
+            yield _bad(program, {t: writes, u: accesses})
+
+
 def _formula(program: Program, wanted: Property) -> Iterator[Bad]:
     if wanted.bad is None:
         return
@@ -66,11 +83,9 @@ def _formula(program: Program, wanted: Property) -> Iterator[Bad]:
         yield _bad(program, predicates)
 
 
-def _final(program: Program) -> Iterator[Bad]:
-    condition = program.condition
-    if condition is None:
-        return
-    for case in _cases(program, condition.formula, wanted=condition.quantifier != "forall"):
+def _final(program: Program, asked: Property) -> Iterator[Bad]:
+    ends = bad_ends(program, asked)
+    for case in (case for end in ends for case in _cases(program, end.formula, wanted=end.wanted)):
         predicates = {}
         for t, thread in enumerate(program.threads):
             mine = [
@@ -90,6 +105,23 @@ def _bad(
 def _at_one_of(thread: Thread, labels: Sequence[str]) -> NodePredicate:
     places = {thread.labels[label] for label in labels if label in thread.labels}
     return lambda pc, _: pc in places
+
+
+def _at_access(
+    program: Program, thread: Thread, cell: int, kinds: tuple[type[Load | Store], ...]
+) -> NodePredicate:
+    """Whether the thread is about to access this cell so."""
+
+    def accesses(pc: int, registers: tuple[int, ...]) -> bool:
+        access = thread.code[pc] if 0 <= pc < len(thread.code) else None
+        if not isinstance(access, kinds):
+            return False
+        index = access.cell.index
+        held = dict(zip(thread.registers, registers, strict=True))
+        offset = 0 if index is None else evaluate(index, held, thread.tid)
+        return program.first_cell[access.cell.name] + offset == cell
+
+    return accesses
 
 
 def _stands(_: Thread, pc: int) -> bool:

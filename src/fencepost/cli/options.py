@@ -139,6 +139,8 @@ class GivenProperty(NamedTuple):
     mutex: tuple[str, ...]
     error_labels: tuple[str, ...]
     bad: tuple[str, ...]
+    asserted: tuple[str, ...]
+    ignore_races: bool
 
 
 def property_options(command: Command) -> Command:
@@ -165,6 +167,16 @@ def property_options(command: Command) -> Command:
             multiple=True,
             metavar="FORMULA",
             help="No state with this formula: 'p0@cs && p1.r == 2'.",
+        ),
+        asserted=click.option(
+            "--assert",
+            "asserted",
+            multiple=True,
+            metavar="FORMULA",
+            help="Where all threads have ended, this formula holds: 'x == 1 && p1.r == 2'.",
+        ),
+        ignore_races=click.option(
+            "--ignore-races", is_flag=True, help="Do not count data races on non-atomic locations as bad."
         ),
     )
 

@@ -1,4 +1,5 @@
-"""Formulas about where threads stand and what their locals hold: `p0@cs && p1.r == 2`.
+"""Formulas about states: where threads stand and what their locals hold, `p0@cs && p1.r == 2`, or at the end
+what locals and memory hold, `x == 1 && p1.r == 2`.
 
 `formula.lark` has the grammar. Reading checks that the program has what the formula names.
 """
@@ -14,12 +15,13 @@ from fencepost.formats.text.lalr import UnexpectedError
 from fencepost.formats.text.source import whole_number
 from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
-from fencepost.program.conditions import And, Formula, Not, Or, RegisterIs, StandsAt
+from fencepost.program.conditions import And, CellIs, Formula, Not, Or, RegisterIs, StandsAt
 
 MOST_NESTED = 100
 
 _GRAMMAR = Grammar(__file__, "formula")
 _FORM = "a formula such as `p0@cs && p1.r == 2`"
+_FINAL_FORM = "a formula such as `x == 1 && p1.r == 2`"
 
 
 class Place(NamedTuple):
@@ -36,11 +38,22 @@ class Place(NamedTuple):
 
 
 def read_formula(program: Program, text: str, place: Place) -> Formula:
+    """About any state: it names threads, with their labels and locals."""
+    return _read(program, text, place, final=False)
+
+
+def read_final_formula(program: Program, text: str, place: Place) -> Formula:
+    """About a state in which all threads have ended: it names locations, and locals of threads."""
+    return _read(program, text, place, final=True)
+
+
+def _read(program: Program, text: str, place: Place, *, final: bool) -> Formula:
     try:
         tree = _GRAMMAR.tree(text)
     except UnexpectedError as error:
-        raise place.error(f"expected {_FORM}", error.token.start_pos) from None
-    return _Reader(program, place).formula(tree.children[0])
+        form = _FINAL_FORM if final else _FORM
+        raise place.error(f"expected {form}", error.token.start_pos) from None
+    return _Reader(program, place, final).formula(tree.children[0])
 
 
 def spelled(formula: Formula) -> str:
@@ -50,6 +63,8 @@ def spelled(formula: Formula) -> str:
             return f"{thread}@{label}"
         case RegisterIs(thread, register, value, comparison):
             return f"{thread}.{register} {comparison} {value}"
+        case CellIs(cell, value, comparison):
+            return f"{cell} {comparison} {value}"
         case Not(part):
             return f"!({spelled(part)})"
         case And(parts) | Or(parts):
@@ -63,6 +78,7 @@ class _Reader(NamedTuple):
 
     program: Program
     place: Place
+    final: bool
 
     def formula(self, tree: Tree | Token, depth: int = 0) -> Formula:
         assert not isinstance(tree, str)
@@ -77,11 +93,15 @@ class _Reader(NamedTuple):
                 return Not(self.formula(tree.children[0], depth + 1))
             case "stands":
                 return self._standing(*tree.tokens())
+            case "remembers":
+                return self._memory(*tree.tokens())
             case _:
                 return self._comparison(*tree.tokens())
 
     def _standing(self, name: Token, label: Token) -> StandsAt:
         thread = self._thread(name)
+        if self.final:
+            raise self._error(name, "the formula is about the end, where threads stand at no label")
         if label not in thread.labels:
             raise self._unknown(label, f"a label of {thread.name}; its labels", thread.labels)
         return StandsAt(thread.name, str(label))
@@ -90,10 +110,24 @@ class _Reader(NamedTuple):
         thread = self._thread(name)
         if register not in thread.registers:
             raise self._unknown(register, f"a local of {thread.name}; its locals", thread.registers)
+        return RegisterIs(
+            thread.name, str(register), self._number(value), "!=" if comparison == "!=" else "=="
+        )
+
+    def _memory(self, name: Token, *rest: Token) -> CellIs:
+        *index, comparison, value = rest
+        cell = f"{name}[{int(index[0])}]" if index else str(name)
+        if cell not in self.program.cells:
+            raise self._unknown(name, "a location; the locations", self.program.cells)
+        if not self.final:
+            raise self._error(name, "a formula about all states names threads; --assert names locations")
+        return CellIs(cell, self._number(value), "!=" if comparison == "!=" else "==")
+
+    def _number(self, value: Token) -> int:
         number = whole_number(value, self.program.max_value)
         if number is None:
             raise self._error(value, f"values are 0..{self.program.max_value} (max_value)")
-        return RegisterIs(thread.name, str(register), number, "!=" if comparison == "!=" else "==")
+        return number
 
     def _thread(self, name: Token) -> Thread:
         for thread in self.program.threads:

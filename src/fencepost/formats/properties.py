@@ -4,10 +4,11 @@ In a file, in whole-line comments; `//`, or `#` in languages where that starts o
 
     // mutex: cs                      two different threads at one of these labels
     // error-label: broken            a thread at this label
-    // bad: p0@cs && p1.r == 2        a formula
+    // bad: p0@cs && p1.r == 2        no state with this formula
+    // assert: x == 1 && p1.r == 2    every final state has this formula
 
-On the command line as the options --mutex, --error-label and --bad. `fencepost.program.properties` says what
-they mean.
+On the command line as the options --mutex, --error-label, --bad and --assert. `fencepost.program.properties`
+says what they mean.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import re
 from collections.abc import Sequence
 
 from fencepost.formats import formula
-from fencepost.formats.formula import Place, read_formula
+from fencepost.formats.formula import Place, read_final_formula, read_formula
 from fencepost.program import Program
-from fencepost.program.conditions import Formula, Or
+from fencepost.program.conditions import And, Formula, Or
 from fencepost.program.properties import Property
 
-_STATED = re.compile(r"\s*(?://|#)\s*(mutex|error-label|bad)\s*:\s*(.*)")
+_STATED = re.compile(r"\s*(?://|#)\s*(mutex|error-label|bad|assert)\s*:\s*(.*)")
 
 
 def stated_property(program: Program) -> Property:
@@ -29,6 +30,7 @@ def stated_property(program: Program) -> Property:
     mutex: list[str] = []
     errors: list[str] = []
     bad: list[Formula] = []
+    asserted: list[Formula] = []
     for number, line in enumerate((program.source or "").split("\n"), start=1):
         match = _STATED.fullmatch(line.rstrip())
         if match is None:
@@ -36,13 +38,21 @@ def stated_property(program: Program) -> Property:
         place = Place(program.file, number, match.start(2) + 1, line)
         if match[1] == "bad":
             bad.append(read_formula(program, match[2], place))
+        elif match[1] == "assert":
+            asserted.append(read_final_formula(program, match[2], place))
         else:
             (mutex if match[1] == "mutex" else errors).extend(_labels(program, match[2], place))
-    return Property(tuple(mutex), tuple(errors), _any_of(bad))
+    return Property(tuple(mutex), tuple(errors), _any_of(bad), _all_of(asserted))
 
 
 def given_property(
-    program: Program, mutex: Sequence[str], error_labels: Sequence[str], bad: Sequence[str]
+    program: Program,
+    mutex: Sequence[str] = (),
+    error_labels: Sequence[str] = (),
+    bad: Sequence[str] = (),
+    *,
+    asserted: Sequence[str] = (),
+    ignore_races: bool = False,
 ) -> Property:
     """What the options say; each of them can be there several times."""
 
@@ -53,13 +63,20 @@ def given_property(
         tuple(label for text in mutex for label in _labels(program, text, place("mutex", text))),
         tuple(label for text in error_labels for label in _labels(program, text, place("error-label", text))),
         _any_of([read_formula(program, text, place("bad", text)) for text in bad]),
+        _all_of([read_final_formula(program, text, place("assert", text)) for text in asserted]),
+        ignore_races,
     )
 
 
 def both(one: Property, other: Property) -> Property:
     """What either of them forbids. Their mutual exclusion is one: no two threads at labels of both lists."""
-    parts = [part for part in (one.bad, other.bad) if part is not None]
-    return Property((*one.mutex, *other.mutex), (*one.error_labels, *other.error_labels), _any_of(parts))
+    return Property(
+        (*one.mutex, *other.mutex),
+        (*one.error_labels, *other.error_labels),
+        _any_of([part for part in (one.bad, other.bad) if part is not None]),
+        _all_of([part for part in (one.at_end, other.at_end) if part is not None]),
+        one.ignore_races or other.ignore_races,
+    )
 
 
 def spelled(wanted: Property) -> str:
@@ -70,6 +87,10 @@ def spelled(wanted: Property) -> str:
     lines += [f"error-label: {label}" for label in wanted.error_labels]
     if wanted.bad is not None:
         lines.append(f"bad: {formula.spelled(wanted.bad)}")
+    if wanted.at_end is not None:
+        lines.append(f"assert: {formula.spelled(wanted.at_end)}")
+    if wanted.ignore_races:
+        lines.append("ignore-races")
     return "; ".join(lines)
 
 
@@ -77,6 +98,12 @@ def _any_of(parts: Sequence[Formula]) -> Formula | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def _all_of(parts: Sequence[Formula]) -> Formula | None:
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
 def _labels(program: Program, text: str, place: Place) -> list[str]:

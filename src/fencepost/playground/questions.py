@@ -56,6 +56,7 @@ QUESTIONS = (
     Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
     Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
     Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
-    Question("races", "Free of write/write races?", races),
+    Question("races", "Free of data races?", partial(races, model="rc20")),
+    Question("write-write", "Free of write/write races?", partial(races, kind="write-write")),
 )
 QUESTION_NAMED = {question.name: question for question in QUESTIONS}

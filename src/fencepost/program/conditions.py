@@ -91,7 +91,7 @@ def is_bad(condition: FinalCondition, registers: Registers, memory: Memory) -> b
 
 def holds(condition: FinalCondition, registers: Registers, memory: Memory) -> bool:
     """Whether the formula of `condition` is true in that final state, whatever the quantifier."""
-    return _true(condition.formula, registers, memory)
+    return is_true(condition.formula, registers, memory)
 
 
 def atoms(formula: Formula) -> Iterator[Atom]:
@@ -142,7 +142,8 @@ def cases(formula: Formula, *, wanted: bool = True) -> Iterator[tuple[Literal, .
             yield (Literal(formula, wanted),)
 
 
-def _true(formula: Formula, registers: Registers, memory: Memory) -> bool:
+def is_true(formula: Formula, registers: Registers, memory: Memory) -> bool:
+    """Whether `formula` is true in the final state with these registers, by thread, and this memory."""
     match formula:
         case RegisterIs(thread, register, value, comparison):
             return (registers[thread][register] == value) == (comparison == "==")
@@ -153,8 +154,8 @@ def _true(formula: Formula, registers: Registers, memory: Memory) -> bool:
         case Always():
             return True
         case Not(part):
-            return not _true(part, registers, memory)
+            return not is_true(part, registers, memory)
         case And(parts):
-            return all(_true(part, registers, memory) for part in parts)
+            return all(is_true(part, registers, memory) for part in parts)
         case Or(parts):
-            return any(_true(part, registers, memory) for part in parts)
+            return any(is_true(part, registers, memory) for part in parts)

@@ -1,11 +1,13 @@
 """What must not happen in a program, beside what it says itself.
 
 Its own assertions, divisions by zero and bad indices are always bad, and so are the final states that its
-final condition looks for. A `Property` adds to that:
+final condition looks for. So are data races, unless `ignore_races` is set: states in which two different
+threads stand at accesses to one non-atomic cell, at least one of them a write. A `Property` adds to that:
 
     mutex          two different threads stand at labels of this list
     error_labels   a thread reaches a label of this list
     bad            a formula over where threads stand and what their registers hold
+    at_end         all threads have ended, and this formula over registers and cells does not hold
 
 A thread *stands* where others can see it: at its next access, or at its end. So that it can stand at every
 label that a property names, `marked` puts an access there which nobody can notice, a read of a location that
@@ -14,6 +16,7 @@ is never written, unless the label is at an access anyway.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -42,6 +45,34 @@ class Property:
     mutex: tuple[str, ...] = ()
     error_labels: tuple[str, ...] = ()
     bad: Formula | None = None
+    at_end: Formula | None = None
+    ignore_races: bool = False
+
+
+class BadEnd(NamedTuple):
+    """Final states in which the formula is true are bad, or with `wanted` false those in which it is not."""
+
+    formula: Formula
+    wanted: bool
+
+
+def bad_ends(program: Program, wanted: Property) -> tuple[BadEnd, ...]:
+    """What the program's own condition and `wanted` say about final states."""
+    ends = [] if wanted.at_end is None else [BadEnd(wanted.at_end, False)]
+    if program.condition is not None:
+        ends.insert(0, BadEnd(program.condition.formula, program.condition.quantifier != "forall"))
+    return tuple(ends)
+
+
+def asks_something(program: Program, wanted: Property) -> bool:
+    """Whether anything was said to be bad: an assertion, a condition, a property, or by a non-atomic location
+    data races."""
+    return (
+        dataclasses.replace(wanted, ignore_races=False) != Property()
+        or program.condition is not None
+        or (not wanted.ignore_races and not all(program.atomic_cells))
+        or any(isinstance(i, Assert) for thread in program.threads for i in thread.code)
+    )
 
 
 class Marked(NamedTuple):

@@ -33,6 +33,8 @@ def claim(witness: SafetyWitness) -> str:
             return f"The run ends with {_final_state(witness)}."
         case "write-race":
             return _race(witness)
+        case "data-race":
+            return _data_race(witness)
         case _:
             return failure(bad.kind, bad.places[0], witness.threads)
 
@@ -51,6 +53,8 @@ def why_weak(witness: SafetyWitness) -> str:
     if not witness.cycle:
         if witness.bad.kind == "write-race":
             return ""
+        if witness.bad.kind == "data-race":
+            return "This needs no weak memory: interleaved as shown, the threads come to do both at once."
         if all(event.thread is None for event in witness.events):
             return "This needs no access to memory at all."
         return "This needs no weak memory: the threads, interleaved as shown, do it."
@@ -87,13 +91,28 @@ def _race(witness: SafetyWitness) -> str:
     )
 
 
+def _data_race(witness: SafetyWitness) -> str:
+    """Data race on `data`: `data.nastore(1)` (line 5) of `p` and `r = data.naload()` (line 9) of `q` …"""
+    both = " and ".join(
+        f"{quoted(printable(place.text).strip())}{_in_line(place)} of thread {_who(witness, place)}"
+        for place in witness.bad.places
+    )
+    return (
+        f"Data race on `{printable(witness.bad.cell)}`: {both} can come next, and nothing orders the two. "
+        "In C and C++ this is undefined behaviour."
+    )
+
+
 def _who(witness: SafetyWitness, place: Place) -> str:
     return f"`{printable(witness.threads[place.thread])}`"
 
 
 def _label(place: Place) -> str:
-    line = f" (line {place.line})" if place.line else ""
-    return f"label `{printable(place.label)}`{line}"
+    return f"label `{printable(place.label)}`{_in_line(place)}"
+
+
+def _in_line(place: Place) -> str:
+    return f" (line {place.line})" if place.line else ""
 
 
 def _state(witness: SafetyWitness) -> str:

@@ -149,7 +149,7 @@ def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
     at = places[0] if places else witness.events[-1]
     standing = sorted(f"{_family(witness.threads[p.thread])}: {p.label or printable(p.text)}" for p in places)
     return Finding(
-        rule=witness.bad.kind,
+        rule="race" if witness.bad.kind == "data-race" else witness.bad.kind,
         line=at.line,
         column=at.column,
         message=explain.claim(witness),

@@ -10,10 +10,14 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
+from fencepost.memory_models import WRITE_RACES
 from fencepost.report.printable import counted, printable
 from fencepost.verdicts import Answer, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
 
-_TRIANGULAR = {True: "no triangular race", False: "triangular race", None: "unknown"}
+_WORDS = {  # by criterion, where the verdict alone does not say what it is about
+    "trf": {True: "no triangular race", False: "triangular race", None: "unknown"},
+    WRITE_RACES: {True: "no write/write race", False: "write/write race", None: "unknown"},
+}
 _FAILURES = {
     "assertion": "a failing assertion",
     "division-by-zero": "a division by zero",
@@ -23,12 +27,13 @@ _FAILURES = {
 
 def verdict(answer: Answer) -> str:
     """The verdict in words."""
-    return _TRIANGULAR[answer.holds] if answer.criterion == "trf" else answer.verdict.replace("-", " ")
+    words = _WORDS.get(answer.criterion)
+    return answer.verdict.replace("-", " ") if words is None else words[answer.holds]
 
 
 def also_found(answer: Answer) -> list[str]:
     """What is wrong with the program whatever the verdict."""
-    found = ["a data race"] if answer.race is not None else []
+    found = ["a data race"] if answer.race is not None and not isinstance(answer, Racy) else []
     return found if answer.assertion is None else [*found, _FAILURES[answer.assertion.kind]]
 
 
@@ -39,7 +44,8 @@ def undecided(answer: Answer) -> str:
 
 def extent(answer: Answer) -> Iterator[str]:
     """How far the search went, in sentences."""
-    if answer.race is None and answer.assertion is None and not isinstance(answer, Unknown):
+    nothing_else = answer.race is None and answer.assertion is None
+    if isinstance(answer, Unsafe | Racy) or (nothing_else and not isinstance(answer, Unknown)):
         yield from filter(None, [_searched(answer)])
     swarm = getattr(answer, "swarm", UNSET)
     if swarm is not UNSET:
@@ -63,13 +69,12 @@ def stats_line(stats: Stats) -> str:
 
 
 def _searched(answer: Answer) -> str:
-    if isinstance(answer, Safe | Unsafe):
+    if isinstance(answer, Safe | Unsafe | RaceFree | Racy):
         spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.spent.items())
-        return f"Answered by {answer.engine}: {answer.because}. Seconds spent: {spent}."
-    if isinstance(answer, RaceFree):
-        return "Any two writes to a location are ordered in every run, so RA reaches no more states than SRA."
-    if isinstance(answer, Racy):
-        return ""
+        ignored = isinstance(answer, Safe) and not answer.exhaustive
+        races = " Data races were not looked for." if ignored else ""
+        took = f" Seconds spent: {spent}." if spent else ""
+        return f"Answered by {answer.engine}: {answer.because}.{races}{took}"
     if answer.exhaustive:
         return "No data race, no failing assertion."
     if isinstance(answer, Persistent) and answer.flattened is not None:

@@ -11,6 +11,7 @@ from fencepost.verdicts.answers import (
     PersistenceAnswer,
     Persistent,
     Question,
+    RaceAnswer,
     RaceFree,
     Racy,
     Robust,
@@ -23,7 +24,6 @@ from fencepost.verdicts.answers import (
     SwarmRun,
     Unknown,
     Unsafe,
-    WriteRaceAnswer,
 )
 from fencepost.verdicts.witnesses import (
     AnyWitness,
@@ -56,6 +56,7 @@ __all__ = [
     "Place",
     "Question",
     "Race",
+    "RaceAnswer",
     "RaceFree",
     "Racy",
     "Robust",
@@ -72,5 +73,4 @@ __all__ = [
     "Unknown",
     "Unsafe",
     "Witness",
-    "WriteRaceAnswer",
 ]

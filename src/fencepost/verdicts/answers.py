@@ -65,7 +65,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
     RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO; "safe" for
-    safety and "race-free" for write/write races.
+    safety, "data-race-free" for data races and "write-write-race-free" for write/write races.
     """
 
     holds: ClassVar[bool | None]  # whether the program has the property asked for; None: undecided
@@ -147,18 +147,27 @@ class Unsafe(Answer, frozen=True, kw_only=True, tag="unsafe"):
 
 
 class RaceFree(Answer, frozen=True, kw_only=True, tag="race-free"):
-    """Any two writes to a cell are ordered by happens-before, in every run. `basis` is as in `Safe`."""
+    """In every run happens-before orders any two accesses to a non-atomic cell of which one writes, or by the
+    criterion "write-write-race-free" any two writes to a cell. The other fields are as in `Safe`."""
 
     holds = True
     question: Literal["races"]
+    engine: str
+    because: str
+    spent: dict[str, float] = {}
     basis: int | None = None
 
 
 class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
-    """The last event of the witness is a write that another write to its cell is not ordered with."""
+    """Two accesses of a run are not ordered. The witness ends where both threads are about to do them, for a
+    data race; for a write/write race with the later write. A data race that robustness found is the `race`.
+    `engine`, `because` and `spent` are as in `Safe`."""
 
     holds = False
     question: Literal["races"]
+    engine: str
+    because: str
+    spent: dict[str, float] = {}
 
 
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
@@ -176,5 +185,5 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
 RobustnessAnswer = Robust | NotRobust | Unknown
 PersistenceAnswer = Persistent | Fragile | Unknown
 SafetyAnswer = Safe | Unsafe | Unknown
-WriteRaceAnswer = RaceFree | Racy | Unknown
-StaticAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | WriteRaceAnswer
+RaceAnswer = RaceFree | Racy | Unknown
+StaticAnswer = RobustnessAnswer | PersistenceAnswer | SafetyAnswer | RaceAnswer

@@ -118,8 +118,9 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BadState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong where a run ends: which threads stand where, for a final state the memory, and for a
-    write/write race the ids of the two writes, the earlier one first."""
+    """What is wrong where a run ends: which threads stand where, for a final state the memory, for a data
+    race the cell that both threads are about to access, and for a write/write race the ids of the two writes,
+    the earlier one first."""
 
     kind: Literal[
         "assertion",
@@ -130,10 +131,12 @@ class BadState(msgspec.Struct, frozen=True, kw_only=True):
         "bad",
         "final",
         "write-race",
+        "data-race",
     ]
     places: tuple[Place, ...] = ()
     memory: dict[str, int] = {}
     writes: tuple[int, ...] = ()
+    cell: str = ""
 
 
 class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run-to-bad"):

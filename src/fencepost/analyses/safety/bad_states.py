@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import prod
 
 from fencepost.engine._native import LabelKind, LocalNode, ThreadGraph, ThreadGraphs
@@ -25,7 +25,7 @@ from fencepost.program.conditions import (
     atoms,
     cases,
 )
-from fencepost.program.properties import Property
+from fencepost.program.properties import Property, bad_ends
 
 FAILED = -2  # the position of a thread that has failed
 
@@ -36,8 +36,7 @@ def kept_registers(program: Program, wanted: Property) -> dict[str, frozenset[st
     """By thread, the registers that decide whether a state is bad."""
     kept: dict[str, set[str]] = {}
     formulas = [wanted.bad] if wanted.bad is not None else []
-    if program.condition is not None:
-        formulas.append(program.condition.formula)
+    formulas += [end.formula for end in bad_ends(program, wanted)]
     for formula in formulas:
         for atom in atoms(formula):
             if isinstance(atom, RegisterIs):
@@ -55,7 +54,8 @@ class BadStates:
 
     @cached_property
     def products(self) -> list[BadProduct]:
-        return [*self._failures(), *self._together(), *self._formula(), *self._final()]
+        races = [] if self._wanted.ignore_races else data_races(self._program, self._graphs)
+        return [*self._failures(), *self._together(), *races, *self._formula(), *self._final()]
 
     def _anywhere(self) -> list[list[int]]:
         return [[] for _ in self._graphs]
@@ -93,10 +93,8 @@ class BadStates:
                 yield nodes, [], None
 
     def _final(self) -> Iterator[BadProduct]:
-        condition = self._program.condition
-        if condition is None:
-            return
-        for case in self._cases(condition.formula, wanted=condition.quantifier != "forall"):
+        ends = bad_ends(self._program, self._wanted)
+        for case in (case for end in ends for case in self._cases(end.formula, wanted=end.wanted)):
             nodes = [self._ends(t, self._standing(t, case)) for t in range(len(self._graphs))]
             about_memory = [literal for literal in case if isinstance(literal.atom, CellIs)]
             if all(nodes):
@@ -149,6 +147,34 @@ class BadStates:
 def number_of_states(products: Iterable[BadProduct]) -> int:
     """How many places of the threads they are, a thread that may stand anywhere counted once."""
     return sum(prod(max(len(nodes), 1) for nodes in standing) for standing, _, _ in products)
+
+
+def data_races(program: Program, graphs: Sequence[ThreadGraph]) -> list[BadProduct]:
+    """The states in which two threads are about to access one non-atomic cell, one of them to write it.
+
+    Each pair of places is in one product: two writers are counted with the thread that comes first.
+    """
+    writers = [_standing_at(graph, program, (LabelKind.WRITE,)) for graph in graphs]
+    readers = [_standing_at(graph, program, (LabelKind.READ, LabelKind.SILENT)) for graph in graphs]
+    products: list[BadProduct] = []
+    for t, u in permutations(range(len(graphs)), 2):
+        for cell, writing in writers[t].items():
+            others = readers[u].get(cell, set()) | (writers[u].get(cell, set()) if t < u else set())
+            if others:
+                standing: list[list[int]] = [[] for _ in graphs]
+                standing[t], standing[u] = sorted(writing), sorted(others)
+                products.append((standing, [], None))
+    return products
+
+
+def _standing_at(graph: ThreadGraph, program: Program, kinds: Sequence[LabelKind]) -> dict[int, set[int]]:
+    """By non-atomic cell, the nodes where the thread is about to access it in one of these ways."""
+    atomic, found = program.atomic_cells, dict[int, set[int]]()
+    for edge in graph.edges:
+        cell = edge.label.cell
+        if edge.label.kind in kinds and cell < len(atomic) and not atomic[cell]:
+            found.setdefault(cell, set()).add(edge.source)
+    return found
 
 
 def write_races(graphs: ThreadGraphs) -> list[BadProduct]:

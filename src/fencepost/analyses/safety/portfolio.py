@@ -9,10 +9,16 @@ Several engines can answer, and take turns (design.md, section 6):
 
 Under RA, what SRA reaches is reachable too; that nothing more is needs freedom from write/write races
 (sra-2020, Theorem 3.14), which is one more question to the backward search, or robustness.
+
+A data race is a bad state like others: two threads stand at conflicting accesses to one non-atomic cell. That
+is the same as two accesses of a graph that happens-before does not order: without these two, what happens
+before them is a graph of the model too, and in it both threads stand before their accesses. `races` asks only
+about these states. Under RC20, where accesses need not synchronise, robustness answers.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,21 +30,24 @@ from fencepost.analyses.robustness import robust
 from fencepost.analyses.safety.bad_states import (
     BadProduct,
     BadStates,
+    data_races,
     kept_registers,
     number_of_states,
     write_races,
 )
 from fencepost.analyses.safety.certify import certificate_of
-from fencepost.analyses.safety.witness import Path, race_witness, safety_witness
+from fencepost.analyses.safety.witness import Path, data_race_witness, race_witness, safety_witness
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
-from fencepost.memory_models import PRUNINGS, Engine, model_for
+from fencepost.errors import InputError
+from fencepost.memory_models import DATA_RACES, PRUNINGS, RACE_KINDS, Engine, RaceKind, model_for
 from fencepost.program import Program
-from fencepost.program.properties import Marked, Property, marked
+from fencepost.program.properties import Marked, Property, asks_something, marked
 from fencepost.verdicts import (
+    RaceAnswer,
     RaceFree,
     Racy,
     Robust,
@@ -47,7 +56,6 @@ from fencepost.verdicts import (
     Stats,
     Unknown,
     Unsafe,
-    WriteRaceAnswer,
 )
 
 MOST_NODES = 200_000  # of a thread on its own
@@ -59,12 +67,19 @@ FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen
 MOST_MESSAGES = 64
 _FULL = (Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT)
 
+_ALL_ATOMIC = "the program has no non-atomic location, and only on those there are data races"
+_UNDER_SC = "sequential consistency already does it, without weak memory"
+_ROBUST_AND_SAFE = "the program is robust against RA, and safe under sequential consistency"
+
+_Decision = SafetyAnswer | RaceAnswer
+
 
 def verify(
     program: Program,
     model: str = "sra",
     *,
     wanted: Property = Property(),  # noqa: B008 (a frozen value)
+    ignore_races: bool = False,
     engine: Engine = "portfolio",
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     without: Sequence[str] = (),
@@ -72,14 +87,17 @@ def verify(
 ) -> SafetyAnswer:
     """Whether no run of `program` under `model` reaches a bad state, with a run that does if there is one.
 
-    Bad is what the program's assertions and final condition forbid, and what `wanted` adds to that. `without`
-    names prunings of the backward search to do without.
+    Bad is what the program's assertions and final condition forbid, a data race unless `ignore_races` is set,
+    and what `wanted` adds to that. Raises `InputError` if all this is nothing. `without` names prunings of
+    the backward search to do without.
     """
     model_for("verify", model)
+    if ignore_races:
+        wanted = dataclasses.replace(wanted, ignore_races=True)
     question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
-    if model == "sc":
-        return question.under_sc()
-    return question.under_weak_memory(engine)
+    answer = question.under(engine)
+    assert isinstance(answer, Safe | Unsafe | Unknown)
+    return answer
 
 
 def certify(
@@ -92,22 +110,97 @@ def certify(
 ) -> tuple[SafetyAnswer, Certificate | None]:
     """The answer of the backward search under SRA, and if it is safe the certificate for it."""
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
-    answer = question.under_weak_memory("backward")
+    answer = question.under("backward")
+    assert isinstance(answer, Safe | Unsafe | Unknown)
     return answer, question.certificate() if isinstance(answer, Safe) else None
 
 
 def races(
     program: Program,
+    model: str | None = None,
     *,
+    kind: RaceKind = "data",
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     without: Sequence[str] = (),
     watcher: Watcher | None = None,
-) -> WriteRaceAnswer:
-    """Whether some run of `program` under SRA has two writes to a cell that happens-before does not order."""
+) -> RaceAnswer:
+    """Whether two accesses of some run of `program` under `model` race: happens-before does not order them.
+
+    For the kind "data", one of them writes, and they access a non-atomic cell; the model is rc20 if none is
+    given. For "write-write", both write one cell, atomic or not; the model is sra.
+    """
+    criterion = RACE_KINDS[kind]
+    model = model or ("rc20" if kind == "data" else "sra")
+    if criterion not in model_for("races", model).criteria["races"]:
+        raise ValueError(f"{kind} races cannot be asked about under {model}")
+    if model == "rc20":
+        return _races_under_rc20(program, limits, without, watcher)
     question = _Question(
-        program, "sra", Property(), limits, watcher=watcher, without=without, criterion="race-free"
+        program, model, Property(), limits, watcher=watcher, without=without, criterion=criterion
     )
-    return question.about_write_races()
+    answer = question.about_write_races() if kind == "write-write" else question.under("portfolio")
+    assert isinstance(answer, RaceFree | Racy | Unknown)
+    return answer
+
+
+def _races_under_rc20(
+    program: Program, limits: Limits, without: Sequence[str], watcher: Watcher | None
+) -> RaceAnswer:
+    """By robustness, which compares happens-before along the runs of SC; and by SRA, all of whose graphs RC20
+    has, with less happens-before."""
+    if all(program.atomic_cells):
+        return RaceFree(**_about_rc20(program), engine="graphs", because=_ALL_ATOMIC)
+    answer = robust(program, "rc20", limits=limits, watcher=watcher)
+    common = {
+        **_about_rc20(program),
+        "stats": answer.stats,
+        "spent": {"robustness": answer.stats.seconds},
+        "warnings": answer.warnings,
+    }
+    if answer.race is not None:
+        because = "happens-before does not order two accesses of a run under sequential consistency"
+        return Racy(**common, engine="robustness", because=because, race=answer.race)
+    if isinstance(answer, Robust):
+        because = "the program is robust under rc20, and no run under sequential consistency has a data race"
+        return RaceFree(**common, engine="robustness", because=because)
+    if isinstance(answer, Unknown) and answer.interrupted:
+        return Unknown(**common, why=answer.why, interrupted=True)
+    under_sra = races(
+        program, "sra", limits=limits.after(answer.stats.seconds), without=without, watcher=watcher
+    )
+    common["stats"] = answer.stats + under_sra.stats
+    common["spent"] = {**common["spent"], **under_sra.spent}
+    if isinstance(under_sra, Racy):
+        because = f"{under_sra.because}, and rc20 orders no more than SRA"
+        return Racy(
+            **common,
+            engine=under_sra.engine,
+            because=because,
+            witness=under_sra.witness,
+            race=under_sra.race,
+        )
+    if isinstance(answer, Unknown):
+        return Unknown(**common, why=answer.why)
+    looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
+    why = (
+        "the program is not robust under rc20, and no data race was found before the search left sequential "
+        f"consistency; {looked}. Other runs of weak memory were not looked at. To decide it, repair the "
+        "program with `fencepost fix --model rc20` and ask again"
+    )
+    interrupted = isinstance(under_sra, Unknown) and under_sra.interrupted
+    return Unknown(**common, why=why, interrupted=interrupted)
+
+
+def _about_rc20(program: Program) -> dict[str, Any]:
+    return {
+        "file": program.file,
+        "question": "races",
+        "model": "rc20",
+        "criterion": DATA_RACES,
+        "stats": Stats(),
+        "exhaustive": False,  # failing assertions are not looked for
+        "warnings": program.warnings,
+    }
 
 
 class _Search(Protocol):
@@ -175,7 +268,10 @@ class _Question:
 
     # The questions.
 
-    def under_sc(self) -> SafetyAnswer:
+    def under(self, engine: Engine) -> _Decision:
+        return self._under_sc() if self._model == "sc" else self._under_weak_memory(engine)
+
+    def _under_sc(self) -> _Decision:
         bad = self._bad()
         if isinstance(bad, Unknown):
             return bad
@@ -190,7 +286,7 @@ class _Question:
             case outcome:
                 return self._unknown(outcome)
 
-    def under_weak_memory(self, engine: Engine) -> SafetyAnswer:
+    def _under_weak_memory(self, engine: Engine) -> _Decision:
         bad = self._bad()
         if isinstance(bad, Unknown):
             return self._by_robustness_alone() or bad
@@ -201,16 +297,20 @@ class _Question:
                 return answer
         return self._unknown(self._spending.stopped or Outcome.TIME_LIMIT)
 
-    def about_write_races(self) -> WriteRaceAnswer:
+    def about_write_races(self) -> _Decision:
         if self._graphs.unbuilt is not None:
             return self._unbuilt()
         search = self._backward(write_races(self._graphs))
         outcome = self._run("backward", search, self._spending.seconds_left)
         if outcome == Outcome.VIOLATION:
             witness = race_witness(self._marked, self._path(search), "ra")
-            return Racy(**self._common(), witness=witness)
+            because = "SRA reaches a write by a thread that does not know of an earlier one"
+            return self._violated("backward", because, witness=witness)
         if outcome == Outcome.COMPLETE and not self._graphs.value_limit:
-            return RaceFree(**self._common(), basis=search.stats.basis)
+            because = (
+                "any two writes to a location are ordered in every run, so RA reaches no more states than SRA"
+            )
+            return self._safe("backward", because, search.stats.basis)
         return self._unknown(outcome)
 
     def certificate(self) -> Certificate | None:
@@ -221,7 +321,7 @@ class _Question:
 
     # The engines, in turns.
 
-    def _turns(self, engine: Engine, bad: Sequence[BadProduct]) -> Iterator[SafetyAnswer | None]:
+    def _turns(self, engine: Engine, bad: Sequence[BadProduct]) -> Iterator[_Decision | None]:
         goes_back = engine != "forward" and number_of_states(bad) <= MOST_BAD_STATES
         if engine == "backward" and not goes_back:
             why = f"there are more than {MOST_BAD_STATES:,} bad states to go back from"
@@ -248,7 +348,7 @@ class _Question:
                 yield Unknown(**self._common(), why=why, spent=self._spending.spent)
             seconds *= 2
 
-    def _turn(self, name: str, search: Any, seconds: float) -> SafetyAnswer | None:
+    def _turn(self, name: str, search: Any, seconds: float) -> _Decision | None:
         match self._run(name, search, min(seconds, self._spending.seconds_left)):
             case Outcome.VIOLATION:
                 so = ", and so does RA" if self._model == "ra" else ""
@@ -269,17 +369,17 @@ class _Question:
 
     def _by_sequential_consistency(
         self, bad: Sequence[BadProduct]
-    ) -> Generator[SafetyAnswer | None, None, bool]:
+    ) -> Generator[_Decision | None, None, bool]:
         """An answer if there is a bug without weak memory; returns whether it is known that there is none."""
         search = _native.ScSearch(self._graphs, bad)
         outcome = self._run("sc", search, min(SC_SLICE, self._spending.seconds_left / 4))
         if outcome == Outcome.VIOLATION:
-            yield self._unsafe("sc", search, "sequential consistency already does it, without weak memory")
+            yield self._unsafe("sc", search, _UNDER_SC)
         if outcome == Outcome.INTERRUPTED:
             self._spending.stopped = outcome
         return outcome == Outcome.COMPLETE and not self._graphs.value_limit
 
-    def _by_robustness(self, seconds: float) -> SafetyAnswer | None:
+    def _by_robustness(self, seconds: float) -> _Decision | None:
         """Safe, if weak memory does not show; for programs that are safe under sequential consistency."""
         limits = replace(self._spending.limits, seconds=min(seconds, max(self._spending.seconds_left, 0.01)))
         answer = robust(self._marked.program, "ra", limits=limits, watcher=self._watcher)
@@ -288,35 +388,32 @@ class _Question:
             self._spending.stopped = Outcome.INTERRUPTED
         if not isinstance(answer, Robust) or answer.race is not None:
             return None
-        return self._safe(
-            "robustness", "the program is robust against RA, and safe under sequential consistency"
-        )
+        return self._safe("robustness", _ROBUST_AND_SAFE)
 
-    def _by_robustness_alone(self) -> SafetyAnswer | None:
-        """For programs that are too large for the other engines, and ask for nothing but their assertions."""
-        if self._wanted != Property() or self._program.condition is not None:
+    def _by_robustness_alone(self) -> _Decision | None:
+        """For programs that are too large for the other engines, and ask for nothing but their assertions and
+        data races."""
+        only_races = self._criterion == DATA_RACES
+        if dataclasses.replace(self._wanted, ignore_races=False) != Property() or (
+            self._program.condition is not None and not only_races
+        ):
             return None
         answer = robust(self._program, "ra", limits=self._spending.limits, watcher=self._watcher)
         self._spending.add("robustness", answer.stats)
-        if isinstance(answer, Robust) and answer.race is None and answer.assertion is None:
-            because = "the program is robust against RA, and safe under sequential consistency"
-            return self._safe("robustness", because)
-        if answer.assertion is not None:
-            because = "sequential consistency already does it, without weak memory"
-            return Unsafe(
-                **self._common(),
-                engine="robustness",
-                because=because,
-                assertion=answer.assertion,
-                spent=self._spending.spent,
-            )
+        failing = None if only_races else answer.assertion
+        race = None if self._wanted.ignore_races else answer.race
+        if failing is not None or race is not None:
+            return self._violated("robustness", _UNDER_SC, race=race, assertion=failing)
+        if isinstance(answer, Robust) and answer.race is None:
+            return self._safe("robustness", _ROBUST_AND_SAFE)
         return None
 
-    def _safe_under_sra(self, engine: str, because: str, basis: int | None) -> SafetyAnswer:
+    def _safe_under_sra(self, engine: str, because: str, basis: int | None) -> _Decision:
         if self._model == "sra":
             return self._safe(engine, because, basis)
         race = races(
             self._program,
+            kind="write-write",
             limits=replace(self._spending.limits, seconds=self._time_left()),
             watcher=self._watcher,
         )
@@ -328,7 +425,7 @@ class _Question:
         robust_too = self._by_robustness(self._spending.seconds_left)
         if robust_too is not None:
             return robust_too
-        why = "it is safe under SRA"
+        why = "it is safe under SRA" if self._criterion == "safe" else "SRA has no data race"
         if isinstance(race, Racy):
             why += ", but it has a write/write race, so that RA may reach more"
         else:
@@ -341,9 +438,13 @@ class _Question:
     # Parts.
 
     def _bad(self) -> list[BadProduct] | Unknown:
-        if self._graphs.unbuilt is not None:
-            return self._unbuilt()
-        return BadStates(self._marked.program, self._wanted, self._graphs).products
+        program, built = self._marked.program, self._graphs.unbuilt is None
+        if self._criterion == DATA_RACES:
+            return data_races(program, self._graphs.threads) if built else self._unbuilt()
+        bad = BadStates(program, self._wanted, self._graphs).products if built else []
+        if not bad and not asks_something(self._program, self._wanted):
+            raise InputError(self._nothing_asked(), self._program.file)
+        return bad if built else self._unbuilt()
 
     def _backward(self, bad: Sequence[BadProduct]) -> _native.Coverability:
         return _native.Coverability(
@@ -383,24 +484,47 @@ class _Question:
             "model": self._model,
             "criterion": self._criterion,
             "stats": self._spending.stats,
-            "exhaustive": False,  # data races are not looked for
+            "exhaustive": False,
             "warnings": self._program.warnings,
         }
 
-    def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe:
-        return Safe(**self._common(), engine=engine, because=because, basis=basis, spent=self._spending.spent)
+    def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe | RaceFree:
+        common = {**self._common(), "engine": engine, "because": because, "spent": self._spending.spent}
+        if self._criterion != "safe":
+            return RaceFree(**common, basis=basis)
+        common["exhaustive"] = not self._wanted.ignore_races  # neither a race nor a failing assertion
+        return Safe(**common, basis=basis)
 
-    def _nothing_bad(self) -> SafetyAnswer:
+    def _nothing_bad(self) -> _Decision:
         if self._graphs.value_limit:
             return self._unknown(Outcome.COMPLETE)
         because = "nothing that counts as bad can happen in any thread, whatever the others write"
+        if self._criterion == DATA_RACES:
+            because = "no two threads access one non-atomic location, one of them to write it"
+            because = _ALL_ATOMIC if all(self._program.atomic_cells) else because
         return self._safe("graphs", because)
 
-    def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe:
-        witness = safety_witness(self._marked, self._wanted, self._path(search), "ra")
-        return Unsafe(
-            **self._common(), engine=engine, because=because, witness=witness, spent=self._spending.spent
+    def _nothing_asked(self) -> str:
+        no_races = "there is no non-atomic location on which threads could race"
+        if not all(self._program.atomic_cells):
+            no_races = "data races are ignored"
+        return (
+            f"nothing was asked: the program has no assertion and no final condition, {no_races}, and no "
+            "property was given. To ask, put `assert(…)` or a comment such as `// assert: x == 1` into the "
+            "program, or use --assert, --mutex, --error-label or --bad"
         )
+
+    def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe | Racy:
+        path = self._path(search)
+        if self._criterion == DATA_RACES:
+            witness = data_race_witness(self._marked, path, "ra")
+        else:
+            witness = safety_witness(self._marked, self._wanted, path, "ra")
+        return self._violated(engine, because, witness=witness)
+
+    def _violated(self, engine: str, because: str, **found: Any) -> Unsafe | Racy:
+        common = {**self._common(), "engine": engine, "because": because, "spent": self._spending.spent}
+        return Unsafe(**common, **found) if self._criterion == "safe" else Racy(**common, **found)
 
     def _unbuilt(self) -> Unknown:
         unbuilt = self._graphs.unbuilt

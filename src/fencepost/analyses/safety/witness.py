@@ -18,11 +18,19 @@ from fencepost.engine._native import LabelKind
 from fencepost.engine.decode import initial_events, make_event
 from fencepost.models import op_sra
 from fencepost.models.graphs import Graph
+from fencepost.models.sc import racing
 from fencepost.models.sra import SraLts
-from fencepost.models.threads import Finding, Label, Threads, ThreadState
+from fencepost.models.threads import Finding, Label, ProgramLts, Threads, ThreadState
 from fencepost.program import Instruction, Program
-from fencepost.program.conditions import CellIs, RegisterIs, atoms, is_bad, threads_named
-from fencepost.program.properties import MARK_LOCATION, MARK_REGISTER, Marked, Property
+from fencepost.program.conditions import CellIs, Formula, RegisterIs, atoms, is_true, threads_named
+from fencepost.program.properties import (
+    MARK_LOCATION,
+    MARK_REGISTER,
+    BadEnd,
+    Marked,
+    Property,
+    bad_ends,
+)
 from fencepost.program.spelling import format_instruction
 from fencepost.static.liveness import live_registers, registers_read
 from fencepost.verdicts import BadState, Edge, Event, Place, SafetyWitness
@@ -57,6 +65,15 @@ def safety_witness(marked: Marked, wanted: Property, path: Path, model: str) -> 
     """The run along `path` to a bad state."""
     run = _completed(marked.program, path)
     return _drawn(run, model, _bad_state(marked, wanted, run))
+
+
+def data_race_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
+    """The run along `path` to where two threads are about to race, whatever else goes wrong in it."""
+    run = _completed(marked.program, path)
+    bad = _data_race(run)
+    if bad is None:
+        raise AssertionError("the engine reported a data race that the run does not have")
+    return _drawn(run, model, bad)
 
 
 def race_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
@@ -170,8 +187,12 @@ def _bad_state(marked: Marked, wanted: Property, run: _Run) -> BadState:
     ]
     if len({place.thread for place in mutex}) >= 2:
         return BadState(kind="mutex", places=tuple(mutex))
-    if _is_bad_end(run):
-        return _final(run)
+    race = None if wanted.ignore_races else _data_race(run)
+    if race is not None:
+        return race
+    ends = [end.formula for end in bad_ends(program, wanted) if _has_ended_so(run, end)]
+    if ends:
+        return _final(run, ends)
     assert wanted.bad is not None
     named = threads_named(wanted.bad)
     places = [
@@ -208,26 +229,32 @@ def _failed(marked: Marked, t: int, finding: Finding) -> BadState:
     return BadState(kind=finding.kind, places=(_at(t, instruction, registers=held),))
 
 
-def _is_bad_end(run: _Run) -> bool:
-    """Whether all threads have ended as the final condition says."""
+def _data_race(run: _Run) -> BadState | None:
+    """The race at which two threads stand, by the definition."""
+    race = next(racing(ProgramLts(run.program), run.end), None)
+    if race is None:
+        return None
+    places = tuple(_place(run.program, t, run.end[t]) for t in race.threads)
+    return BadState(kind="data-race", places=places, cell=race.cell)
+
+
+def _has_ended_so(run: _Run, bad: BadEnd) -> bool:
+    """Whether all threads have ended, and the state is one that `bad` is about."""
     program, threads = run.program, run.program.threads
-    if program.condition is None or any(
-        at.pc != len(thread.code) for thread, at in zip(threads, run.end, strict=True)
-    ):
+    if any(at.pc != len(thread.code) for thread, at in zip(threads, run.end, strict=True)):
         return False
     registers = {
         thread.name: dict(zip(thread.registers, at.registers, strict=True))
         for thread, at in zip(threads, run.end, strict=True)
     }
     memory = {cell: run.graph.written(run.graph.latest(number)) for number, cell in enumerate(program.cells)}
-    return is_bad(program.condition, registers, memory)
+    return is_true(bad.formula, registers, memory) is bad.wanted
 
 
-def _final(run: _Run) -> BadState:
-    """The bad state where all threads have ended: the registers and cells that the condition names."""
+def _final(run: _Run, formulas: Sequence[Formula]) -> BadState:
+    """The bad state where all threads have ended: the registers and cells that the formulas name."""
     program = run.program
-    assert program.condition is not None
-    named = list(atoms(program.condition.formula))
+    named = list(dict.fromkeys(atom for formula in formulas for atom in atoms(formula)))
     places = []
     for t, at in enumerate(run.end):
         thread = program.threads[t]

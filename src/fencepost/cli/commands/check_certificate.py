@@ -52,7 +52,7 @@ def _checked(file: str, certificate: str, given: GivenProperty, reading: Reading
 
     name, text = given_input(file, reading)
     program = load_as(name, reading, text)
-    wanted = both(stated_property(program), given_property(program, *given))
+    wanted = both(stated_property(program), given_property(program, **given._asdict()))
     data = read_bytes(certificate, "the certificate")
     asked = marked(program, wanted).program
     return check(

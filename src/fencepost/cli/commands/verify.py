@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from fencepost.cli.answers import Printing, answer_files
 from fencepost.cli.console import check_outputs, exit_on_input_error
@@ -19,12 +20,15 @@ from fencepost.cli.options import (
     property_options,
     search_limits,
 )
-from fencepost.memory_models import ENGINES, PRUNINGS
+from fencepost.memory_models import ENGINES, MODELS, PRUNINGS, RACE_KINDS, RaceKind
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
     from fencepost.engine.search import Limits
     from fencepost.formats import Reading
+
+
+_RACE_MODELS = ("rc20", "ra", "sra", "sc")  # the first by default, but sra for --kind write-write
 
 
 def _without(command: Command) -> Command:
@@ -72,10 +76,10 @@ def verify(
 ) -> NoReturn:
     """Can the programs go wrong under causal consistency?
 
-    A program is unsafe if some run fails an assertion, ends in a state that its final condition looks for, or
-    does what --mutex, --error-label or --bad forbid; comments such as `// mutex: cs` in the file say the
-    same. The answer is exact, also for programs with loops, and comes with a run or says which engine proved
-    it. Directories stand for the programs in them.
+    A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
+    condition looks for or --assert does not allow, or does what --mutex, --error-label or --bad forbid;
+    comments such as `// mutex: cs` in the file say the same. The answer is exact, also for programs with
+    loops, and comes with a run or says which engine proved it. Directories stand for the programs in them.
     """
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
@@ -97,7 +101,14 @@ def verify(
 
 @click.command(epilog=exit_codes())
 @files_argument
-@model_option("races")
+@click.option(
+    "--kind",
+    type=click.Choice(list(RACE_KINDS)),
+    default="data",
+    show_default=True,
+    help="Races on non-atomic locations, or between any two writes to a location.",
+)
+@model_option("races", _RACE_MODELS)
 @_without
 @printing_options
 @search_limits
@@ -105,6 +116,7 @@ def verify(
 def races(
     *,
     files: tuple[str, ...],
+    kind: RaceKind,
     model: str,
     without: tuple[str, ...],
     printing: Printing,
@@ -112,15 +124,24 @@ def races(
     where: Where,
     reading: Reading,
 ) -> NoReturn:
-    """Do two writes to a location ever race?
+    """Do two accesses to a location ever race?
 
-    A program is race-free if in every run under strong release/acquire any two writes to a location are
-    ordered by happens-before. Then RA and SRA reach the same states, and `verify --model ra` answers from
-    SRA. Directories stand for the programs in them.
+    A program is free of data races if in every run under the model any two accesses to a non-atomic location,
+    of which one writes, are ordered by happens-before. With --kind write-write the question is about any two
+    writes to a location, atomic or not, under strong release/acquire: if they are ordered, RA and SRA reach
+    the same states, and `verify --model ra` answers from SRA. Directories stand for the programs in them.
     """
     from fencepost.batch.jobs import Job, Question, Safety
 
+    criterion = RACE_KINDS[kind]
+    if criterion not in MODELS[model].criteria["races"]:
+        given = click.get_current_context().get_parameter_source("model") is ParameterSource.COMMANDLINE
+        if given:
+            raise click.UsageError(f"--kind {kind} is about --model sra")
+        model = "sra"
+    question = Question("races", model, criterion)
+
     def job(path: str) -> Job:
-        return Job(path, Question.of("races", model), limits, reading=reading, safety=Safety(without=without))
+        return Job(path, question, limits, reading=reading, safety=Safety(without=without))
 
     answer_files(files, job, where, printing)

@@ -13,9 +13,10 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from fencepost.errors import InputError
+from fencepost.memory_models import DATA_RACES, WRITE_RACES
 from fencepost.report.printable import columns, counted, printable
 from fencepost.report.story import verdict
-from fencepost.verdicts import Answer, Safe, SafetyWitness, Unsafe
+from fencepost.verdicts import Answer, RaceFree, Racy, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +27,11 @@ _INDENT = "  "
 _ALL = slice(None)  # columns
 _NONE, _NOT_SEARCHED = "–", "?"
 _USUAL = ("race", "assertion")
-_ABOUT_BAD_STATES = {"safe": ("bad state", "answered by"), "race-free": ("write/write race",)}  # by criterion
+_ABOUT_BAD_STATES = {  # by criterion
+    "safe": ("bad state", "answered by"),
+    DATA_RACES: ("data race", "answered by"),
+    WRITE_RACES: ("write/write race",),
+}
 
 
 def summary(
@@ -149,7 +154,14 @@ def _bad_state(answer: Answer) -> str:
 
 
 def _engine(answer: Answer) -> str:
-    return answer.engine if isinstance(answer, Safe | Unsafe) else ""
+    return answer.engine if isinstance(answer, Safe | Unsafe | RaceFree | Racy) else ""
+
+
+def _data_race(answer: Answer) -> str:
+    if answer.race is not None or not isinstance(answer.witness, SafetyWitness):
+        return _race(answer)
+    bad = answer.witness.bad
+    return ", ".join(part for part in (bad.cell, _line(bad.places[0].line)) if part)
 
 
 def _write_race(answer: Answer) -> str:
@@ -164,6 +176,7 @@ _FOUND: dict[str, Callable[[Answer], str]] = {
     "assertion": _assertion,
     "bad state": _bad_state,
     "answered by": _engine,
+    "data race": _data_race,
     "write/write race": _write_race,
 }
 
