@@ -83,6 +83,8 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("text", "line", "column"),
         [
+            ("", 1, 1),
+            ("   \n\n", 1, 1),
             ("global x;\nfn t {\n  x.store(1);\n", 3, 14),
             ("global x;\nfn t { y.store(1); }", 2, 8),
             ("global x, x;\nfn t { x.store(1); }", 1, 11),
@@ -105,13 +107,6 @@ class TestWrongInput:
         assert result.stdout == ""
         assert "Traceback" not in result.output
         assert len(message) < 500
-
-    @pytest.mark.parametrize("text", ["", "   \n\n"])
-    def test_an_empty_file_has_no_place(self, program, text):
-        path = program(text)
-        result = fencepost("robust", path)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert result.stderr == f"{path}: the file is empty; expected a program\n"
 
     def test_a_large_file_is_refused_at_once(self, program):
         path = program(b"global x; // " + b"x" * 10_000_000)

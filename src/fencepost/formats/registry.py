@@ -197,7 +197,7 @@ def text_of(file: str, opened: BinaryIO | None = None) -> str:
         raise InputError(f"the file is larger than {LARGEST_FILE >> 20} MiB; expected a program", file)
     text = _decoded(content, file)
     if not text.strip():
-        raise InputError("the file is empty; expected a program", file)
+        raise InputError("the file is empty; expected a program", file, 1, 1)
     return text
 
 

@@ -52,7 +52,7 @@ def test_unknown_ending_and_format_name_those_that_exist(tmp_path: Path) -> None
     assert "`.xyz`; expected one of: .tpl" in rejected(written(tmp_path / "a.xyz", b"fn w {}")).message
     assert "no ending" in rejected(written(tmp_path / "a", b"fn w {}")).message
     path = written(tmp_path / "a.tpl", b"fn w {}")
-    assert "no format `nonsense`; expected one of: tpl" in rejected(path, format="nonsense").message
+    assert "no format `nonsense`; expected tpl" in rejected(path, format="nonsense").message
 
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def read(text: str, file: str = "<text>") -> Program:
     """The program that `text` spells; raises `InputError`."""
     source = Source(normal_lines(text), file)
     if not source.text.strip():
-        raise InputError("the file is empty; expected a program", file)
+        raise InputError("the file is empty; expected a program", file, 1, 1)
     items = [as_tree(item) for item in parse(source).children]
     memory = MEMORY
     while any(word == memory for item in items for word in item.tokens()):

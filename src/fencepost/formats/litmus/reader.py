@@ -53,7 +53,7 @@ def read(text: str, file: str = "<text>", *, treat_sc_as: str | None = None) -> 
         raise InputError(message, file)
     source = Source(normal_lines(text), file)
     if not source.text.strip():
-        raise InputError("the file is empty; expected a program", file)
+        raise InputError("the file is empty; expected a program", file, 1, 1)
     content, max_value = bare(source)
     return _Test(source, parse(source, content), treat_sc_as, max_value).program()
 

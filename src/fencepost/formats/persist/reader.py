@@ -41,7 +41,7 @@ def read(text: str, file: str = "<text>") -> Program:
     """The program that `text` spells; raises `InputError`."""
     source = Source(normal_lines(text), file)
     if not source.text.strip():
-        raise InputError("the file is empty; expected a program", file)
+        raise InputError("the file is empty; expected a program", file, 1, 1)
     _, declared, *processes = parse(source).children
     variables = _declared(source, as_tree(declared).children, "variable", {})
     locations = {name: Location(name, at=at) for name, at in variables.items()}

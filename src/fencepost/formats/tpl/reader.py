@@ -24,7 +24,7 @@ def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Progra
     """The program that `text` spells, without our extensions if `strict_tpl`; raises `InputError`."""
     source = Source(normal_lines(text), file)
     if not source.text.strip():
-        raise InputError("the file is empty; expected a program", file)
+        raise InputError("the file is empty; expected a program", file, 1, 1)
     items = [as_tree(item) for item in parse(source).children]
     scope = _declared(Scope(source, strict_tpl), items)
     return Program(
