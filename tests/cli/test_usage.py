@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from fencepost.analyses import robustness
 from fencepost.analyses.safety.portfolio import _Spending
-from fencepost.batch import jobs
+from fencepost.batch import corpus, jobs
 from fencepost.cli.main import COMMANDS, GROUPS, main
 from fencepost.engine.search import Limits
 from fencepost.errors import InputError
@@ -162,7 +162,7 @@ class TestOutputs:
 
         for where in ("batch.jobs.run_jobs", "analyses.repair.fix.fix", "sanitizer.run.runs.run_all"):
             monkeypatch.setattr(f"fencepost.{where}", search)
-        monkeypatch.setattr("fencepost.batch.corpus.measure", search)
+        monkeypatch.setattr(corpus, "measure", search)
         (tmp_path / "a-file").write_text("")
         out = str(tmp_path / "a-file" / "out")
         result = fencepost(*({"FILE": store_buffering, "OUT": out}.get(word, word) for word in words))
