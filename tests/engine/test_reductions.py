@@ -247,6 +247,13 @@ def test_a_third_thread_that_treats_two_differently_keeps_them_apart():
     assert exchanges(program, stale_classes(program)) == []
 
 
+def test_threads_with_different_orders_for_failure_are_not_exchanged():
+    body = "fn {} {{ local r; r = CAS(x, 0, 1, acq, rel, {}); r = x.load(); }}"
+    for second, groups in (("acq", 1), ("rlx", 0)):
+        program = read(f"global x; {body.format('a', 'acq')} {body.format('b', second)}")
+        assert len(exchanges(program, stale_classes(program))) == groups
+
+
 def test_copies_are_mostly_found():
     found = 0
     for seed in range(BATCH):
