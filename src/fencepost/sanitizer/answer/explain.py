@@ -75,11 +75,12 @@ def why(finding: Finding) -> str:
     name = noun(finding.access.what)
     if finding.kind == "race":
         passed = _chain(finding)
+        if passed:
+            passed = f" What passed last from one thread to the other does not order them{passed}."
         return (
             "Two threads use the same memory, one of them writes, not both accesses are atomic, and nothing "
             "in C11 orders the two: no mutex, no release write with an acquire read of it, no fences around "
-            "such a pair."
-            + (f" What passed last from one thread to the other does not order them{passed}." if passed else "")
+            f"such a pair.{passed}"
         )
     if finding.kind == "threads":
         return "ThreadSanitizer saw threads or mutexes used as their standards do not allow."
@@ -109,9 +110,9 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
     """The run-time library does not know when the other thread made its access, so the repair has an if."""
     if not known or finding.missed is None or not finding.chain:
         return [
-            "Protect both accesses with the same mutex, or make both atomic; or pass on that the first is done: "
-            "after it, write an atomic with `memory_order_release`, and before the second read that value with "
-            "`memory_order_acquire`."
+            "Protect both accesses with the same mutex, or make both atomic; or pass on that the first is "
+            "done: after it, write an atomic with `memory_order_release`, and before the second read that "
+            "value with `memory_order_acquire`."
         ]
     first = finding.chain[0]
     where = f" at {place(places(first.stack)[-1])}" if first.stack else ""
@@ -126,8 +127,8 @@ def watched(answer: RunAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
     if not answer.mode:
         yield (
-            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was built "
-            "with `--mode races`."
+            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
+            "built with `--mode races`."
         )
         return
     if answer.mode == "races":
@@ -136,13 +137,14 @@ def watched(answer: RunAnswer) -> Iterator[str]:
         yield "Watched: atomic operations and fences, in these runs."
     if answer.mode == "races":
         yield (
-            "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders with "
-            "a build in mode atomics (`--mode atomics`, then `--schedule pct`)."
+            "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
+            "with a build in mode atomics (`--mode atomics`, then `--schedule pct`)."
         )
         return
     yield (
-        "Not watched: plain accesses. A lock whose unlock is relaxed, or a pointer that is read relaxed, breaks "
-        "those and nothing else. To watch them, rebuild with `fencepost-cc --mode races`."
+        "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed unlock "
+        "protects, or what a pointer that is read relaxed points to. To watch them, rebuild with "
+        "`fencepost-cc --mode races`."
     )
     if answer.schedule.kind == "os":
         yield "Other orders of the threads may show more: `--schedule pct`."
