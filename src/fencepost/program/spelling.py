@@ -65,6 +65,8 @@ def format_instruction(instruction: Instruction) -> str:
 _WITH_STATEMENTS = ("tpl", "litmus")
 _PIECE = re.compile(r"//[^\n]*|/\*.*?\*/|[(\[]|[)\]]|[;{}]|\s+|[^()\[\];{}\s/]+|/", re.DOTALL)
 
+_LINE_AT_BRACKET = re.compile(r"(?<=[(\[])\s*\n\s*|\s*\n\s*(?=[)\]])")
+
 
 def statement_text(program: Program, instruction: Instruction) -> str:
     """The instruction as it is written in the program's source; where there is none, as we would spell it.
@@ -77,7 +79,7 @@ def statement_text(program: Program, instruction: Instruction) -> str:
         return format_instruction(instruction)
     before = program.source.split("\n")[: instruction.at.line - 1]
     start = sum(len(one) + 1 for one in before) + instruction.at.column - 1
-    text = "".join(_pieces(program.source, start)).strip()
+    text = " ".join(_LINE_AT_BRACKET.sub("", "".join(_pieces(program.source, start))).split())
     # A fence that was added to the program, and the load of what C's compare-exchange expects, stand at the
     # position of a statement that they are only a part of.
     is_part = isinstance(instruction, Load | Store) and "compare_exchange" in text
@@ -98,8 +100,7 @@ def _pieces(source: str, start: int) -> Iterator[str]:
                 depth -= 1
             case ";" | "{" | "}":
                 return
-        is_blank = piece[0].isspace() or piece[0].startswith(("//", "/*"))
-        yield " " if is_blank else piece[0]
+        yield "\n" if piece[0].startswith(("//", "/*")) else piece[0]
 
 
 _ATOM = len(PRECEDENCE)

@@ -2,7 +2,7 @@
 // may not have arrived.
 // atomics: nothing seen
 // races: data race
-// repair: use `memory_order_acq_rel` for the operation at reference_count.cpp:17
+// repair: for the operation at reference_count.cpp:17
 #include <atomic>
 #include <cstdio>
 #include <thread>
