@@ -277,8 +277,12 @@ class TestReports:
     def test_schedules_are_refused(self, shell: Shell) -> None:
         built(shell, BOTH)
         done = shell.run("fencepost", "run", "--schedule", "random", "--runs", "2", "./program")
-        assert done.returncode == 3
-        assert "mode races has no schedules" in done.stdout
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert "a program built with --mode races has no schedules" in done.stderr
+        alone = shell.run("./program", FENCEPOST_OPTIONS="schedule=random")
+        assert (alone.returncode, alone.stdout) == (2, "")
+        assert "a program built with --mode races has no schedules" in alone.stderr
 
 
 PLUG_IN = """#include <stdatomic.h>

@@ -23,11 +23,17 @@ TEXT = """\
 WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it follows
   Load of size 4 at 0x555555558028 (memory_order_acquire) by thread T2 'reader':
     #0 get module/spin.c:5 (spin+READER)
+        4 | static inline __attribute__((always_inline)) int get(int i) {
+      > 5 |     return atomic_load_explicit(&flags[i], memory_order_acquire);
+        6 | }
     #1 reader module/spin.c:11 (spin+READER)
     #2 main module/spin.c:16 (spin+MAIN)
 
   It can miss the write (memory_order_relaxed) by thread T1:
     #0 writer module/spin.c:8 (spin+WRITER)
+        7 | __attribute__((noinline)) void writer(void) {
+      > 8 |     atomic_store_explicit(&flags[2], 1, memory_order_relaxed);
+        9 | }
     #1 main module/spin.c:16 (spin+MAIN)
 
   Location is global 'flags+8' of size 16 at 0x555555558028 (spin+FLAGS)
@@ -36,6 +42,8 @@ WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it fol
   (module/spin.c:8)). The memory orders do not ensure it: no chain of release and acquire operations
   or fences leads from that write to this load, so a processor or a compiler may reorder them. Then
   this load returns the older value 0.
+
+  Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.md for how to find out.
 
   Repair: In thread T2, put `atomic_thread_fence(memory_order_seq_cst)` after module/spin.c:8 and
   before module/spin.c:5.

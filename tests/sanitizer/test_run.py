@@ -55,7 +55,38 @@ class TestExitCodes:
     def test_nothing_seen_is_0(self, shell: Shell) -> None:
         done = play(shell, events=CLEAN)
         assert done.returncode == 0
-        assert done.stdout.startswith("./program: nothing seen in 1 run (scheduled by the system); 10 atomic")
+        assert "\n./program: nothing seen in 1 run (scheduled by the system); 10 atomic" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("mode", "options", "says", "last"),
+        [
+            ("atomics", (), "Not watched: plain accesses", "nothing seen (plain accesses were not watched)"),
+            ("atomics", (), "rebuild with `fencepost-cc --mode races`", "nothing seen (plain"),
+            ("atomics", (), "may show more: `--schedule pct`", "nothing seen (plain"),
+            ("races", (), "Watched: atomic operations, fences and plain accesses", "nothing seen in 1 run"),
+            ("races", (), "Not watched: other orders of the threads", "nothing seen in 1 run"),
+            ("", (), "plain accesses only if the program was built with `--mode races`", "nothing seen in"),
+        ],
+    )
+    def test_nothing_seen_says_what_was_watched(
+        self, shell: Shell, mode: str, options: tuple[str, ...], says: str, last: str
+    ) -> None:
+        done = play(shell, *options, events=[[end(mode=mode)]])
+        assert done.returncode == 0
+        assert says in " ".join(done.stdout.split())
+        assert done.stdout.splitlines()[-1].startswith(f"./program: {last}")
+        quiet = play(shell, "-q", events=[[end(mode=mode)]])
+        assert quiet.stdout.startswith(f"./program: {last}")
+        assert json.loads(play(shell, "--json", events=[[end(mode=mode)]]).stdout)["mode"] == mode
+
+    def test_a_schedule_that_the_build_does_not_have_is_2(self, shell: Shell) -> None:
+        """However many runs were asked for, there is one message."""
+        events = [[{"event": "no-schedules"}]]
+        options = ("--schedule", "random", "--runs", "5")
+        done = play(shell, *options, events=events, code="sys.exit(2)")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert "a program built with --mode races has no schedules" in done.stderr
 
     def test_a_finding_is_1(self, shell: Shell, module: Module) -> None:
         done = play(shell, events=[[finding(module), end()]])
@@ -71,14 +102,30 @@ class TestExitCodes:
 
     def test_a_deadlock_is_1(self, shell: Shell, module: Module) -> None:
         threads = [
-            {"thread": 0, "name": "main", "blocked_on": "mutex", "stack": [module.place("reader")]},
-            {"thread": 3, "name": "", "blocked_on": "join", "stack": [module.place("writer")]},
+            {
+                "thread": 0,
+                "name": "main",
+                "blocked_on": "mutex",
+                "owner": 3,
+                "location": {"kind": "global", **module.place("turn")},
+                "stack": [module.place("reader")],
+            },
+            {
+                "thread": 3,
+                "blocked_on": "end of a thread",
+                "owner": 0,
+                "stack": [module.place("writer")],
+            },
+            {"thread": 4, "blocked_on": "spin lock", "owner": 2, "stack": [module.place("writer")]},
+            {"thread": 5, "blocked_on": "barrier", "stack": [module.place("writer")]},
         ]
         done = play(shell, events=[[{"event": "deadlock", "threads": threads}, end()]], code="sys.exit(66)")
         assert done.returncode == 1
-        assert "Main thread waits: mutex" in done.stdout
-        assert "Thread T3 waits: join" in done.stdout
-        assert "SUMMARY: fencepost: deadlock of main thread, thread T3" in done.stdout
+        assert "  Main thread waits for the mutex `turn`, which thread T3 holds:\n    #0 get" in done.stdout
+        assert "  Thread T3 waits for main thread to end:\n" in done.stdout
+        assert "  Thread T4 waits for the spin lock, which thread T2 held when it ended:\n" in done.stdout
+        assert "  Thread T5 waits for the other threads at the barrier:\n" in done.stdout
+        assert "SUMMARY: fencepost: deadlock of main thread, thread T3, thread T4, thread T5" in done.stdout
 
     @pytest.mark.parametrize(
         ("code", "why"),
@@ -155,7 +202,7 @@ class TestRuns:
     def test_a_single_run_has_the_terminal(self, shell: Shell) -> None:
         shell.write("script.json", "")
         done = play(shell, events=CLEAN, code="print('out'); print('err', file=sys.stderr)")
-        assert done.stdout.startswith("out\n./program: nothing seen")
+        assert done.stdout.startswith("out\nWatched: ")
         assert done.stderr == "err\n"
 
     def test_several_runs_do_not_mix_their_output(self, shell: Shell) -> None:
@@ -264,7 +311,7 @@ def test_a_line_on_the_terminal_shows_the_runs_after_a_second(shell: Shell) -> N
         while part := os.read(terminal, 4096):
             shown += part
     assert b"3/3 runs  0 seen" in shown
-    assert done.stdout.startswith(b"./program: nothing seen in 3 runs")
+    assert b"./program: nothing seen in 3 runs" in done.stdout
 
 
 def start(shell: Shell, *command: str) -> subprocess.Popen[str]:

@@ -12,11 +12,26 @@ import pytest
 from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
 
 # Where a line that is not part of a sentence begins.
-_BLOCKS = re.compile(r"^ *(WARNING|Why|Repair|And|SUMMARY): ", re.MULTILINE)
+_BLOCKS = re.compile(r"^ *((WARNING|Why|Repair|And|SUMMARY): |Harmless\?)", re.MULTILINE)
+
+# In different order by two threads, one of them a std::thread, so that its stack has inner parts of that.
+_INVERSION = """#include <mutex>
+#include <thread>
+static std::mutex first, second;
+static void transfer(std::mutex &from, std::mutex &to) {
+    std::lock_guard<std::mutex> a(from);
+    std::lock_guard<std::mutex> b(to);
+}
+int main() {
+    std::thread other([] { transfer(second, first); });
+    transfer(first, second);
+    other.join();
+}
+"""
 
 
 def sentences(report: str) -> list[list[str]]:
-    """Of each finding the title, why, the repairs and the summary, on one line each, in a fixed order."""
+    """Of each finding the title, why, how to judge it, the repairs and the summary, on one line each."""
     findings = []
     for text in report.split("==================\n"):
         if not text.startswith("WARNING: "):
@@ -45,6 +60,34 @@ def test_a_finding_reads_the_same_started_directly_or_by_run(
     by_run = sentences(shell.run("setarch", "-R", "fencepost", "run", "./program", PATH=path).stdout)
     assert [title for title, *_ in direct] == sorted(f"WARNING: fencepost: {title}" for title in expected)
     assert direct == by_run
+    for finding in direct:
+        assert sum(block.startswith("Harmless? It can be: see ") for block in finding) == 1
+        assert any(block.startswith("Repair: ") for block in finding)
+
+
+@with_each_compiler
+@pytest.mark.parametrize("symboliser", ["llvm-symbolizer", "addr2line"])
+def test_a_deadlock_reads_the_same_and_names_the_calls_and_the_holders(
+    tmp_path: Path, symboliser: str, toolchain: Toolchain
+) -> None:
+    shell = Shell(tmp_path, toolchain)
+    shell.write("dead.cpp", _INVERSION)
+    shell.ok("fencepost-c++", "-O1", "dead.cpp", "-o", "dead")
+    path = only(shell, symboliser)
+    for seed in range(1, 20):
+        options = f"schedule=random:seed={seed}"
+        direct = shell.run("./dead", PATH=path, FENCEPOST_OPTIONS=options)
+        if direct.returncode:
+            break
+    command = ("fencepost", "run", "--schedule", "random", "--runs", "1", "--seed", str(seed), "./dead")
+    by_run = shell.run(*command, PATH=path).stdout
+    report = direct.stderr.split("==================\n")[1]
+    until = report.index("\n\nSUMMARY")
+    assert report[:until] == by_run.split("==================\n")[1][:until]
+    assert "  Main thread waits for the mutex `second`, which thread T1 holds:\n" in report
+    assert "  Thread T1 waits for the mutex `first`, which main thread holds:\n" in report
+    assert report.count("\n      > 6 |     std::lock_guard<std::mutex> b(to);\n") == 2
+    assert not re.search("_Invoker|_State_impl|__invoke|std_thread|sanitizer|libc", report)
 
 
 def only(shell: Shell, *tools: str) -> str:

@@ -2,7 +2,9 @@
 // with locks of ThreadSanitizer held: it must be asked about nothing but the report.
 #include <string_view>
 
+#include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/stacks.hpp"
+#include "sanitizer/core/threads.hpp"
 #include "sanitizer/races/tsan.hpp"
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/output.hpp"
@@ -38,18 +40,40 @@ Counts count_parts(void* report) {
     return n;
 }
 
-void put_thread(Text& out, void* report, Counts const& n, int wanted) {
-    char const* found = nullptr;
-    for (int i = 0; i < n.threads; ++i) {
-        int thread, running, parent;
-        std::uint64_t kernel_thread;
-        char const* name = nullptr;
-        void* trace[1];
-        __tsan_get_report_thread(report, static_cast<std::size_t>(i), &thread, &kernel_thread, &running,
-                                 &name, &parent, trace, 0);
-        if (thread == wanted) found = name;
+struct ThreadOfReport {
+    char const* name = nullptr;
+    std::uint64_t kernel_thread = 0;  // its number; 0: not known
+
+    ThreadOfReport(void* report, Counts const& n, int wanted) {
+        for (int i = 0; i < n.threads; ++i) {
+            int thread, running, parent;
+            std::uint64_t number;
+            char const* its_name = nullptr;
+            void* trace[1];
+            __tsan_get_report_thread(report, static_cast<std::size_t>(i), &thread, &number, &running,
+                                     &its_name, &parent, trace, 0);
+            if (thread != wanted) continue;
+            name = its_name;
+            kernel_thread = number;
+        }
     }
-    out << "\"thread\":" << wanted << ",\"name\":" << Quoted{found == nullptr ? "" : found};
+};
+
+void put_thread(Text& out, void* report, Counts const& n, int wanted) {
+    char const* const name = ThreadOfReport(report, n, wanted).name;
+    out << "\"thread\":" << wanted << ",\"name\":" << Quoted{name == nullptr ? "" : name};
+}
+
+// What passed last, under SC, from that thread to this one, which makes its access now.
+Chain find_chain_from(ThreadOfReport const& other) {
+    Thread const* const t = this_thread;
+    if (t == nullptr || other.kernel_thread == 0) return {};
+    for (Thread const* o = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); o != nullptr; o = o->next) {
+        bool const is_it = o->state != Thread::State::unused && o != t && o->slot != no_slot &&
+                           static_cast<std::uint64_t>(o->tid) == other.kernel_thread;
+        if (is_it) return find_chain(*t, t->provenance.raised_by[o->slot], o->slot, o->id);
+    }
+    return {};
 }
 
 struct PlainAccess {
@@ -104,6 +128,7 @@ void put_race(Text& out, void* report, Counts const& n) {
     other.put_by(out, report, n);
     out << ",\"location\":";
     put_location(out, report, n, by.address);
+    put_race_repairs(out, find_chain_from({report, n, other.thread}));
 }
 
 // Threads and mutexes that are not used as they should be: the first stack, or where the first thread was

@@ -9,6 +9,7 @@
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/text.hpp"
 
 namespace fencepost {
 namespace {
@@ -165,6 +166,16 @@ void report_step_limit(std::uint64_t count) {
     json_step_limit(count);
     text_step_limit(count);
     for (;;) kernel::call(SYS_exit_group, finish_findings(1));
+}
+
+void report_no_schedules() {
+    constexpr int wrong_use = 2;
+    json_no_schedules();
+    Text message;
+    message << "fencepost: a program built with --mode races has no schedules; rebuild it with --mode "
+               "atomics, or leave the schedule to the system\n";
+    if (!options.quiet) message.write_to(2);
+    for (;;) kernel::call(SYS_exit_group, wrong_use);
 }
 
 }  // namespace fencepost::scheduler

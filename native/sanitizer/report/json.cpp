@@ -12,6 +12,12 @@
 namespace fencepost {
 namespace {
 
+#if defined(FENCEPOST_RACES)
+constexpr char const* mode = "races";
+#else
+constexpr char const* mode = "atomics";
+#endif
+
 int file = -1;
 
 void put_pc(Text& out, std::uintptr_t pc) {
@@ -55,8 +61,19 @@ void put_data(Text& out, std::uintptr_t address) {
     out << "}";
 }
 
+// A global; who else owns the address is not asked.
+void put_global(Text& out, std::uintptr_t address) {
+    ModuleOffset const place = find_module(address);
+    if (place.module == nullptr)
+        out << "{\"kind\":\"unknown\"}";
+    else
+        out << "{\"kind\":\"global\",\"module\":" << Quoted{place.module} << ",\"offset\":\""
+            << Hex{place.offset} << "\"}";
+}
+
 // One end of a link of the chain.
-void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
+template <class PutData>
+void put_event(Text& out, AccessAt const& at, std::uintptr_t address, PutData put_location) {
     out << "{";
     put_thread(out, at.thread);
     out << ",\"order\":\"" << name_of(at.order) << "\",\"what\":\"" << word_for(at.access);
@@ -66,25 +83,27 @@ void put_event(Text& out, AccessAt const& at, std::uintptr_t address) {
     out << "]";
     if (address != 0) {
         out << ",\"location\":";
-        put_data(out, address);
+        put_location(out, address);
     }
     out << "}";
 }
 
-void put_chain(Text& out, Chain const& chain) {
+template <class PutData>
+void put_chain(Text& out, Chain const& chain, PutData put_location) {
     out << "[";
     for (std::size_t i = 0; i < chain.count; ++i) {
         if (i != 0) out << ",";
-        put_event(out, chain.links[i].from, chain.links[i].address);
+        put_event(out, chain.links[i].from, chain.links[i].address, put_location);
         out << ",";
-        put_event(out, chain.links[i].to, chain.links[i].address);
+        put_event(out, chain.links[i].to, chain.links[i].address, put_location);
     }
     out << "]";
 }
 
 void put_repair(Text& out, Repair const& repair) {
     out << "{\"what\":\"" << (repair.fence ? "fence" : "order") << "\",\"order\":\"" << name_of(repair.order)
-        << "\",\"thread\":" << repair.thread;
+        << "\"";
+    if (repair.thread != both_threads) out << ",\"thread\":" << repair.thread;
     struct {
         char const* name;
         std::uintptr_t pc;
@@ -95,6 +114,15 @@ void put_repair(Text& out, Repair const& repair) {
         put_pc(out, part.pc);
     }
     out << "}";
+}
+
+void put_repairs(Text& out, Repairs const& repairs) {
+    out << ",\"repair\":[";
+    for (std::size_t i = 0; i < repairs.count; ++i) {
+        if (i != 0) out << ",";
+        put_repair(out, repairs.list[i]);
+    }
+    out << "]";
 }
 
 std::uint64_t identity(Finding const& f) {
@@ -139,6 +167,12 @@ void put_doubt(Text& out, Finding const& f) {
 
 }  // namespace
 
+void put_race_repairs(Text& out, Chain const& chain) {
+    out << ",\"chain\":";
+    put_chain(out, chain, put_global);
+    put_repairs(out, find_race_repairs(chain));
+}
+
 void write_json(Text const& line) {
     if (file >= 0) line.write_to(file);
 }
@@ -157,15 +191,11 @@ void json_finding(Finding const& f) {
     if (f.note.has_value) out << ",\"value\":" << f.note.value;
     put_accesses(out, f);
     out << ",\"chain\":";
-    put_chain(out, f.chain);
+    put_chain(out, f.chain, put_data);
     out << ",\"location\":";
     put_data(out, f.note.address);
-    out << ",\"repair\":[";
-    for (std::size_t i = 0; i < f.repairs.count; ++i) {
-        if (i != 0) out << ",";
-        put_repair(out, f.repairs.list[i]);
-    }
-    out << "],\"unless_await\":";
+    put_repairs(out, f.repairs);
+    out << ",\"unless_await\":";
     put_doubt(out, f);
     out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
     out.write_to(file);
@@ -180,6 +210,10 @@ void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
         put_thread(out, threads[i].thread);
         out << ",\"blocked_on\":" << Quoted{threads[i].on_what};
         if (threads[i].owner != scheduler::no_thread) out << ",\"owner\":" << threads[i].owner;
+        if (std::string_view(threads[i].on_what) != end_of_a_thread) {
+            out << ",\"location\":";
+            put_global(out, reinterpret_cast<std::uintptr_t>(threads[i].object));
+        }
         out << ",\"stack\":";
         put_stack(out, stack_of(threads[i]));
         out << "}";
@@ -195,15 +229,22 @@ void json_step_limit(std::uint64_t steps) {
     out.write_to(file);
 }
 
+void json_no_schedules() {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"no-schedules\"}\n";
+    out.write_to(file);
+}
+
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     if (file < 0) return;
     std::uint64_t atomics = 0;
     for (Thread* t = all_threads; t != nullptr; t = t->next) atomics += t->atomics;
     Text out;
     json_awaits(out);
-    out << "{\"event\":\"end\",\"pid\":" << process_number() << ",\"findings\":" << findings
-        << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics << ",\"steps\":" << scheduler::steps()
-        << ",\"exit\":" << exit_code << "}\n";
+    out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"pid\":" << process_number()
+        << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
+        << ",\"steps\":" << scheduler::steps() << ",\"exit\":" << exit_code << "}\n";
     out.write_to(file);
 }
 

@@ -8,6 +8,7 @@
 
 namespace fencepost {
 
+struct Chain;
 struct Finding;
 struct Stack;
 class Text;
@@ -17,11 +18,13 @@ void open_json();
 
 // Parts of an event, and what writes it.
 void put_stack(Text&, Stack const&);
+void put_race_repairs(Text&, Chain const& between);  // with the chain itself
 void write_json(Text const& line);
 
 void json_finding(Finding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
+void json_no_schedules();
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code);
 
 }  // namespace fencepost

@@ -19,10 +19,18 @@ class Adding {
   private:
     void add(Repair const& repair) {
         for (std::size_t i = 0; i < repairs_.count; ++i) {
-            Repair const& known = repairs_.list[i];
-            if (known.fence == repair.fence && known.after == repair.after && known.before == repair.before &&
-                known.at == repair.at && known.order == repair.order)
+            Repair& known = repairs_.list[i];
+            if (!known.fence && !repair.fence && known.at == repair.at && known.at != 0 &&
+                known.order != repair.order) {  // one asks for release, the other for acquire
+                known.order = Order::acq_rel;
+                if (known.thread != repair.thread) known.thread = both_threads;
                 return;
+            }
+            if (known.fence == repair.fence && known.after == repair.after && known.before == repair.before &&
+                known.at == repair.at && known.order == repair.order) {
+                if (known.thread != repair.thread) known.thread = both_threads;
+                return;
+            }
         }
         if (repairs_.count < Repairs::most) repairs_.list[repairs_.count++] = repair;
     }
@@ -34,6 +42,12 @@ bool is_atomic(Access access) {
     return access != Access::fence && access != Access::synchronisation;
 }
 
+// A link by which a thread reads what another wrote.
+void strengthen(Adding& add, Link const& link) {
+    if (is_atomic(link.from.access) && !releases(link.from.order)) add.order(link.from, Order::release);
+    if (is_atomic(link.to.access) && !acquires(link.to.order)) add.order(link.to, Order::acquire);
+}
+
 }  // namespace
 
 Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const& by) {
@@ -42,9 +56,7 @@ Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const&
     for (std::size_t i = 0; i < chain.count; ++i) {
         Link const& link = chain.links[i];
         if (link.reads_from) {
-            if (is_atomic(link.from.access) && !releases(link.from.order))
-                add.order(link.from, Order::release);
-            if (is_atomic(link.to.access) && !acquires(link.to.order)) add.order(link.to, Order::acquire);
+            strengthen(add, link);
         } else {
             add.fence(i == 0 ? missed : chain.links[i - 1].to, link.from);
             add.fence(link.to, i + 1 == chain.count ? by : chain.links[i + 1].from);
@@ -55,6 +67,16 @@ Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const&
         AccessAt const writer{0, missed.thread, missed.access, missed.order};
         add.fence(missed, writer);
         add.fence(unknown, by);
+    }
+    return repairs;
+}
+
+Repairs find_race_repairs(Chain const& chain) {
+    Repairs repairs;
+    Adding add(repairs);
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        if (!chain.links[i].reads_from) return {};
+        strengthen(add, chain.links[i]);
     }
     return repairs;
 }

@@ -13,10 +13,12 @@ namespace fencepost {
 struct Repair {
     bool fence;  // else a stronger order
     Order order;
-    std::uint32_t thread;
+    std::uint32_t thread;          // or both_threads
     std::uintptr_t after, before;  // of a fence; 0: not known
     std::uintptr_t at;             // of an order
 };
+
+inline constexpr std::uint32_t both_threads = UINT32_MAX;
 
 struct Repairs {
     static constexpr std::size_t most = 2 * Chain::most;
@@ -26,5 +28,9 @@ struct Repairs {
 
 // From the write that is missed, along the chain, to the access that misses it.
 Repairs find_repairs(AccessAt const& missed, Chain const&, AccessAt const& by);
+
+// Of a data race: the chain is what passed last from the thread of the one access to that of the other. Empty
+// if no stronger order along it would order the two.
+Repairs find_race_repairs(Chain const&);
 
 }  // namespace fencepost

@@ -15,11 +15,11 @@ namespace {
 constexpr char const* rule = "==================\n";
 int file = 2;
 
-void put_thread(Text& out, std::uint32_t id, bool named = true) {
+void put_thread(Text& out, std::uint32_t id, bool named = true, bool capital = false) {
     if (id == 0)
-        out << "main thread";
+        out << (capital ? "Main thread" : "main thread");
     else
-        out << "thread T" << id;
+        out << (capital ? "Thread T" : "thread T") << id;
     ThreadName const known = name_of_thread(id);
     std::string_view const name(known.text);
     if (named && !name.empty() && (id != 0 || name != "main")) out << " '" << name << "'";
@@ -46,20 +46,72 @@ void put_position(Text& out, Symbol const& s) {
     if (s.column != nullptr && std::string_view(s.column) != ":0") out << s.column;
 }
 
-void put_stack(Text& out, Stack const& stack) {
-    std::uint64_t number = 0;
-    for (std::size_t i = 0; i < stack.count; ++i) {
-        for (Symbol const* s = symbol_at(stack.frames[i]); s != nullptr; s = s->next) {
-            out << "    #" << number++ << " " << (s->function == nullptr ? "<unknown function>" : s->function)
-                << " ";
-            if (s->line != nullptr) {
-                put_position(out, *s);
-                out << " ";
-            }
-            out << "(";
-            put_module(out, stack.frames[i]);
-            out << ")\n";
+void put_source_line(Text& out, std::string_view line) {
+    for (char const& c : line) {
+        auto const byte = static_cast<unsigned char>(c);
+        if (c == '\t')
+            out << "    ";
+        else if (byte < 0x10)
+            out << "\\x0" << std::string_view("0123456789abcdef" + byte, 1);
+        else if (byte < 0x20 || byte == 0x7f)
+            out << "\\x" << std::string_view("0123456789abcdef" + byte / 16, 1)
+                << std::string_view("0123456789abcdef" + byte % 16, 1);
+        else
+            out << std::string_view(&c, 1);
+    }
+}
+
+std::size_t digits_of(std::uint64_t number) {
+    std::size_t digits = 1;
+    while (number /= 10) ++digits;
+    return digits;
+}
+
+// The line of the source with those before and after it, if the file can be read. The same as `source_lines`
+// in answer/explain.py.
+void put_source(Text& out, Symbol const& s) {
+    std::string_view const position(s.line);
+    std::size_t const colon = position.rfind(':');
+    std::uint64_t wanted = 0;
+    if (colon == position.npos) return;
+    if (!parse_number({position.data() + colon + 1, position.size() - colon - 1}, wanted) || wanted == 0)
+        return;
+    Text source;
+    if (!read_file(keep({position.data(), colon}), source)) return;
+    std::uint64_t number = 1;
+    std::string_view rest = source.view();
+    for (; !rest.empty() && number <= wanted + 1; ++number) {
+        std::size_t const end = rest.find('\n');
+        std::string_view line(rest.data(), end < rest.size() ? end : rest.size());
+        rest.remove_prefix(end < rest.size() ? end + 1 : rest.size());
+        if (number + 1 < wanted) continue;
+        while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+            line.remove_suffix(1);
+        out << (number == wanted ? "      > " : "        ");
+        for (std::size_t i = digits_of(number); i < digits_of(wanted + 1); ++i) out << " ";
+        out << number << (line.empty() ? " |" : " | ");
+        put_source_line(out, line);
+        out << "\n";
+    }
+}
+
+// With the source at the innermost frame of the program, or without.
+void put_stack(Text& out, Stack const& stack, bool with_source = true) {
+    Frames const frames = frames_of(stack.frames, stack.count);
+    for (std::size_t i = 0; i < frames.count; ++i) {
+        Symbol const& s = *frames.list[i].symbol;
+        out << "    #" << std::uint64_t{i} << " "
+            << (s.function == nullptr ? "<unknown function>" : s.function) << " ";
+        if (s.line != nullptr) {
+            put_position(out, s);
+            out << " ";
         }
+        out << "(";
+        put_module(out, frames.list[i].pc);
+        out << ")\n";
+        if (!with_source || s.line == nullptr || comes_with_the_compiler(s.line)) continue;
+        put_source(out, s);
+        with_source = false;
     }
     if (stack.count == 0) out << "    (the stack is not known)\n";
 }
@@ -103,7 +155,7 @@ void put_location(Text& out, std::uintptr_t address) {
         case DataOwner::Kind::heap:
             out << "in a heap block of size " << std::uint64_t{owner.size} << " at " << Hex{address}
                 << ", allocated at:\n";
-            put_stack(out, kept_stack(owner.allocated_by));
+            put_stack(out, kept_stack(owner.allocated_by), false);
             break;
         case DataOwner::Kind::stack:
             out << "on the stack of ";
@@ -196,11 +248,15 @@ void put_why(Text& out, Finding const& f) {
 }
 
 void put_repair(Text& out, Repair const& repair) {
-    out << "In ";
-    put_thread(out, repair.thread, false);
-    out << ", ";
+    bool const one_thread = repair.thread != both_threads;
+    if (one_thread) {
+        out << "In ";
+        put_thread(out, repair.thread, false);
+        out << ", ";
+    }
     if (repair.fence) {
-        out << "put `atomic_thread_fence(memory_order_" << name_of(repair.order) << ")`";
+        out << (one_thread ? "put" : "Put") << " `atomic_thread_fence(memory_order_" << name_of(repair.order)
+            << ")`";
         if (repair.after != 0) {
             out << " after ";
             put_line(out, repair.after);
@@ -210,20 +266,68 @@ void put_repair(Text& out, Repair const& repair) {
             put_line(out, repair.before);
         }
     } else {
-        out << "use `memory_order_" << name_of(repair.order) << "` for the operation at ";
+        out << (one_thread ? "use" : "Use") << " `memory_order_" << name_of(repair.order)
+            << "` for the operation at ";
         put_line(out, repair.at);
     }
     out << ".";
 }
 
+// Inlining makes copies of an operation, but there is one change in the source; one that should release in
+// one thread and acquire in another should do both. The same as `_repairs` in answer/findings.py.
+Repairs without_copies(Repairs const& all) {
+    Repairs kept;
+    auto const joins = [&](Repair const& repair) {
+        for (std::size_t i = 0; i < kept.count; ++i) {
+            Repair& known = kept.list[i];
+            if (known.fence != repair.fence || !at_same_position(known.at, repair.at) ||
+                !at_same_position(known.after, repair.after) ||
+                !at_same_position(known.before, repair.before))
+                continue;
+            if (known.order != repair.order) known.order = Order::acq_rel;
+            if (known.thread != repair.thread) known.thread = both_threads;
+            return true;
+        }
+        return false;
+    };
+    for (std::size_t i = 0; i < all.count; ++i)
+        if (!joins(all.list[i])) kept.list[kept.count++] = all.list[i];
+    return kept;
+}
+
 void put_repairs(Text& out, Finding const& f) {
-    for (std::size_t i = 0; i < f.repairs.count; ++i) {
+    Repairs const repairs = without_copies(f.repairs);
+    for (std::size_t i = 0; i < repairs.count; ++i) {
         Text sentence;
         sentence << (i == 0 ? "Repair: " : "And: ");
-        put_repair(sentence, f.repairs.list[i]);
+        put_repair(sentence, repairs.list[i]);
         if (i == 0) out << "\n";
         put_paragraph(out, sentence.view());
     }
+}
+
+// Thread T1 waits for the mutex `a`, which thread T2 holds
+void put_wait(Text& out, scheduler::Blocked const& blocked, bool owner_is_there) {
+    put_thread(out, blocked.thread, true, true);
+    out << " waits for ";
+    bool const is_owned = blocked.owner != scheduler::no_thread;
+    std::string_view const what(blocked.on_what);
+    if (what == end_of_a_thread && is_owned) {
+        put_thread(out, blocked.owner, false);
+        out << " to end";
+        return;
+    }
+    std::string_view words = what;
+    for (Awaited const& one : awaited)
+        if (what == one.in_json) words = one.words;
+    out << words;
+    if (what == end_of_a_thread) return;
+    if (char const* const name = name_of_global(reinterpret_cast<std::uintptr_t>(blocked.object)))
+        out << " `" << name << "`";
+    if (!is_owned) return;
+    out << ", which ";
+    put_thread(out, blocked.owner, false);
+    out << (owner_is_there ? " holds" : " held when it ended");
 }
 
 void put_accesses(Text& out, Finding const& f) {
@@ -278,6 +382,7 @@ void text_finding(Finding const& f) {
     put_accesses(out, f);
     put_location(out, f.note.address);
     put_why(out, f);
+    out << "\n  " << can_be_harmless << "\n";
     put_repairs(out, f);
     out << "SUMMARY: fencepost: not robust ";
     put_line(out, f.by.pc());
@@ -289,16 +394,16 @@ void text_finding(Finding const& f) {
 
 void text_deadlock(scheduler::Blocked const* threads, std::size_t count) {
     if (options.quiet) return;
+    auto const is_blocked = [&](std::uint32_t thread) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (threads[i].thread == thread) return true;
+        return false;
+    };
     Text out;
     out << rule << "WARNING: fencepost: deadlock: no thread can go on\n";
     for (std::size_t i = 0; i < count; ++i) {
         out << "  ";
-        put_thread(out, threads[i].thread);
-        out << " waits for " << threads[i].on_what;
-        if (threads[i].owner != scheduler::no_thread) {
-            out << ", which is up to ";
-            put_thread(out, threads[i].owner);
-        }
+        put_wait(out, threads[i], is_blocked(threads[i].owner));
         out << ":\n";
         Stack const stack = stack_of(threads[i]);
         look_up_symbols(stack.frames, stack.count);

@@ -1,20 +1,16 @@
 #include "sanitizer/report/suppressions.hpp"
 
-#include <fcntl.h>
-
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/output.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/symbols.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
-#include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost {
 namespace {
-
-using kernel::call;
 
 // `fencepost run` suppresses what ThreadSanitizer or the scheduler finds.
 constexpr std::string_view ours = "robustness:";
@@ -90,17 +86,6 @@ void read_line(std::string_view line) {
     auto* const pattern = static_cast<Pattern*>(memory::allocate(sizeof(Pattern)));
     *pattern = {after(line, ours.size()), patterns};
     patterns = pattern;
-}
-
-bool read_file(char const* path, Text& into) {
-    long const file = call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (file < 0) return false;
-    char buffer[4096];
-    long bytes;
-    while ((bytes = call(SYS_read, file, buffer, sizeof buffer)) > 0)
-        into << std::string_view(buffer, static_cast<std::size_t>(bytes));
-    call(SYS_close, file);
-    return bytes == 0;
 }
 
 }  // namespace

@@ -176,13 +176,68 @@ bool same_text(char const* a, char const* b) {
     return a != nullptr && b != nullptr && std::string_view(a) == std::string_view(b);
 }
 
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != text.npos;
+}
+
+bool is_ours(Symbol const& s) {
+    std::string_view const function(s.function == nullptr ? "" : s.function);
+    std::string_view const line(s.line == nullptr ? "" : s.line);
+    return function.starts_with("fencepost::") || contains(line, "native/sanitizer/hooks/") ||
+           contains(line, "native/sanitizer/schedule/") || contains(line, "native/sanitizer/races/") ||
+           contains(line, "native/sanitizer/core/");
+}
+
+// What calls the function that a thread or the program begins with.
+bool is_plumbing(Frames::Frame const& frame) {
+    Symbol const& s = *frame.symbol;
+    std::string_view const function(s.function == nullptr ? "" : s.function);
+    std::string_view const line(s.line == nullptr ? "" : s.line);
+    for (std::string_view const name :
+         {"_start", "start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine"})
+        if (function == name) return true;
+    for (std::string_view const part : {"std::__invoke", "std::thread::_Invoker", "std::thread::_State_impl"})
+        if (contains(function, part)) return true;
+    if (contains(line, "/c++/"))
+        for (std::string_view const part : {"/invoke.h:", "/std_thread.h:", "/thread.h:", "/thread:"})
+            if (contains(line, part)) return true;
+    if (function.starts_with("__libc_start") || is_ours(s)) return true;
+    if (!function.empty() || !line.empty()) return false;
+    char const* const module = find_module(frame.pc - 1).module;
+    return module != nullptr && (contains(module, "/libstdc++.") || contains(module, "/libc++.") ||
+                                 contains(module, "/libc.") || contains(module, "/libpthread."));
+}
+
+}  // namespace
+
 bool comes_with_the_compiler(std::string_view line) {
     return line.starts_with("/usr/lib/") || line.starts_with("/usr/bin/../lib/") ||
            (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos) ||
            line.find("/fencepost/sanitizer/include/") != line.npos;
 }
 
-}  // namespace
+Frames frames_of(std::uintptr_t const* pcs, std::size_t count) {
+    Frames frames;
+    auto const add_all = [&](bool with_ours) {
+        for (std::size_t i = 0; i < count; ++i)
+            for (Symbol const* s = symbol_at(pcs[i]); s != nullptr && frames.count < Frames::most;
+                 s = s->next)
+                if (with_ours || frames.count != 0 || !is_ours(*s)) frames.list[frames.count++] = {s, pcs[i]};
+    };
+    add_all(false);
+    if (frames.count == 0) add_all(true);
+    for (std::size_t i = 0; i < frames.count; ++i)
+        if (same_text(frames.list[i].symbol->function, "main")) frames.count = i + 1;
+    while (frames.count > 1 && is_plumbing(frames.list[frames.count - 1])) --frames.count;
+    return frames;
+}
+
+bool at_same_position(std::uintptr_t first, std::uintptr_t second) {
+    if (first == second) return true;
+    if (first == 0 || second == 0) return false;
+    Symbol const &a = of_the_program(*symbol_at(first)), &b = of_the_program(*symbol_at(second));
+    return same_text(a.line, b.line) && same_text(a.column, b.column);
+}
 
 Symbol const& of_the_program(Symbol const& innermost) {
     Symbol const* s = &innermost;

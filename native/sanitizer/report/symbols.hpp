@@ -27,6 +27,25 @@ Symbol const* symbol_at(std::uintptr_t pc);
 // of the compiler, such as <atomic>; the innermost if all do.
 Symbol const& of_the_program(Symbol const&);
 
+// The frames of a stack that a reader looks for, innermost first: without those of this library, and without
+// what starts a thread or the program, such as the inner parts of std::thread. The same as `_trimmed` in
+// answer/findings.py.
+struct Frames {
+    static constexpr std::size_t most = 256;
+    std::size_t count = 0;
+    struct Frame {
+        Symbol const* symbol;
+        std::uintptr_t pc;
+    } list[most];
+};
+Frames frames_of(std::uintptr_t const* pcs, std::size_t count);
+
+// Is this line in a header of the compiler?
+bool comes_with_the_compiler(std::string_view line);
+
+// Do both belong to the same line and column of the program?
+bool at_same_position(std::uintptr_t, std::uintptr_t);
+
 // Are both return addresses copies of the same source, made by inlining? Lines of the compiler's headers do
 // not count, because all atomics come from the same lines there. Looks up symbols.
 bool come_from_same_source(std::uintptr_t, std::uintptr_t);

@@ -15,6 +15,23 @@ constexpr char const* name_of(Order order) {
     return names[static_cast<int>(order)];
 }
 
+// After why an access is not robust. The same as HARMLESS in answer/explain.py.
+inline constexpr char const* can_be_harmless =
+    "Harmless? It can be: see \"Is a finding harmful?\" in docs/sanitizer.md for how to find out.";
+
+// What a thread waits for in a deadlock, as the object of a sentence. The same as _AWAITED in
+// answer/explain.py.
+struct Awaited {
+    char const *in_json, *words;
+};
+inline constexpr Awaited awaited[] = {
+    {"mutex", "the mutex"},         {"read-write lock", "the read-write lock"},
+    {"spin lock", "the spin lock"}, {"condition variable", "a signal of the condition variable"},
+    {"semaphore", "the semaphore"}, {"barrier", "the other threads at the barrier"},
+    {"once", "the initialisation"}, {"wait", "a value"},
+};
+inline constexpr char const* end_of_a_thread = "end of a thread";
+
 // In sentences about an access itself.
 constexpr char const* noun_for(Access access) {
     constexpr char const* nouns[] = {"load",  "store", "read-modify-write", "compare-and-exchange", "wait",

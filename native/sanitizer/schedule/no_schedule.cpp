@@ -1,15 +1,11 @@
 // Mode races knows no schedules: the program's threads run as the system lets them, because ThreadSanitizer
 // must see them run.
 #include "sanitizer/schedule/scheduler.hpp"
-#include "sanitizer/system/text.hpp"
 
 namespace fencepost::scheduler {
 
 void start(Settings const& settings) {
-    if (settings.kind != Kind::os)
-        stop_with(
-            "fencepost: mode races has no schedules; build the program in mode atomics, or use "
-            "schedule=os\n");
+    if (settings.kind != Kind::os) report_no_schedules();
 }
 
 void thread_begins(ThreadId) {}

@@ -121,7 +121,7 @@ std::int64_t now();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
-// Reports of the scheduler, defined in report/findings.cpp. Both end the process.
+// Reports of the scheduler, defined in report/findings.cpp. All end the process.
 struct Blocked {
     ThreadId thread;
     char const* on_what;
@@ -131,5 +131,6 @@ struct Blocked {
 };
 [[noreturn]] void report_deadlock(Blocked const* threads, std::size_t count);
 [[noreturn]] void report_step_limit(std::uint64_t steps);
+[[noreturn]] void report_no_schedules();  // in mode races
 
 }  // namespace fencepost::scheduler

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "sanitizer/core/threads.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -112,6 +113,10 @@ ThreadId owner(Wait const& wait) {
     if (wait.owner == nullptr) return no_thread;
     for (std::uint32_t i = 0; i < blocked.count; ++i) {
         if (blocked.items[i]->fiber.tid == *wait.owner) return blocked.items[i]->id;
+    }
+    if (*wait.owner == 0) return no_thread;
+    for (fencepost::Thread const* t = all_threads; t != nullptr; t = t->next) {  // it may have ended
+        if (t->tid == *wait.owner && t->state != fencepost::Thread::State::unused) return t->id;
     }
     return no_thread;
 }

@@ -12,7 +12,7 @@ from fencepost.engine import _native
 from fencepost.engine._native import EventKind, FailureKind
 from fencepost.memory_models import MODELS
 from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes, read_mode
-from fencepost.program.spelling import format_instruction
+from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import registers_read
 from fencepost.verdicts import Assertion, Event, Race, Run
 from fencepost.verdicts.graph import FENCE_CELL
@@ -90,7 +90,7 @@ def make_event(
         mode=_mode(instruction, model, kind),
         line=instruction.at.line,
         column=instruction.at.column,
-        text=format_instruction(instruction),
+        text=statement_text(program, instruction),
     )
 
 
@@ -142,7 +142,7 @@ def decode_failure(program: Program, model: str, result: _native.Result) -> Asse
         thread=failure.thread,
         line=instruction.at.line,
         column=instruction.at.column,
-        text=format_instruction(instruction),
+        text=statement_text(program, instruction),
         registers={
             name: value
             for name, value in zip(thread.registers, failure.registers, strict=True)

@@ -5,7 +5,8 @@ Where a jump leads is not told here: that takes labels and blocks, which are `fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import msgspec
@@ -31,6 +32,7 @@ from fencepost.program import (
     Instruction,
     Load,
     Mode,
+    Program,
     Register,
     Skip,
     Store,
@@ -57,6 +59,48 @@ def format_instruction(instruction: Instruction) -> str:
             return "oneof(…)"
         case _:
             return Spelling().statement(instruction)
+
+
+# Formats in which an instruction's position is where its statement, or its part of an expression, begins.
+_WITH_STATEMENTS = ("tpl", "litmus")
+_PIECE = re.compile(r"//[^\n]*|/\*.*?\*/|[(\[]|[)\]]|[;{}]|\s+|[^()\[\];{}\s/]+|/", re.DOTALL)
+
+_LINE_AT_BRACKET = re.compile(r"(?<=[(\[])\s*\n\s*|\s*\n\s*(?=[)\]])")
+
+
+def statement_text(program: Program, instruction: Instruction) -> str:
+    """The instruction as it is written in the program's source; where there is none, as we would spell it.
+
+    It ends before its semicolon, or before the bracket that closes what it is a part of. It is put on one
+    line, without comments.
+    """
+    line = program.source_line(instruction.at.line) if program.format in _WITH_STATEMENTS else None
+    if line is None or program.source is None:
+        return format_instruction(instruction)
+    before = program.source.split("\n")[: instruction.at.line - 1]
+    start = sum(len(one) + 1 for one in before) + instruction.at.column - 1
+    text = " ".join(_LINE_AT_BRACKET.sub("", "".join(_pieces(program.source, start))).split())
+    # A fence that was added to the program, and the load of what C's compare-exchange expects, stand at the
+    # position of a statement that they are only a part of.
+    is_part = isinstance(instruction, Load | Store) and "compare_exchange" in text
+    is_fence = "fence" in text.partition("(")[0]
+    is_whole = text[:1].isidentifier() and isinstance(instruction, Fence) == is_fence and not is_part
+    return text if is_whole else format_instruction(instruction)
+
+
+def _pieces(source: str, start: int) -> Iterator[str]:
+    depth = 0
+    for piece in _PIECE.finditer(source, start):
+        match piece[0][0]:
+            case "(" | "[":
+                depth += 1
+            case ")" | "]" if depth == 0:
+                return
+            case ")" | "]":
+                depth -= 1
+            case ";" | "{" | "}":
+                return
+        yield "\n" if piece[0].startswith(("//", "/*")) else piece[0]
 
 
 _ATOM = len(PRECEDENCE)

@@ -102,11 +102,21 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule
 
 
+class Waiting(Access, frozen=True, kw_only=True):
+    """A thread that waits: `what` is what for, `object` the name of that variable, if it has one.
+
+    `holder` is the thread that could end the wait: the one that holds the lock, or that should end.
+    """
+
+    object: str = ""
+    holder: int | None = None
+
+
 class Deadlock(msgspec.Struct, frozen=True, kw_only=True):
-    """Threads that wait for each other; `what` is what each waits for."""
+    """Threads that wait for each other, or for what nobody will do."""
 
     id: str
-    threads: tuple[Access, ...]
+    threads: tuple[Waiting, ...]
     runs: int
     schedule: Schedule
 
@@ -127,6 +137,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
 
     In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
+    `mode` is the mode that the program was built in, and says what was watched (empty if no run told it).
     `atomics` is the number of atomic operations in all of them, `steps` that of scheduled steps; `suppressed`
     counts findings that a suppression hides.
     """
@@ -138,6 +149,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     deadlocks: tuple[Deadlock, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+    mode: str = ""
     atomics: int = 0
     steps: int = 0
     suppressed: int = 0

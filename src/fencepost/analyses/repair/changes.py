@@ -163,7 +163,8 @@ def apply(program: Program, changes: Iterable[Change]) -> Changed:
         changed, origin = _changed(thread, by_thread.get(number, []))
         threads.append(changed)
         origins.append(origin)
-    return Changed(replace(program, threads=tuple(threads)), tuple(origins))
+    # Its statements are no longer those of the source.
+    return Changed(replace(program, threads=tuple(threads), source=None), tuple(origins))
 
 
 def new_fence(kinds: Collection[Kind], at: Instruction) -> Fence | None:

@@ -31,7 +31,7 @@ from fencepost.program.properties import (
     Property,
     bad_ends,
 )
-from fencepost.program.spelling import format_instruction
+from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import live_registers, registers_read
 from fencepost.verdicts import BadState, Edge, Event, Place, SafetyWitness
 from fencepost.verdicts.graph import edges_between, joined, outgoing, read_in_order, shortest_path
@@ -217,7 +217,8 @@ def _failures(run: _Run) -> Iterator[tuple[int, Finding]]:
 
 
 def _failed(marked: Marked, t: int, finding: Finding) -> BadState:
-    thread = marked.program.threads[t]
+    program = marked.program
+    thread = program.threads[t]
     instruction = thread.code[finding.pc]
     named = registers_read(instruction)
     held = {
@@ -225,8 +226,8 @@ def _failed(marked: Marked, t: int, finding: Finding) -> BadState:
     }
     if marked.origins[t][finding.pc] is None:
         label = next(label for label, pc in thread.labels.items() if pc <= finding.pc < pc + 2)
-        return BadState(kind="error-label", places=(_at(t, instruction, label),))
-    return BadState(kind=finding.kind, places=(_at(t, instruction, registers=held),))
+        return BadState(kind="error-label", places=(_at(program, t, instruction, label),))
+    return BadState(kind=finding.kind, places=(_at(program, t, instruction, registers=held),))
 
 
 def _data_race(run: _Run) -> BadState | None:
@@ -276,16 +277,22 @@ def _place(
     held = {name: at.registers[thread.registers.index(name)] for name in registers}
     held.pop(MARK_REGISTER, None)
     if 0 <= at.pc < len(thread.code):
-        return _at(t, thread.code[at.pc], label, held)
+        return _at(program, t, thread.code[at.pc], label, held)
     return Place(thread=t, line=0, column=0, text="", label=label, registers=held)
 
 
-def _at(t: int, instruction: Instruction, label: str = "", registers: dict[str, int] | None = None) -> Place:
+def _at(
+    program: Program,
+    t: int,
+    instruction: Instruction,
+    label: str = "",
+    registers: dict[str, int] | None = None,
+) -> Place:
     return Place(
         thread=t,
         line=instruction.at.line,
         column=instruction.at.column,
-        text="" if label else format_instruction(instruction),
+        text="" if label else statement_text(program, instruction),
         label=label,
         registers=registers or {},
     )

@@ -148,7 +148,7 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
     from fencepost.sanitizer.run.runs import InterruptedRunsError, Outcome, run_all
 
     suppressions = read_suppressions(unwanted) if unwanted else []
-    tally = Tally()
+    tally = Tally(job.command[0])
     interrupted = False
     started = time.monotonic()
     # The terminal of a single run is the program's own.

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 from fencepost.report.printable import printable
-from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, Location, Repair, places
+from fencepost.verdicts.run import (
+    Access,
+    Deadlock,
+    Finding,
+    Frame,
+    Location,
+    Repair,
+    RunAnswer,
+    Waiting,
+    comes_with_the_compiler,
+    places,
+)
 
 NOUNS = {
     "load": "load",
@@ -16,6 +28,22 @@ NOUNS = {
     "wait": "wait",
     "fence": "fence",
 }
+
+# The same as `can_be_harmless` in native/sanitizer/report/wording.hpp.
+HARMLESS = 'Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.md for how to find out.'
+
+# What a thread waits for in a deadlock. The same as `awaited` in native/sanitizer/report/wording.hpp.
+_AWAITED = {
+    "mutex": "the mutex",
+    "read-write lock": "the read-write lock",
+    "spin lock": "the spin lock",
+    "condition variable": "a signal of the condition variable",
+    "semaphore": "the semaphore",
+    "barrier": "the other threads at the barrier",
+    "once": "the initialisation",
+    "wait": "a value",
+}
+_END_OF_A_THREAD = "end of a thread"
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -46,10 +74,13 @@ def why(finding: Finding) -> str:
     """One paragraph: the order that a reader of the program expects, and why nothing ensures it."""
     name = noun(finding.access.what)
     if finding.kind == "race":
+        passed = _chain(finding)
+        if passed:
+            passed = f" What passed last from one thread to the other does not order them{passed}."
         return (
             "Two threads use the same memory, one of them writes, not both accesses are atomic, and nothing "
-            "in C11 orders the two: no mutex, no release write with an acquire read of it, no fences about "
-            "such a pair."
+            "in C11 orders the two: no mutex, no release write with an acquire read of it, no fences around "
+            f"such a pair.{passed}"
         )
     if finding.kind == "threads":
         return "ThreadSanitizer saw threads or mutexes used as their standards do not allow."
@@ -64,6 +95,8 @@ def why(finding: Finding) -> str:
 def repairs(finding: Finding) -> list[str]:
     """What would repair it, one sentence each; general advice where nothing exact is known."""
     known = [_repair(repair) for repair in finding.repair]
+    if finding.kind == "race":
+        return _race_repairs(finding, known)
     if known or finding.kind != "robustness":
         return known
     return [
@@ -73,10 +106,70 @@ def repairs(finding: Finding) -> list[str]:
     ]
 
 
+def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
+    """The run-time library does not know when the other thread made its access, so the repair has an if."""
+    if not known or finding.missed is None or not finding.chain:
+        return [
+            "Protect both accesses with the same mutex, or make both atomic; or pass on that the first is "
+            "done: after it, write an atomic with `memory_order_release`, and before the second read that "
+            "value with `memory_order_acquire`."
+        ]
+    first = finding.chain[0]
+    where = f" at {place(places(first.stack)[-1])}" if first.stack else ""
+    last = (
+        f"This helps if {thread_name(finding.missed)} makes its access before the {first.what.split()[0]}"
+        f"{where}, or by it. If it comes later, protect both accesses with the same mutex."
+    )
+    return [*known[:-1], f"{known[-1]} {last}"]
+
+
+def watched(answer: RunAnswer) -> Iterator[str]:
+    """What "nothing seen" is about, what it leaves out, and how to ask for that."""
+    if not answer.mode:
+        yield (
+            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
+            "built with `--mode races`."
+        )
+        return
+    if answer.mode == "races":
+        yield "Watched: atomic operations, fences and plain accesses, in these runs."
+    else:
+        yield "Watched: atomic operations and fences, in these runs."
+    if answer.mode == "races":
+        yield (
+            "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
+            "with a build in mode atomics (`--mode atomics`, then `--schedule pct`)."
+        )
+        return
+    yield (
+        "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed unlock "
+        "protects, or what a pointer that is read relaxed points to. To watch them, rebuild with "
+        "`fencepost-cc --mode races`."
+    )
+    if answer.schedule.kind == "os":
+        yield "Other orders of the threads may show more: `--schedule pct`."
+
+
 def summary(finding: Finding) -> str:
     frame = places(finding.access.stack)[-1] if finding.access.stack else Frame()
     function = f" in {printable(frame.function)}" if frame.function else ""
     return f"{_VERDICTS.get(finding.kind, finding.kind)} {place(frame)}{function}"
+
+
+def waits(thread: Waiting, deadlock: Deadlock) -> str:
+    """Thread T1 waits for the mutex `a`, which thread T2 holds"""
+    name = thread_name(thread)
+    start = f"{name[0].upper()}{name[1:]} waits for "
+    holder = "" if thread.holder is None else thread_name(Access(thread=thread.holder))
+    if thread.what == _END_OF_A_THREAD and holder:
+        return f"{start}{holder} to end"
+    what = _AWAITED.get(thread.what, printable(thread.what) or "something")
+    if thread.object:
+        what += f" `{printable(thread.object)}`"
+    if not holder:
+        return start + what
+    is_there = any(other.thread == thread.holder for other in deadlock.threads)
+    return f"{start}{what}, which {holder} {'holds' if is_there else 'held when it ended'}"
 
 
 def deadlock_summary(deadlock: Deadlock) -> str:
@@ -100,6 +193,30 @@ def place(frame: Frame) -> str:
         return f"{module}+{frame.offset}" if module else "unknown place"
     numbers = [number for number in (frame.line, frame.column) if number]
     return ":".join([printable(short_path(frame.file)), *map(str, numbers)])
+
+
+def source_lines(frame: Frame) -> Iterator[str]:
+    """The frame's line with those before and after it, if the file can be read.
+
+    The same as `put_source` in native/sanitizer/report/report_text.cpp.
+    """
+    if not frame.file or not frame.line or comes_with_the_compiler(frame.file):
+        return
+    lines = _lines_of(frame.file)[: frame.line + 1]
+    width = len(str(frame.line + 1))
+    for number in range(max(frame.line - 1, 1), len(lines) + 1):
+        mark = ">" if number == frame.line else " "
+        text = printable(lines[number - 1].rstrip().replace("\t", "    "))
+        yield f"{mark} {number:>{width}} | {text}".rstrip()
+
+
+@cache
+def _lines_of(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+            return file.read().removesuffix("\n").split("\n")
+    except OSError:
+        return []
 
 
 def short_path(path: str) -> str:

@@ -9,12 +9,22 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+import msgspec
 
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
-from fencepost.sanitizer.run.events import Place, RawAccess, RawBlocked, RawDeadlock, RawFinding, RawLocation
+from fencepost.sanitizer.run.events import (
+    Place,
+    RawAccess,
+    RawBlocked,
+    RawDeadlock,
+    RawFinding,
+    RawLocation,
+    RawRepair,
+)
 from fencepost.verdicts.run import (
     Access,
     Deadlock,
@@ -22,16 +32,24 @@ from fencepost.verdicts.run import (
     Frame,
     Location,
     Repair,
+    Waiting,
     places,
 )
 
-# Above the user's part of a stack: how an atomic operation comes to ThreadSanitizer in mode races.
+# Above the user's part of a stack: what the run-time library does, and how an atomic operation comes to
+# ThreadSanitizer in mode races.
 _ABOVE = re.compile(r"__tsan_|__wrap___tsan_|(.* )?fencepost::")
+_OUR_FILES = re.compile(r"native/sanitizer/(hooks|schedule|races|core)/")
 # Where it ends: with `main`, or before what starts a thread or the program.
 _LAST = "main"
-_BELOW = frozenset(("_start", "start_thread", "clone", "clone3", "__clone3"))
-_BELOW_ALL_OF = ("__libc_start", "fencepost::")
-_OUR_THREADS = "/sanitizer/hooks/threads.cpp"
+_BELOW = re.compile(
+    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine)$|__libc_start|fencepost::"
+    r"|.*std::(__invoke|thread::_Invoker|thread::_State_impl)"
+)
+_FILES_BELOW = re.compile(r".*/c\+\+/.*/(invoke\.h|std_thread\.h|thread\.h|thread)$")
+_MODULES_BELOW = re.compile(r".*/(libstdc\+\+|libc\+\+|libc|libpthread)\.[^/]*$")
+# Functions of ThreadSanitizer stand for those of the C library.
+_STAND_INS = re.compile(r"/(libsanitizer|compiler-rt)/.*tsan")
 
 
 def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
@@ -61,17 +79,7 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         could=raw.could.value if raw.could is not None else None,
         location=_location(raw.location or RawLocation(), symbols),
         chain=tuple(_step(step, symbols) for step in raw.chain),
-        repair=tuple(
-            Repair(
-                what=repair.what,
-                order=repair.order,
-                thread=repair.thread,
-                after=_line(repair.after, symbols),
-                before=_line(repair.before, symbols),
-                at=_line(repair.at, symbols),
-            )
-            for repair in raw.repair
-        ),
+        repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
     )
@@ -112,25 +120,75 @@ def _step(raw: RawAccess, symbols: Symbols) -> Access:
     return _access(raw, symbols, f"{raw.what.partition(' ')[0]} {name}" if name else "")
 
 
-def _blocked(raw: RawBlocked, symbols: Symbols) -> Access:
-    stack = _trimmed(symbols.of_stack(raw.stack))
-    return Access(thread=raw.thread, name=raw.name, what=raw.blocked_on, stack=stack)
+def _blocked(raw: RawBlocked, symbols: Symbols) -> Waiting:
+    return Waiting(
+        thread=raw.thread,
+        name=raw.name,
+        what=raw.blocked_on,
+        stack=_trimmed(symbols.of_stack(raw.stack)),
+        object=_location(raw.location, symbols).name if raw.location is not None else "",
+        holder=raw.owner,
+    )
 
 
 def _trimmed(stack: Sequence[Frame]) -> tuple[Frame, ...]:
+    """What a reader looks for; the same as `frames_of` in native/sanitizer/report/symbols.cpp."""
     kept: list[Frame] = []
-    for frame in itertools.dropwhile(lambda frame: _ABOVE.match(frame.function), stack):
-        if kept and _is_below(frame):
-            break
-        kept.append(frame)
+    for frame in list(itertools.dropwhile(_is_above, stack)) or stack:
+        kept.append(_in_place_of(frame))
         if frame.function == _LAST:
             break
+    while len(kept) > 1 and _is_below(kept[-1]):
+        kept.pop()
     return tuple(kept)
 
 
+def _is_above(frame: Frame) -> bool:
+    return bool(_ABOVE.match(frame.function) or _OUR_FILES.search(frame.file))
+
+
 def _is_below(frame: Frame) -> bool:
-    ours = frame.file.endswith(_OUR_THREADS)
-    return ours or frame.function in _BELOW or frame.function.startswith(_BELOW_ALL_OF)
+    if _BELOW.match(frame.function) or _FILES_BELOW.match(frame.file) or _OUR_FILES.search(frame.file):
+        return True
+    return not frame.function and not frame.file and bool(_MODULES_BELOW.match(frame.module))
+
+
+def _in_place_of(frame: Frame) -> Frame:
+    if not _STAND_INS.search(frame.file):
+        return frame
+    function = frame.function.removeprefix("__interceptor_").removeprefix("___interceptor_")
+    return msgspec.structs.replace(frame, function=function, file="", column=0)
+
+
+def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
+    """Inlining makes copies of an operation, but there is one change in the source.
+
+    One that should release in one thread and acquire in another should do both.
+    """
+    kept: dict[Hashable, Repair] = {}
+    for raw in raws:
+        repair = Repair(
+            what=raw.what,
+            order=raw.order,
+            thread=raw.thread,
+            after=_line(raw.after, symbols),
+            before=_line(raw.before, symbols),
+            at=_line(raw.at, symbols),
+        )
+        places_and_frames = zip(
+            (raw.after, raw.before, raw.at), (repair.after, repair.before, repair.at), strict=True
+        )
+        key = (raw.what, *(_position(place, frame) for place, frame in places_and_frames))
+        known = kept.setdefault(key, repair)
+        if known.order != repair.order:
+            known = msgspec.structs.replace(known, order="acq_rel")
+        kept[key] = known if known.thread == raw.thread else msgspec.structs.replace(known, thread=None)
+    return tuple(kept.values())
+
+
+def _position(place: Place | None, frame: Frame | None) -> Hashable:
+    """What tells two operations apart: without columns, only their addresses do."""
+    return place if frame is None or not frame.column else (frame.file, frame.line, frame.column)
 
 
 def _line(place: Place | None, symbols: Symbols) -> Frame | None:

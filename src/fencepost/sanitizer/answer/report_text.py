@@ -8,7 +8,7 @@ would repair it. Then what kept runs from their end, and one line that sums all 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from fencepost.report.printable import counted, printable
 from fencepost.report.text.page import Page, page_of
@@ -22,6 +22,7 @@ from fencepost.verdicts.run import (
     Schedule,
     SeenNotRobust,
     Trouble,
+    places,
 )
 
 _RULE = "=================="
@@ -41,6 +42,8 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
         lines += _trouble(page, trouble, answer.runs)
     for warning in answer.warnings:
         lines.append(page.wrapped(f"warning: {printable(warning)}", ""))
+    if not answer.findings and not answer.deadlocks:
+        lines += [page.wrapped(sentence, "") for sentence in explain.watched(answer)]
     return "\n".join([*lines, _sum(page, answer)]) + "\n"
 
 
@@ -58,9 +61,11 @@ def _finding(page: Page, finding: Finding, runs: int) -> Iterator[str]:
         yield ""
     if finding.address:
         yield page.wrapped(explain.location(finding))
-        yield from _stack(page, finding.location.stack)
+        yield from _stack(page, finding.location.stack, source=False)
         yield ""
     yield page.wrapped(f"Why: {explain.why(finding)}")
+    if finding.kind == "robustness":
+        yield from ("", page.wrapped(explain.HARMLESS))
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
@@ -70,10 +75,9 @@ def _finding(page: Page, finding: Finding, runs: int) -> Iterator[str]:
 
 def _deadlock(page: Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
     yield page.paint("WARNING: fencepost: deadlock: no thread can go on", "bad")
-    for thread in deadlock.threads:
-        what = f" waits: {printable(thread.what)}" if thread.what else " waits"
-        name = explain.thread_name(thread)
-        yield f"  {name[0].upper()}{name[1:]}{what}"
+    for number, thread in enumerate(deadlock.threads):
+        yield from ("",) if number else ()
+        yield f"  {explain.waits(thread, deadlock)}:"
         yield from _stack(page, thread.stack)
     yield from _seen(page, deadlock, runs)
     yield f"SUMMARY: fencepost: {explain.deadlock_summary(deadlock)}"
@@ -86,12 +90,16 @@ def _operation(finding: Finding) -> str:
     return f"{explain.noun(access.what).capitalize()}{where}{order}"
 
 
-def _stack(page: Page, stack: Iterable[Frame]) -> Iterator[str]:
+def _stack(page: Page, stack: Sequence[Frame], *, source: bool = True) -> Iterator[str]:
+    """With the source at the innermost call of the program, or without."""
+    innermost = len(places(stack)) - 1
     for number, frame in enumerate(stack):
         function = printable(frame.function) or "<unknown function>"
         module = f"({printable(os.path.basename(frame.module))}+{frame.offset})"
         where = f"{explain.place(frame)} " if frame.file else ""
         yield f"    #{number} {function} {where}{page.paint(module, 'dim')}"
+        if source and number == innermost:
+            yield from (f"      {line}" for line in explain.source_lines(frame))
 
 
 def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
@@ -130,18 +138,23 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
     counts = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
     seen = " and ".join(counted(number, what) for what, number in counts.items() if number)
     if isinstance(answer, RunsUnknown):
-        why = f": {printable(answer.why)}; {seen or 'nothing was seen'}"
+        why = f": {printable(answer.why)}; {seen or f'nothing was seen{_unwatched(answer)}'}"
         verdict = page.paint("undecided", "open") + why
     elif isinstance(answer, SeenNotRobust):
         verdict = page.paint("not robust", "bad") + f": {seen}"
     else:
-        verdict = page.paint(seen, "bad") if seen else page.paint("nothing seen", "good")
+        nothing = page.paint("nothing seen", "good") + _unwatched(answer)
+        verdict = page.paint(seen, "bad") if seen else nothing
     suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
     runs = f"{counted(answer.runs, 'run')} ({_schedules(answer)})"
     atomics = counted(answer.atomics, "atomic operation")
     return (
         f"{printable(answer.file)}: {verdict}{suppressed} in {runs}; {atomics}, {answer.stats.seconds:.2f} s"
     )
+
+
+def _unwatched(answer: AnyRunAnswer) -> str:
+    return " (plain accesses were not watched)" if "atomics" in answer.mode else ""
 
 
 def _schedules(answer: AnyRunAnswer) -> str:

@@ -68,6 +68,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
         "troubles": tuple(_trouble(seen) for seen in tally.troubles.values()),
         "atomics": tally.atomics,
         "steps": tally.steps,
+        "mode": " and ".join(sorted(tally.modes)),
         "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
         "replay": bool(asked.again),
         "warnings": (*_warnings(raws, symbols), *_not_again(missing, asked)),

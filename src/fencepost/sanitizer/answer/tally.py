@@ -11,8 +11,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from fencepost.errors import InputError
 from fencepost.sanitizer.answer.waiting import WaitingLoops
-from fencepost.sanitizer.run.events import End, RawDeadlock, RawFinding, StepLimit
+from fencepost.sanitizer.run.events import End, NoSchedules, RawDeadlock, RawFinding, StepLimit
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts.run import Schedule
 
@@ -31,10 +32,12 @@ class Seen(Generic[What]):
 
 @dataclass
 class Tally:
+    program: str = ""
     runs: int = 0
     watched: bool = False  # the run-time library was there in some run
     atomics: int = 0
     steps: int = 0
+    modes: set[str] = field(default_factory=set)  # of the programs that ran
     findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
@@ -54,6 +57,13 @@ class Tally:
             elif isinstance(event, End):
                 self.atomics += event.atomics
                 self.steps += event.steps
+                self.modes |= {event.mode} - {""}
+            elif isinstance(event, NoSchedules):
+                message = (
+                    "a program built with --mode races has no schedules; rebuild it with --mode atomics, "
+                    "or leave --schedule out"
+                )
+                raise InputError(message, self.program)
         trouble = _trouble(outcome)
         if trouble is not None:
             self._note(self.troubles, trouble, trouble, outcome)

@@ -99,6 +99,8 @@ class RawBlocked(msgspec.Struct, frozen=True, kw_only=True):
     thread: int
     name: str = ""
     blocked_on: str = ""
+    owner: int | None = None
+    location: RawLocation | None = None
     stack: tuple[Place, ...] = ()
 
 
@@ -110,15 +112,20 @@ class StepLimit(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", ta
     steps: int = 0
 
 
-class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
-    """`atomics` is the number of atomic operations, `steps` that of scheduled steps."""
+class NoSchedules(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="no-schedules"):
+    """A schedule was asked for, and the program's mode has none."""
 
+
+class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
+    """`mode` is that of the build, `atomics` the number of atomic operations, `steps` of scheduled steps."""
+
+    mode: str = ""
     atomics: int = 0
     steps: int = 0
     exit: int = 0
 
 
-Event = RawFinding | RawAwait | RawDeadlock | StepLimit | End
+Event = RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End
 
 _DECODER = msgspec.json.Decoder(Event)
 
