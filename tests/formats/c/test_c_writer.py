@@ -211,6 +211,14 @@ def test_a_location_that_is_added_to_and_compared_is_kept_in_its_upper_bits() ->
     assert "r = fp_cas(&x, 3 * 64, 1 * 64, memory_order_relaxed, memory_order_relaxed) / 64;" in written
 
 
+def test_bitwise_read_modify_writes_need_a_power_of_two() -> None:
+    for body in ("x.fetch_or(1);", "x.fetch_xor(1);", "x.fetch_and(1); FADD(x, 1);"):
+        text = f"max_value 2; global x; fn w {{ {body} }}"
+        with pytest.raises(InputError, match="needs a max_value that is a power of two less one"):
+            write(tpl.read(text), "c")
+    assert "fetch_and" in write(tpl.read("max_value 2; global x; fn w { x.fetch_and(1); }"), "c")
+
+
 def test_a_location_that_wraps_around_where_c_cannot_is_told_with_its_place() -> None:
     program = tpl.read("max_value 2; global x;\nfn w { wait(x, 1); FADD(x, 2); FADD(x, 2); }", "f.tpl")
     with pytest.raises(InputError) as caught:
