@@ -120,8 +120,7 @@ class Spelling(msgspec.Struct, frozen=True):
     def _call(self, instruction: Instruction) -> str:
         match instruction:
             case FetchAdd(register, cell, value, load, store, operator) if operator != "+":
-                modes = filter(None, map(_mode, (load, store)))
-                arguments = ", ".join([self.expression(value), *modes])
+                arguments = ", ".join([self.expression(value), *filter(None, map(_mode, (load, store)))])
                 return f"{self._result(register)}{self.cell(cell)}.{FETCH_OPERATORS[operator]}({arguments})"
             case FetchAdd(register, cell, value, load, store):
                 return self._called("FADD", register, cell, (value,), load, store)
