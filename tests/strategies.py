@@ -388,7 +388,8 @@ class _ThreadWriter:
             case "store":
                 return Store(cell, self.value(), store, at=at)
             case "fadd":
-                return FetchAdd(self.result(), cell, self.value(), load, store, at=at)
+                operator = self.choices.weighted([("+", 5), ("&", 1), ("|", 1), ("^", 1)])
+                return FetchAdd(self.result(), cell, self.value(), load, store, operator, at=at)
             case "exchange":
                 return Exchange(self.result(), cell, self.value(), load, store, at=at)
             case "cas" | "failing cas":

@@ -103,6 +103,19 @@ def test_every_statement():
     assert everything().build() == read(EVERYTHING)
 
 
+def test_other_read_modify_writes():
+    program = Program("fetches", max_value=7)
+    x = program.atomic("x")
+    t = program.thread("t")
+    t.fetch_sub(x, 2, "acq", into="r")
+    t.fetch_and(x, 1)
+    t.fetch_or(x, t.local("r"), "acq_rel", into="r")
+    t.fetch_xor(x, 3, "rel")
+    plain = """max_value 7; global x; fn t { local r;
+        r = FADD(x, -2, acq); x.fetch_and(1); r = x.fetch_or(r, acq, rel); x.fetch_xor(3, rel); }"""
+    assert program.build() == read(plain)
+
+
 @pytest.mark.parametrize(
     ("made", "operator"),
     [

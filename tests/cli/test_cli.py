@@ -91,7 +91,7 @@ class TestWrongInput:
             ("fn t { skip; }\nfn t { skip; }", 2, None),
             ("fn t { l: skip; l: skip; }", 1, 17),
             ("fn t {\n goto nowhere; }", 2, None),
-            ("max_value 3; global x;\nfn t { x.store(4); }", 2, 16),
+            ("max_value 3;\nglobal x=4; fn t { }", 2, 10),
             (b"\x7fELF\x00\x01\x02\xff\xfe", 1, None),
             (b"global \xff;", 1, 8),
             ("global x;\nfn t { " + "(" * 100_000, 2, None),
@@ -200,6 +200,20 @@ class TestBench:
     def test_a_race_that_was_not_expected_is_a_failure(self, program):
         text = "// expect: robust ra=yes\n// expect: race ra=no\n" + RACY
         assert fencepost("bench", program(text), "--check-expected").exit_code == 1
+
+    def test_for_rocker_a_race_is_not_robust(self, program):
+        not_robust = program("// ROBUSTNESS egr: not: ra.\n" + RACY, "a.tpl")
+        assert fencepost("bench", not_robust, "--check-expected").exit_code == 0
+        result = fencepost("bench", program("// ROBUSTNESS egr: robust: ra.\n" + RACY), "--check-expected")
+        assert result.exit_code == 1
+        assert "NO: egr" in result.output
+
+    def test_several_verdicts_and_observational_robustness_which_is_not_checked(self, program):
+        text = "// ROBUSTNESS egr: robust: ra. not: rlx. wegr: not: ra.\n" + MP.replace(", rel", "")
+        result = fencepost("bench", program(text), "--check-expected")
+        assert result.exit_code == 0
+        assert "observational not checked" in result.output
+        assert "1 stated of observational robustness, not checked" in result.output
 
     def test_undecided_is_not_as_expected(self, program):
         result = fencepost(

@@ -10,12 +10,30 @@ from fencepost.formats.headers import expectations
 
 def test_rockers_form() -> None:
     text = "// Peterson\n// ROBUSTNESS egr: robust: ra,rlx.\nglobal x;\n"
-    assert expectations(text) == {("robust", "ra"): True, ("robust", "rc20"): True}
+    assert expectations(text) == {("egr", "ra"): True, ("egr", "rc20"): True}
 
 
 def test_several_lines_in_rockers_form() -> None:
     text = "// ROBUSTNESS egr: robust: ra.\n//ROBUSTNESS egr: not: rlx.\n"
-    assert expectations(text) == {("robust", "ra"): True, ("robust", "rc20"): False}
+    assert expectations(text) == {("egr", "ra"): True, ("egr", "rc20"): False}
+
+
+def test_several_verdicts_in_one_line() -> None:
+    assert expectations("// ROBUSTNESS egr: robust: ra. not: rlx.") == {
+        ("egr", "ra"): True,
+        ("egr", "rc20"): False,
+    }
+    assert expectations("//ROBUSTNESS egr: not: ra, rlx. wegr: robust: ra. not: rlx") == {
+        ("egr", "ra"): False,
+        ("egr", "rc20"): False,
+        ("observational", "ra"): True,
+        ("observational", "rc20"): False,
+    }
+
+
+def test_observational_robustness_is_kept_apart() -> None:
+    text = "// ROBUSTNESS egr: not: ra.\n// ROBUSTNESS wegr: robust: ra.\n"
+    assert expectations(text) == {("egr", "ra"): False, ("observational", "ra"): True}
 
 
 def test_other_notions_of_robustness_are_not_ours() -> None:
@@ -42,8 +60,14 @@ def test_text_that_expects_nothing() -> None:
 
 
 def test_saying_the_same_twice_is_fine() -> None:
-    text = "// ROBUSTNESS egr: robust: ra.\n// expect: robust ra=yes\n"
-    assert expectations(text) == {("robust", "ra"): True}
+    text = "// expect: robust ra=yes\n// expect: robust ra=yes rc20=no\n// ROBUSTNESS egr: not: ra.\n"
+    text += "// ROBUSTNESS egr: not: ra. wegr: not: ra.\n"
+    assert expectations(text) == {
+        ("robust", "ra"): True,
+        ("robust", "rc20"): False,
+        ("egr", "ra"): False,  # a race
+        ("observational", "ra"): False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -59,6 +83,10 @@ def test_saying_the_same_twice_is_fine() -> None:
         "// ROBUSTNESS egr: robust",
         "// ROBUSTNESS egr: perhaps: ra.",
         "// ROBUSTNESS egr: not: .",
+        "// ROBUSTNESS egr:",
+        "// ROBUSTNESS wegr: robust",
+        "// ROBUSTNESS egr: robust: ra. wegr:",
+        "// ROBUSTNESS egr: robust: ra. perhaps: rlx.",
     ],
 )
 def test_malformed_lines_are_told_with_their_number(line: str) -> None:
@@ -70,7 +98,8 @@ def test_malformed_lines_are_told_with_their_number(line: str) -> None:
     "text",
     [
         "// expect: robust ra=yes\n// expect: robust ra=no\n",
-        "// expect: robust ra=yes\n// ROBUSTNESS egr: not: ra.\n",
+        "// ROBUSTNESS egr: robust: ra.\n// ROBUSTNESS egr: not: ra.\n",
+        "// nothing\n// ROBUSTNESS egr: robust: ra. not: ra.\n",
         "// nothing\n// expect: robust ra=yes ra=no\n",
     ],
 )

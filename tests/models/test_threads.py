@@ -67,6 +67,11 @@ class TestAccesses:
         assert labels(lts(Store(X, Binary("+", Constant(3), Constant(2))))) == [("W", None, 1)]
         assert labels(lts(Store(X, Unary("-", Constant(1))))) == [("W", None, 3)]
 
+    def test_other_fetches_combine_and_are_taken_modulo(self):
+        for operator, written in {"&": [0, 0, 2], "|": [2, 0, 2], "^": [2, 0, 0]}.items():
+            enabled = labels(lts(FetchAdd("a", X, Constant(2), operator=operator), max_value=2))
+            assert enabled == [("RMW", v, written[v]) for v in range(3)]
+
     def test_fetch_add_adds_modulo(self):
         enabled = labels(lts(FetchAdd("a", X, Constant(2))))
         assert enabled == [("RMW", v, (v + 2) % 4) for v in range(4)]

@@ -231,7 +231,13 @@ class Machine {
             case Op::exchange:
                 return a.first;
             case Op::fetch_add:
-                return sum(old, a);
+                return program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first));
+            case Op::fetch_and:
+                return old & a.first;
+            case Op::fetch_or:
+                return program_.reduce(static_cast<Wide>(old | a.first));
+            case Op::fetch_xor:
+                return program_.reduce(static_cast<Wide>(old ^ a.first));
             case Op::compare_exchange:
             case Op::blocking_compare_exchange:
                 return old == a.first ? std::optional(a.second) : std::nullopt;
@@ -390,9 +396,6 @@ class Machine {
         if (reg != none) registers_[t][reg].set(state, v);
     }
 
-    Value sum(Value old, Access const& a) const {
-        return program_.reduce(static_cast<Wide>(old) + static_cast<Wide>(a.first));
-    }
     void require_in_range(Wide v, std::uint32_t t, std::uint32_t pc) const {
         if (!program_.wraps && !program_.in_range(v)) throw ValueOutOfRange(t, pc);
     }

@@ -10,7 +10,7 @@ namespace {
 using Bit = std::uint32_t;
 
 bool is_rmw(Op op) {
-    return op == Op::fetch_add || op == Op::exchange || op == Op::compare_exchange ||
+    return is_fetch(op) || op == Op::exchange || op == Op::compare_exchange ||
            op == Op::blocking_compare_exchange;
 }
 

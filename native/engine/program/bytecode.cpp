@@ -133,7 +133,7 @@ void Program::finish() {
             }
             bool const two = i.op == Op::compare_exchange || i.op == Op::blocking_compare_exchange;
             bool const one = i.op == Op::assign || i.op == Op::branch || i.op == Op::assert_ ||
-                             i.op == Op::assume || i.op == Op::store || i.op == Op::fetch_add ||
+                             i.op == Op::assume || i.op == Op::store || is_fetch(i.op) ||
                              i.op == Op::exchange || two;
             require(!one || i.first != none, "expression missing");
             require(!two || i.second != none, "expression missing");

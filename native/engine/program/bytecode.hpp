@@ -68,6 +68,9 @@ enum class Op : std::uint8_t {
     load,
     store,
     fetch_add,
+    fetch_and,
+    fetch_or,
+    fetch_xor,
     exchange,
     compare_exchange,
     blocking_compare_exchange,
@@ -78,6 +81,11 @@ enum class Op : std::uint8_t {
     acquire_release_fence,
     drain,  // an SC fence that only a store buffer can notice: a local instruction
 };
+
+// Whether the access replaces what it reads by a combination of that and its operand.
+constexpr bool is_fetch(Op op) {
+    return Op::fetch_add <= op && op <= Op::fetch_xor;
+}
 
 constexpr std::uint32_t none = UINT32_MAX;
 

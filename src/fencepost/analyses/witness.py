@@ -93,7 +93,7 @@ def _label(program: Program, violation: Violation, value: int) -> tuple[str, int
         case Store():
             return "W", None, first
         case FetchAdd():
-            return "RMW", value, (value + first) % program.modulus
+            return "RMW", value, instruction.combined(value, first) % program.modulus
         case Exchange():
             return "RMW", value, first
         case CompareExchange():

@@ -38,7 +38,8 @@ _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
 class Row:
     """One program and question: what was found, and what its header says of it.
 
-    Both have an entry for the criterion, for "race" and for "assertion"; None means undecided.
+    Both have an entry for the criterion, for "race", for "assertion", and for "egr", which is what Rocker
+    calls robust; None means undecided.
     """
 
     file: str
@@ -46,6 +47,7 @@ class Row:
     found: dict[str, bool | None]
     expected: dict[str, bool]
     outcome: Outcome
+    unchecked: tuple[str, ...] = ()  # what its header says of questions that are not asked
 
     @property
     def holds(self) -> bool | None:
@@ -54,7 +56,13 @@ class Row:
 
     @property
     def is_stated(self) -> bool:
-        return self.question.criterion in self.expected
+        return self.question.criterion in self.expected or "egr" in self.expected
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether what the header says could be neither confirmed nor refuted."""
+        stated = {self.question.criterion, "egr"} & self.expected.keys()
+        return any(self.found[asked] is None for asked in stated)
 
     @property
     def differences(self) -> list[str]:
@@ -92,8 +100,20 @@ def _row(file: str, question: Question, header: dict[tuple[str, str], bool], out
         return Row(file, question, {question.criterion: holds}, expected, outcome)
     # Assertions are checked under sequential consistency, whatever the model.
     models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
+    if question.criterion == "robust":
+        models["egr"] = question.model
     expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
-    return Row(file, question, _found(question, outcome.answer), expected, outcome)
+    found = _found(question, outcome.answer)
+    found["egr"] = _both(found[question.criterion], found["race"])
+    unchecked = question.criterion == "robust" and ("observational", question.model) in header
+    return Row(file, question, found, expected, outcome, ("observational",) if unchecked else ())
+
+
+def _both(robust: bool | None, race: bool | None) -> bool | None:
+    """Robustness as Rocker has it: a program with a data race is not robust."""
+    if robust is False or race:
+        return False
+    return None if robust is None or race is None else True
 
 
 def _found(question: Question, answer: Answer | None) -> dict[str, bool | None]:
@@ -184,9 +204,11 @@ def _comparison(row: Row) -> str:
     wrong = [question for question in row.differences if _is_wrong(row, question)]
     if wrong:
         return f"[bold red]NO: {', '.join(wrong)}[/]"
+    unchecked = f"[dim]{', '.join(row.unchecked)} not checked[/]" if row.unchecked else ""
     if not row.is_stated:
-        return "[dim]nothing stated[/]"
-    return "[yellow]undecided[/]" if row.holds is None else "[green]yes[/]"
+        return unchecked or "[dim]nothing stated[/]"
+    said = "[yellow]undecided[/]" if row.is_undecided else "[green]yes[/]"
+    return f"{said}, {unchecked}" if unchecked else said
 
 
 def _numbers(row: Row) -> list[str]:
@@ -202,11 +224,14 @@ def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
     if check_expected:
         stated = [row for row in rows if row.is_stated]
         wrong = sum(any(_is_wrong(row, q) for q in row.differences) for row in stated)
-        undecided = sum(row.holds is None for row in stated)
+        undecided = sum(row.is_undecided for row in stated)
         lines.append(
             f"{len(rows)} answers, {len(stated)} with a stated verdict: "
             f"{len(stated) - wrong - undecided} as expected, {wrong} different, {undecided} undecided"
         )
+        unchecked = sum(len(row.unchecked) for row in rows)
+        if unchecked:
+            lines[-1] += f"; {unchecked} stated of observational robustness, not checked"
     else:
         lines.append(f"{len(rows)} answers")
     return "\n".join(lines)

@@ -40,7 +40,7 @@ class Program:
 
     def build(self) -> BuiltProgram:
         """The program as it is now; raises `InputError` if it is none."""
-        return read(self.text(), f"{self.name}.tpl")
+        return read(self.text(), f"{self.name}.tpl", constants_wrap=False)
 
     def _location(self, kind: str, name: str, initial: int | Sequence[int], size: int | None) -> Location:
         check_name(name, "location")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Self
 
 from fencepost.building.values import Local, Location, Value, check_name, expression_of
@@ -81,6 +82,30 @@ class Thread:
     ) -> Local | None:
         """Adds; the local, if there is one, gets the old value."""
         return self._update(FetchAdd, location, (value,), mode, into)
+
+    def fetch_sub(
+        self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
+    ) -> Local | None:
+        """Subtracts; the local, if there is one, gets the old value."""
+        return self._update(FetchAdd, location, (-value,), mode, into)
+
+    def fetch_and(
+        self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
+    ) -> Local | None:
+        """Bitwise and; the local, if there is one, gets the old value."""
+        return self._update(partial(FetchAdd, operator="&"), location, (value,), mode, into)
+
+    def fetch_or(
+        self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
+    ) -> Local | None:
+        """Bitwise or; the local, if there is one, gets the old value."""
+        return self._update(partial(FetchAdd, operator="|"), location, (value,), mode, into)
+
+    def fetch_xor(
+        self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None
+    ) -> Local | None:
+        """Bitwise exclusive or; the local, if there is one, gets the old value."""
+        return self._update(partial(FetchAdd, operator="^"), location, (value,), mode, into)
 
     def exchange(
         self, location: Location, value: Number, mode: str = "rlx", *, into: Local | str | None = None

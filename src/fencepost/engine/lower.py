@@ -48,6 +48,7 @@ from fencepost.program import (
     expressions_of,
     read_mode,
 )
+from fencepost.program.instructions import FETCH_OPERATORS
 from fencepost.static.constants import with_constants
 from fencepost.static.critical_values import StaleClasses, stale_classes
 from fencepost.static.intervals import covering_interval
@@ -78,6 +79,8 @@ _FENCES = {
     Mode.REL: Op.RELEASE_FENCE,
     Mode.ACQ_REL: Op.ACQUIRE_RELEASE_FENCE,
 }
+
+_FETCHES = {operator: Op[name.upper()] for operator, name in FETCH_OPERATORS.items()}
 
 _Steps = list[tuple[ExpressionOp, int]]
 
@@ -214,8 +217,8 @@ class _ThreadLowering:
                 op = Op.LOAD
             case Store(_, value):
                 op, first = Op.STORE, self._expression(value, at)
-            case FetchAdd(register, _, value):
-                op, first = Op.FETCH_ADD, self._expression(value, at)
+            case FetchAdd(register, _, value, _, _, operator):
+                op, first = _FETCHES[operator], self._expression(value, at)
             case Exchange(register, _, value):
                 op, first = Op.EXCHANGE, self._expression(value, at)
             case CompareExchange(register, _, expected, desired):

@@ -3,11 +3,12 @@
 Example files state them in whole-line comments, in Rocker's form or in ours:
 
     // ROBUSTNESS egr: robust: ra,rlx.
-    // ROBUSTNESS egr: not: ra.
+    // ROBUSTNESS egr: robust: ra. not: rlx. wegr: robust: ra,rlx.
     // expect: robust ra=yes rc20=no tso=yes
 
-Comments start with `//`, or with `#` in languages where that starts one. Which questions and models exist is
-left to those who ask.
+Rocker's `egr` is robustness in our sense, except that a data race counts as not robust there; it is the
+question "egr" here. Its `wegr` is observational robustness, the question "observational". Comments start with
+`//`, or with `#` in languages where that starts one. Which questions and models exist is left to the callers.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import re
 
 from fencepost.errors import InputError
 
-_ROCKER = re.compile(r"(?://|#)\s*ROBUSTNESS\s+egr\b(.*)", re.IGNORECASE)
-_ROCKER_BODY = re.compile(r"\s*:\s*(robust|not)\s*:\s*(\w+(?:\s*,\s*\w+)*)\s*\.?\s*", re.IGNORECASE)
+_ROCKER = re.compile(r"(?://|#)\s*ROBUSTNESS\s+(w?egr\b.*)", re.IGNORECASE)
+_ROCKER_KIND = re.compile(r"\s*(w?egr)\s*:", re.IGNORECASE)
+_ROCKER_VERDICT = re.compile(r"\s*(robust|not)\s*:\s*(\w+(?:\s*,\s*\w+)*)\s*(?:\.\s*|$)", re.IGNORECASE)
+_ROCKER_QUESTIONS = {"egr": "egr", "wegr": "observational"}
 _OURS = re.compile(r"(?://|#)\s*expect\b\s*:(.*)", re.IGNORECASE)
 _QUESTION = re.compile(r"[A-Za-z][\w-]*")
 _ANSWER = re.compile(r"([A-Za-z][\w-]*)=(yes|no)")
@@ -50,12 +53,22 @@ def _stated(line: str) -> dict[tuple[str, str], bool]:
 
 
 def _rockers(body: str) -> dict[tuple[str, str], bool]:
-    match = _ROCKER_BODY.fullmatch(body)
-    if match is None:
-        form = "`// ROBUSTNESS egr: robust: ra,rlx.` or `// ROBUSTNESS egr: not: ra.`"
-        raise ValueError(f"malformed expectation; it reads {form}")
-    models = [model.strip().lower() for model in match[2].split(",")]
-    return {("robust", _ROCKER_MODELS.get(model, model)): match[1].lower() == "robust" for model in models}
+    """What follows the word ROBUSTNESS: kinds of robustness, each with one or more verdicts."""
+    result: dict[tuple[str, str], bool] = {}
+    place, question = 0, ""
+    while place < len(body):
+        kind, verdict = (pattern.match(body, place) for pattern in (_ROCKER_KIND, _ROCKER_VERDICT))
+        if kind is not None and _ROCKER_VERDICT.match(body, kind.end()):
+            question, place = _ROCKER_QUESTIONS[kind[1].lower()], kind.end()
+        elif verdict is not None and question:
+            for model in re.findall(r"\w+", verdict[2].lower()):
+                key = (question, _ROCKER_MODELS.get(model, model))
+                _merge(result, {key: verdict[1].lower() == "robust"})
+            place = verdict.end()
+        else:
+            form = "`// ROBUSTNESS egr: robust: ra,rlx.` or `// ROBUSTNESS egr: robust: ra. not: rlx.`"
+            raise ValueError(f"malformed expectation; it reads {form}")
+    return result
 
 
 def _ours(body: str) -> dict[tuple[str, str], bool]:

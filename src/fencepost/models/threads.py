@@ -227,8 +227,8 @@ class ThreadLts:
                 return Label("R", x, v, None, load)
             case Store():
                 return Label("W", x, None, operands[0], None, store)
-            case FetchAdd():
-                return Label("RMW", x, v, (v + operands[0]) % self.program.modulus, load, store)
+            case FetchAdd() as fetch:
+                return Label("RMW", x, v, fetch.combined(v, operands[0]) % self.program.modulus, load, store)
             case Exchange():
                 return Label("RMW", x, v, operands[0], load, store)
             case CompareExchange() | BlockingCompareExchange() if v == operands[0]:

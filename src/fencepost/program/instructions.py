@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import force_setattr, replace
 
 from fencepost.program.expressions import (
+    STRICT_BINARY,
     Binary,
     Constant,
     Expression,
@@ -38,6 +39,8 @@ class Mode(Enum):
 
 LOAD_MODES = (Mode.RLX, Mode.ACQ)
 STORE_MODES = (Mode.RLX, Mode.REL)
+# The operators of `FetchAdd`, and what the access is called.
+FETCH_OPERATORS = {"+": "fetch_add", "&": "fetch_and", "|": "fetch_or", "^": "fetch_xor"}
 FENCE_MODES = (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC)
 
 
@@ -141,13 +144,21 @@ class Store(Placed, frozen=True):
 
 
 class FetchAdd(Placed, frozen=True):
-    """Add `value` to the cell; `register`, if any, gets the old value."""
+    """Add `value` to the cell, or combine them by another `operator`; `register`, if any, gets the old value.
+
+    The operator is one of `FETCH_OPERATORS`. Both `value` and the result are taken modulo the value domain.
+    """
 
     register: str | None
     cell: Cell
     value: Expression
     load_mode: Mode = Mode.RLX
     store_mode: Mode = Mode.RLX
+    operator: str = "+"
+
+    def combined(self, old: int, value: int) -> int:
+        """What the cell gets where it held `old`, before that is taken modulo the value domain."""
+        return STRICT_BINARY[self.operator](old, value)
 
 
 class Exchange(Placed, frozen=True):

@@ -17,6 +17,7 @@ from fencepost.errors import InputError
 from fencepost.program.expressions import Constant, Expression, Register, subexpressions
 from fencepost.program.instructions import (
     FENCE_MODES,
+    FETCH_OPERATORS,
     LOAD_MODES,
     STORE_MODES,
     Cell,
@@ -24,6 +25,7 @@ from fencepost.program.instructions import (
     Choose,
     CompareExchange,
     Fence,
+    FetchAdd,
     Instruction,
     Load,
     Mode,
@@ -280,6 +282,8 @@ def _access_mistakes(program: Program, instruction: Instruction) -> _Mistakes:
     if location is not None and location.atomic == non_atomic:
         kind, other = ("atomic", "a non-atomic") if location.atomic else ("non-atomic", "an atomic")
         yield f"`{location.name}` is {kind}; it cannot take {other} access", at
+    if isinstance(instruction, FetchAdd) and instruction.operator not in FETCH_OPERATORS:
+        yield f"there is no read-modify-write with the operator `{instruction.operator}`", at
     if isinstance(instruction, Wait) and not instruction.values:
         yield "wait needs at least one value", at
 

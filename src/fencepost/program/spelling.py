@@ -41,6 +41,7 @@ from fencepost.program import (
     Verify,
     Wait,
 )
+from fencepost.program.instructions import FETCH_OPERATORS
 
 
 def format_expression(expression: Expression) -> str:
@@ -162,6 +163,9 @@ class Spelling(msgspec.Struct, frozen=True):
 
     def _call(self, instruction: Instruction) -> str:
         match instruction:
+            case FetchAdd(register, cell, value, load, store, operator) if operator != "+":
+                arguments = ", ".join([self.expression(value), *filter(None, map(_mode, (load, store)))])
+                return f"{self._result(register)}{self.cell(cell)}.{FETCH_OPERATORS[operator]}({arguments})"
             case FetchAdd(register, cell, value, load, store):
                 return self._called("FADD", register, cell, (value,), load, store)
             case Exchange(register, cell, value, load, store):

@@ -108,7 +108,7 @@ class PossibleValues:
                 return self._write(cell, of(value))
             case FetchAdd(register, cell, value):
                 new = self._assign(thread, register, held)
-                return self._write(cell, self._sums(held, of(value))) or new
+                return self._write(cell, self._combined(access, held, of(value))) or new
             case Exchange(register, cell, value):
                 new = self._assign(thread, register, held)
                 return self._write(cell, of(value)) or new
@@ -118,10 +118,10 @@ class PossibleValues:
             case BlockingCompareExchange(cell, _, desired):
                 return self._write(cell, of(desired))
 
-    def _sums(self, a: Values, b: Values) -> Values:
+    def _combined(self, access: FetchAdd, a: Values, b: Values) -> Values:
         if a is None or b is None or len(a) * len(b) > _MOST_COMBINATIONS:
             return None
-        return self._values((x + y) % self._program.modulus for x in a for y in b)
+        return self._values(access.combined(x, y) % self._program.modulus for x in a for y in b)
 
     def _assign(self, thread: Thread, register: str | None, values: Values) -> bool:
         if register is None:

@@ -199,10 +199,10 @@ class _Form:
                 values = (expected, desired)
             case Wait(_, _, awaited):
                 values = awaited
-            case FetchAdd(_, _, value):
-                if value != Constant(0):
+            case FetchAdd(_, _, value, _, _, operator):
+                if value != Constant(0) or operator == "&":
                     self.joined.append((cell, _RIGID))
-                added = self._test(value)
+                added = (operator, self._test(value))
             case Load():
                 pass
         if getattr(access, "register", None) is not None:

@@ -68,11 +68,18 @@ def in_function(*lines: str) -> str:
         (["    r = x.load();"], "acquire-load at r", ["    r = x.load(acq);"]),
         (["    r = x . load ( ) ; // )"], "acquire-load at r", ["    r = x . load ( acq) ; // )"]),
         (["    r = x.load(rlx);"], "acquire-load at r", ["    r = x.load(acq);"]),
+        (["    r = x.load(relaxed);"], "acquire-load at r", ["    r = x.load(acq);"]),
+        (["    while (x.load() == 0) {}"], "acquire-load at _1", ["    while (x.load(acq) == 0) {}"]),
+        (["    if (r && x.exchange(1)) {}"], "acquire-rmw at _1", ["    if (r && x.exchange(1, acq)) {}"]),
+        (["    x.store(y.load());"], "release-store at x", ["    x.store(y.load(), rel);"]),
+        (["    x.store(y.load());"], "acquire-load at _1", ["    x.store(y.load(acq));"]),
+        (["    x.store(y.load());"], "sc-fence after x", ["    x.store(y.load());", "    fence;"]),
         (["    x.store((r+0x2));"], "release-store at x", ["    x.store((r+0x2), rel);"]),
         (["    x.store(1, rlx);"], "release-store at x", ["    x.store(1, rel);"]),
         (["    r=wait(x,1,2);"], "acquire-load at r", ["    r=wait(x,1,2, acq);"]),
         (["    FADD(x, 1);"], "release-rmw at FADD", ["    FADD(x, 1, rel);"]),
         (["    FADD(x, 1, acq);"], "release-rmw at FADD", ["    FADD(x, 1, acq, rel);"]),
+        (["    x.fetch_or(1, acquire);"], "release-rmw at x", ["    x.fetch_or(1, acq, rel);"]),
         (["    CAS(x, 0, 1, rlx, rel);"], "acquire-rmw at CAS", ["    CAS(x, 0, 1, acq, rel);"]),
         (["    CAS(x, 0, 1, rlx, rel, acq);"], "acquire-rmw at CAS", ["    CAS(x, 0, 1, acq, rel);"]),
         (["    CAS(x, 0, 1, acq, rel, rlx);"], "acquire-failure at CAS", ["    CAS(x, 0, 1, acq, rel);"]),
@@ -88,6 +95,11 @@ def in_function(*lines: str) -> str:
 )
 def test_one_change(before: list[str], change: str, after: list[str]) -> None:
     assert edited(in_function(*before), change) == in_function(*after)
+
+
+def test_a_fence_beside_an_access_in_a_condition_is_written_in_the_plain_form() -> None:
+    text = in_function("    while (x.load() == 0) { skip; }")
+    assert "_1 = x.load();\n    fence;" in edited(text, "sc-fence after _1")
 
 
 def test_several_changes_to_one_statement() -> None:

@@ -221,6 +221,17 @@ def test_other_read_modify_writes_and_results_that_nobody_wants() -> None:
     )
 
 
+def test_bitwise_read_modify_writes() -> None:
+    assert code(
+        f"atomic_fetch_or_explicit(x, 2, {RLX}); r = atomic_fetch_and_explicit(x, s, memory_order_acq_rel);"
+        f"(void)atomic_fetch_xor_explicit(y, 1, {REL});"
+    ) == (
+        FetchAdd(None, X, TWO, operator="|"),
+        FetchAdd("r", X, S, Mode.ACQ, Mode.REL, "&"),
+        FetchAdd(None, Y, ONE, Mode.RLX, Mode.REL, "^"),
+    )
+
+
 def test_fences() -> None:
     orders = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
     assert code("".join(f"atomic_thread_fence(memory_order_{order});" for order in orders)) == (
@@ -249,6 +260,7 @@ SC_ACCESSES = {
     "r = atomic_load(x);": Load("r", X, Mode.ACQ),
     "r = atomic_load_explicit(x, memory_order_seq_cst);": Load("r", X, Mode.ACQ),
     "atomic_fetch_add(x, 1);": FetchAdd(None, X, ONE, Mode.ACQ, Mode.REL),
+    "atomic_fetch_or(x, 1);": FetchAdd(None, X, ONE, Mode.ACQ, Mode.REL, "|"),
     "r = atomic_exchange(x, 1);": Exchange("r", X, ONE, Mode.ACQ, Mode.REL),
     "atomic_compare_exchange_strong(x, &r, 1);": CompareExchange("r", X, R, ONE, Mode.ACQ, Mode.REL),
 }

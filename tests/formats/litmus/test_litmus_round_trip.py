@@ -58,6 +58,8 @@ _STATEMENTS = (
     ";",
     "atomic_store_explicit({l}, {x}, {so});",
     "atomic_fetch_sub_explicit({l}, s, {o});",
+    "{r} = atomic_fetch_or_explicit({l}, s, {o});",
+    "atomic_fetch_and_explicit({l}, 1, {o});",
     "{r} = atomic_exchange_explicit({l}, {x}, {o});",
     "{r} = atomic_compare_exchange_{k}_explicit({l}, &{q}, {x}, {o}, {lo});",
     "atomic_compare_exchange_{k}_explicit({l}, &{q}, 2, {o}, {lo});",

@@ -100,6 +100,7 @@ def test_made_up_registers_that_are_needed_are_declared() -> None:
         ("r = d.naload(); d.nastore(2);", "r = *d;\n*d = 2;"),
         ("FADD(x, 1, acq, rel);", "atomic_fetch_add_explicit(x, 1, memory_order_acq_rel);"),
         ("r = FADD(x, -s);", f"r = atomic_fetch_sub_explicit(x, s, {RLX});"),
+        ("r = x.fetch_or(s);", f"r = atomic_fetch_or_explicit(x, s, {RLX});"),
         ("r = exchange(x, s, rel);", f"r = atomic_exchange_explicit(x, s, {REL});"),
         ("fence; fence(acq); skip;", None),
         ("r = s * (r - 1); verify(r);", "r = s * (r - 1);"),

@@ -138,6 +138,7 @@ def test_a_choice_has_one_option_for_each_alternative() -> None:
         ("wait(x, 1, 2);", "x == 1 || x == 2 ->\n           skip"),
         ("BCAS(x, 3, 1);", "x == 3 ->\n           x = 1"),
         ("FADD(x, 2);", "x = x + 2 & 3"),
+        ("x.fetch_or(2);", "x = x | 2"),
         ("d.nastore(-1); r = d.naload(); assert(r == 3);", "d = 3"),
         ("r = d.naload(); assert(r != 1);", "assert(d != 1)"),
     ],

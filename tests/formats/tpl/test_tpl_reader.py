@@ -316,3 +316,134 @@ def test_strict_tpl_reads_the_documented_language() -> None:
     assert tpl.read(
         text + " if (r) { goto l; } else { oneof({ skip; }{ d.nastore(1); }); } }", strict_tpl=True
     )
+
+
+# --- what people type: each reads to the same code as its plain form
+
+TYPED = [
+    ("x.fetch_add(1);", "FADD(x, 1);"),
+    ("r = x.fetch_add(1, acq, rel);", "r = FADD(x, 1, acq, rel);"),
+    ("r = x.fetch_sub(s);", "r = FADD(x, -s);"),
+    ("r = x.exchange(2, acq);", "r = exchange(x, 2, acq);"),
+    ("r = a[s].compare_exchange(0, 1, rel);", "r = CAS(a[s], 0, 1, rel);"),
+    ("r = CAS(x, 0, 1, acq_rel);", "r = CAS(x, 0, 1, acq, rel);"),
+    ("r = CAS(x, 0, 1, acq_rel, rlx);", "r = CAS(x, 0, 1, acq, rel, rlx);"),
+    ("x.compare_exchange(0, 1, acq, rel, rlx);", "CAS(x, 0, 1, acq, rel, rlx);"),
+    ("FADD(x, 1, memory_order_acq_rel);", "FADD(x, 1, acq, rel);"),
+    ("r = x.load(acquire);", "r = x.load(acq);"),
+    ("r = x.load(memory_order_consume);", "r = x.load(acq);"),
+    ("x.store(1, release);", "x.store(1, rel);"),
+    ("x.store(1, memory_order_release);", "x.store(1, rel);"),
+    ("wait(x, 1, relaxed);", "wait(x, 1);"),
+    ("fence(acquire);", "fence(acq);"),
+    ("fence(memory_order_seq_cst);", "fence;"),
+    ("fence(upd);", "fence;"),
+    ("r = true; s = !false;", "r = 1; s = !0;"),
+    ("r += 1; r -= s * 2; r *= 3; r /= 4; r %= 5; r &= 6; r |= 7; r ^= 8;",
+     "r = r + 1; r = r - s * 2; r = r * 3; r = r / 4; r = r % 5; r = r & 6; r = r | 7; r = r ^ 8;"),
+    ("r -= s - 1;", "r = r - (s - 1);"),
+    ("do { skip; } while (r < 2);", "top: skip; if (r < 2) goto top;"),
+    ("for (r = 0; r < 3; r += 1) { skip; }", "r = 0; while (r < 3) { skip; r = r + 1; }"),
+    ("for (;;) { skip; }", "top: skip; goto top;"),
+    ("while (r) { if (s) { break; } x.store(1); }", "while (r) { if (s) { goto end; } x.store(1); } end:"),
+    ("while (r) { if (s) { continue; } skip; }", "top: while (r) { if (s) { goto top; } skip; }"),
+    ("do { if (s) { continue; } skip; } while (r);",
+     "top: if (s) { goto next; } skip; next: if (r) goto top;"),
+    ("for (r = 0; r < 2; r += 1) { if (s) { continue; } skip; }",
+     "r = 0; while (r < 2) { if (s) { goto next; } skip; next: r = r + 1; }"),
+    ("while (r) { while (s) { break; } break; }",
+     "while (r) { while (s) { goto inner; } inner: goto outer; } outer:"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "plain"), TYPED)
+def test_what_people_type_reads_as_its_plain_form(typed: str, plain: str) -> None:
+    assert code(typed) == code(plain)
+
+
+TYPED_ACCESSES = [
+    ("if (x.load(acq) == 0) { skip; }", "_1 = x.load(acq); if (_1 == 0) { skip; }"),
+    ("if (CAS(x, 0, 1) == 0) goto end; skip; end:", "_1 = CAS(x, 0, 1); if (_1 == 0) goto end; skip; end:"),
+    ("if (r) { skip; } else if (x.load()) { skip; }",
+     "if (r) { skip; } else { _1 = x.load(); if (_1) { skip; } }"),
+    ("while (x.load(acq) == 0) { skip; }",
+     "top: _1 = x.load(acq); if (!(_1 == 0)) goto end; skip; goto top; end:"),
+    ("while (x.exchange(1, acq)) { while (x.load()) { skip; } }",
+     "top: _1 = exchange(x, 1, acq); if (!_1) goto end;"
+     " inner: _1 = x.load(); if (!_1) goto next; skip; goto inner; next: goto top; end:"),
+    ("while (x.load()) { continue; }", "top: _1 = x.load(); if (!_1) goto end; goto top; goto top; end:"),
+    ("do { skip; } while (x.load());", "top: skip; _1 = x.load(); if (_1) goto top;"),
+    ("r = x.load() + s;", "_1 = x.load(); r = _1 + s;"),
+    ("r += d.naload();", "_1 = d.naload(); r = r + _1;"),
+    ("x.store(y.load(acq), rel);", "_1 = y.load(acq); x.store(_1, rel);"),
+    ("r = a[x.load()].load();", "_1 = x.load(); r = a[_1].load();"),
+    ("assert(x.load() == 1);", "_1 = x.load(); assert(_1 == 1);"),
+    ("verify(x.load());", "_1 = x.load(); verify(_1);"),
+    ("r = s && x.load();", "if (s) { _1 = x.load(); } r = s && _1;"),
+    ("r = s || !x.load();", "if (!s) { _1 = x.load(); } r = s || !_1;"),
+    ("r = (s || r) && (s == 1 || 2 < x.load());",
+     "if (!(s || r)) goto on; if (s == 1) goto on; _1 = x.load(); on: r = (s || r) && (s == 1 || 2 < _1);"),
+    ("r = x.load() && s;", "_1 = x.load(); r = _1 && s;"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "plain"), TYPED_ACCESSES)
+def test_an_access_in_an_expression_gets_a_local_of_its_own(typed: str, plain: str) -> None:
+    text = f"global x, y, a[2]; na d; fn w {{ local r, s, _1; {plain} }}"
+    expected = tpl.read(text).threads[0]
+    assert thread(typed).code == expected.code
+    assert thread(typed).registers == expected.registers
+
+
+def test_the_local_of_an_access_has_a_free_name() -> None:
+    only = tpl.read("global _1; fn w { local _2; _2 = _1.load() + 1; }").threads[0]
+    assert only.registers == ("_2", "_3")
+
+
+def test_bitwise_read_modify_writes() -> None:
+    assert code("x.fetch_and(1); r = x.fetch_or(s, acq, rel); r = x.fetch_xor(2, acq_rel);") == (
+        FetchAdd(None, X, ONE, operator="&"),
+        FetchAdd("r", X, S, Mode.ACQ, Mode.REL, "|"),
+        FetchAdd("r", X, TWO, Mode.ACQ, Mode.REL, "^"),
+    )
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _ in (*TYPED, *TYPED_ACCESSES)])
+def test_what_people_type_is_refused_in_strict_tpl(typed: str) -> None:
+    text = f"global x, y, b; na d; fn w {{ local r, s; {typed} }}".replace("a[s]", "b")
+    if typed in ("fence(upd);", "r = true; s = !false;"):  # Rocker has these
+        tpl.read(text, strict_tpl=True)
+        return
+    if "a[" in typed:
+        return
+    with pytest.raises(InputError, match="a fencepost extension; not allowed with --strict-tpl"):
+        tpl.read(text, strict_tpl=True)
+
+
+def test_the_words_of_extensions_are_no_keywords() -> None:
+    words = ("break", "continue", "for", "do", "true", "false", "acquire", "release", "upd", "fetch_add")
+    for word in words:
+        text = f"global {word}; fn {word} {{ local r; {word}: r = {word}.load(); goto {word}; }}"
+        assert tpl.read(text, strict_tpl=True).locations[0].name == word
+        own = tpl.read(f"global x; fn w {{ local {word}; {word} = 1; x.store({word}); }}", strict_tpl=True)
+        assert own.threads[0].code[1] == Store(X, Register(word))
+
+
+def test_constants_beyond_max_value_are_taken_modulo_with_a_warning() -> None:
+    program = tpl.read("max_value 3; global x; fn w { local r;\n r = 1 + (2 * 9);\nx.store(4); }")
+    plain = tpl.read("max_value 3; global x; fn w { local r; r = 1 + (2 * 1); x.store(0); }")
+    assert program == plain
+    assert program.warnings == (
+        "line 2: the constant 9 is larger than max_value; 1 is used, which is 9 modulo 4",
+        "line 3: the constant 4 is larger than max_value; 0 is used, which is 4 modulo 4",
+    )
+    assert not plain.warnings
+
+
+def test_a_compare_exchange_as_a_condition_is_warned_of() -> None:
+    head = "global x; fn w { local r;\n"
+    for condition in ("CAS(x, 0, 1)", "!x.compare_exchange(0, 1)"):
+        (warning,) = tpl.read(f"{head} if ({condition}) {{ skip; }} }}").warnings
+        assert warning.startswith("line 2: ")
+        assert "gives the old value" in warning
+    assert not tpl.read(f"{head} if (CAS(x, 0, 1) == 0) {{ skip; }} r = CAS(x, 0, 1); }}").warnings

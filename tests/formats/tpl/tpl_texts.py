@@ -27,7 +27,9 @@ EXPRESSIONS = (
     "r < (s == t)",
     "(r | s) & t ^ 3",
     "+r / -(s + 1)",
+    "true != false",
 )
+ACCESSES = ("x.load(acquire) == 0", "r && s || y.fetch_or(1)")
 
 
 class _Function:
@@ -35,9 +37,12 @@ class _Function:
 
     def __init__(self, draw: st.DrawFn, *, replicated: bool, jumps: bool) -> None:
         self._draw = draw
-        self._expressions = st.sampled_from((*EXPRESSIONS, *(["tid", "!(tid + r)"] if replicated else [])))
+        # Loops with an access in the condition, like other loops that are no `while`, are written with gotos.
+        expressions = [*EXPRESSIONS, *(ACCESSES if jumps else []), *(["tid", "!(tid + r)"] * replicated)]
+        self._expressions = st.sampled_from(expressions)
         self._jumps = jumps
         self._defined = 0
+        self._loops = 0
         self._wanted: set[int] = set()
 
     def body(self) -> str:
@@ -56,6 +61,10 @@ class _Function:
         kinds = ["simple", "simple"]
         if depth:
             kinds += ["if", "if else", "else if", "while", "oneof"]
+        if self._jumps and depth:
+            kinds += ["do", "for"]
+        if self._jumps and self._loops:
+            kinds += ["break", "continue"]
         if self._jumps:
             kinds += ["goto", "if goto", "label"]
         return label + self._of_kind(self._draw(st.sampled_from(kinds)), depth)
@@ -69,7 +78,13 @@ class _Function:
             case "else if":
                 return f"if ({self._e()}) {self._block(depth)} else if ({self._e()}) {self._block(depth)}"
             case "while":
-                return f"while ({self._e()}) {self._block(depth)}"
+                return f"while ({self._e()}) {self._loop(depth)}"
+            case "do":
+                return f"do {self._loop(depth)} while ({self._e()});"
+            case "for":
+                return f"for (r = {self._e()}; {self._e()}; r += {self._e()}) {self._loop(depth)}"
+            case "break" | "continue":
+                return f"{kind};"
             case "oneof":
                 blocks = [self._block(depth) for _ in range(self._draw(st.integers(1, 3)))]
                 return f"oneof({''.join(blocks)});"
@@ -88,6 +103,12 @@ class _Function:
             return f"{{ {self._goto()} }}"
         return f"{{ {self._statements(depth - 1)} }}"
 
+    def _loop(self, depth: int) -> str:
+        self._loops += 1
+        block = self._block(depth)
+        self._loops -= 1
+        return block
+
     def _goto(self) -> str:
         label = self._draw(st.integers(0, 4))
         self._wanted.add(label)
@@ -96,15 +117,25 @@ class _Function:
     def _e(self) -> str:
         return self._draw(self._expressions)
 
+    def _simple_e(self) -> str:
+        """An expression without an access: a statement has one of those among its values at most."""
+        return self._draw(self._expressions.filter(lambda e: "." not in e))
+
     def _simple(self) -> str:
         form = self._draw(st.sampled_from(SIMPLE))
         cell = self._draw(st.sampled_from(("x", "y", "a[0]", "a[r + 1]")))
         register = self._draw(st.sampled_from(REGISTERS))
-        return form.format(c=cell, r=register, e=self._e(), f=self._e())
+        return form.format(c=cell, r=register, e=self._e(), f=self._simple_e(), s=self._simple_e())
 
 
 SIMPLE = (
     "{r} = {e};",
+    "{r} *= {e};",
+    "{r} = {c}.fetch_sub({s}, acq_rel);",
+    "{c}.fetch_and({s}, release);",
+    "{r} = {c}.fetch_xor({s}, memory_order_relaxed);",
+    "{c}.exchange({s}, acquire);",
+    "{r} = {c}.compare_exchange({s}, {e}, acq_rel);",
     "{r} = {c}.load();",
     "{r} = {c}.load(rlx);",
     "{r} = {c}.load(acq);",

@@ -133,8 +133,8 @@ class _Steps(Steps):
             case Exchange(_, _, value):
                 store = Store(cell, self.stored(value, rmw))
                 return [(Lock(), *([] if result is None else [load]), store, *after)]
-            case FetchAdd(_, _, value):
-                store = Store(cell, self.stored(Binary("+", old, value), rmw))
+            case FetchAdd():
+                store = Store(cell, self.stored(self.combined(rmw, old), rmw))
                 return [(Lock(), load, store, *after)]
             case CompareExchange(_, _, expected, desired) | BlockingCompareExchange(_, expected, desired):
                 expected = self.stored(expected, rmw)

@@ -32,6 +32,7 @@ from fencepost.program import (
     Wait,
     subexpressions,
 )
+from fencepost.program.instructions import FETCH_OPERATORS
 
 _ORDERS = {
     (Mode.RLX, Mode.RLX): "relaxed",
@@ -93,10 +94,9 @@ class CSpelling(NamedTuple):
                 return f"{self._place(cell)} = {self._kept(cell, value)};"
             case Store(cell, value, mode):
                 return f"{self._call('store', cell, (value,), _order(Mode.RLX, mode))};"
-            case FetchAdd(register, cell, value, load, store):
-                return self._result(
-                    register, cell, self._call("fetch_add", cell, (value,), _order(load, store))
-                )
+            case FetchAdd(register, cell, value, load, store, operator):
+                call = self._call(FETCH_OPERATORS[operator], cell, (value,), _order(load, store))
+                return self._result(register, cell, call)
             case Exchange(register, cell, value, load, store):
                 return self._result(
                     register, cell, self._call("exchange", cell, (value,), _order(load, store))

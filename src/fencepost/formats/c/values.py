@@ -32,6 +32,7 @@ from fencepost.program import (
     Wait,
     expressions_of,
 )
+from fencepost.program.spelling import format_instruction
 from fencepost.static.flow import in_loops
 from fencepost.static.intervals import Interval, covering_interval, domain_interval
 
@@ -75,7 +76,13 @@ class Values:
         """How to keep `location`; raises `InputError` if C has no fetch-add that does what its FADD does."""
         bits = _bits(self.program.max_value)
         exact = Kept(f"uint{bits}_t")
-        adding = [i for _, i in self._accesses(location) if isinstance(i, FetchAdd)]
+        fetches = [i for _, i in self._accesses(location) if isinstance(i, FetchAdd)]
+        adding = [i for i in fetches if i.operator == "+"]
+        combining = [i for i in fetches if i.operator not in "+&" or (i.operator == "&" and adding)]
+        if combining and not self.wraps_by_mask:
+            spelled = format_instruction(combining[0])
+            message = f"in C, `{spelled}` needs a max_value that is a power of two less one"
+            raise self.program.mistake(message, combining[0].at)
         if not adding or self.modulus == 1 << bits or self._stays_inside(location):
             return exact
         comparing = (CompareExchange, BlockingCompareExchange, Wait)
@@ -103,6 +110,10 @@ class Values:
         highest, added = max(location.initial), 0
         for thread, access in self._accesses(location):
             match access:
+                case FetchAdd(_, _, _, _, _, "|" | "^"):
+                    return False
+                case FetchAdd(_, _, _, _, _, "&"):
+                    pass
                 case FetchAdd(_, _, value):
                     if in_loops(thread.code):
                         return False

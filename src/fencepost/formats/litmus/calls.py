@@ -42,6 +42,7 @@ from fencepost.program import (
     Unary,
     subexpressions,
 )
+from fencepost.program.instructions import FETCH_OPERATORS
 
 ORDER = "memory_order_"
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
@@ -64,6 +65,9 @@ _FUNCTIONS = {
     "atomic_exchange": _Function("x, e", (_ORDERS,)),
     "atomic_fetch_add": _Function("x, e", (_ORDERS,)),
     "atomic_fetch_sub": _Function("x, e", (_ORDERS,)),
+    "atomic_fetch_and": _Function("x, e", (_ORDERS,)),
+    "atomic_fetch_or": _Function("x, e", (_ORDERS,)),
+    "atomic_fetch_xor": _Function("x, e", (_ORDERS,)),
     "atomic_compare_exchange_strong": _Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
     "atomic_compare_exchange_weak": _Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
 }
@@ -74,7 +78,7 @@ FUNCTIONS = {
     "atomic_thread_fence": _FENCE,
 }
 
-_NOT_EXPRESSIBLE = ("atomic_fetch_or", "atomic_fetch_and", "atomic_fetch_xor")
+_OPERATORS = {f"atomic_{name}": operator for operator, name in FETCH_OPERATORS.items()}
 _KERNEL = ("READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "synchronize_", "spin_", "xchg", "cmpxchg", "srcu_")
 
 
@@ -143,18 +147,15 @@ class Calls:
                 code.add(Store(cell, value, store, at=at))
             case "atomic_exchange", [value]:
                 code.add(Exchange(result, cell, value, load, store, at=at))
-            case "atomic_fetch_add", [value]:
-                code.add(FetchAdd(result, cell, value, load, store, at=at))
-            case _, [value]:
+            case "atomic_fetch_sub", [value]:
                 code.add(FetchAdd(result, cell, Unary("-", value), load, store, at=at))
+            case name, [value]:
+                code.add(FetchAdd(result, cell, value, load, store, _OPERATORS[name], at=at))
 
     def _function(self, call: Call) -> _Function:
         name = str(call.name)
         if name in FUNCTIONS:
             return FUNCTIONS[name]
-        if name.removesuffix("_explicit") in _NOT_EXPRESSIBLE:
-            instead = "write it as a loop with atomic_compare_exchange_strong_explicit"
-            raise self._scope.error(f"{quoted(name)} is not supported; {instead}", call.name)
         if name.startswith(_KERNEL):
             message = f"{quoted(name)} belongs to the Linux kernel; fencepost reads C11 atomics"
             raise self._scope.error(message, call.name)

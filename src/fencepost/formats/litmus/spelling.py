@@ -33,6 +33,7 @@ from fencepost.program import (
     jump_targets,
     subexpressions,
 )
+from fencepost.program.instructions import FETCH_OPERATORS
 from fencepost.program.spelling import Spelling
 
 _FENCES = {Mode.ACQ: "acquire", Mode.REL: "release", Mode.ACQ_REL: "acq_rel", Mode.SC: "seq_cst"}
@@ -81,11 +82,11 @@ class Effects:
             case Exchange(register, place, value, load, store):
                 text = _call("exchange", cell(place), expression(value), order(load, store))
                 return Effect(text, register, 1)
-            case FetchAdd(register, place, Unary("-", value), load, store):
+            case FetchAdd(register, place, Unary("-", value), load, store, "+"):
                 text = _call("fetch_sub", cell(place), expression(value), order(load, store))
                 return Effect(text, register, 1)
-            case FetchAdd(register, place, value, load, store):
-                text = _call("fetch_add", cell(place), expression(value), order(load, store))
+            case FetchAdd(register, place, value, load, store, operator):
+                text = _call(FETCH_OPERATORS[operator], cell(place), expression(value), order(load, store))
                 return Effect(text, register, 1)
             case Fence(mode):
                 return Effect(f"atomic_thread_fence({ORDER}{_FENCES[mode]})", None, 1)

@@ -223,12 +223,13 @@ class _CellValue(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """`variable` gets the value of an expression in that thread, or that much more than it had."""
+    """`variable` gets the value of an expression in that thread, combined with that of `added_to` if any."""
 
     variable: _Variable
     thread: int
     value: Expression | _CellValue
     added_to: _Variable | None = None
+    operator: str = "+"
 
 
 def _updates(thread: int, instruction: Instruction) -> Iterator[_Update]:
@@ -239,10 +240,10 @@ def _updates(thread: int, instruction: Instruction) -> Iterator[_Update]:
             yield _read(thread, register, cell)
         case Store(cell, value):
             yield _Update(cell.name, thread, value)
-        case FetchAdd(register, cell, value):
+        case FetchAdd(register, cell, value, _, _, operator):
             if register is not None:
                 yield _read(thread, register, cell)
-            yield _Update(cell.name, thread, value, cell.name)
+            yield _Update(cell.name, thread, value, cell.name, operator)
         case Exchange(register, cell, value) | CompareExchange(register, cell, _, value):
             if register is not None:
                 yield _read(thread, register, cell)
@@ -300,7 +301,7 @@ class _Analysis:
         )
         if update.added_to is None:
             return result
-        return combined("+", self._stored(update.added_to), result).limited(_LARGEST_SUM)
+        return combined(update.operator, self._stored(update.added_to), result).limited(_LARGEST_SUM)
 
 
 def _rounds(updates: list[_Update]) -> int:

@@ -25,7 +25,6 @@ from fencepost.formats.transitions.writing import (
 from fencepost.program import (
     Assign,
     Assume,
-    Binary,
     BlockingCompareExchange,
     Cell,
     Constant,
@@ -100,7 +99,7 @@ class _Statements(Steps):
     def _by_value(self, rmw: Exchange | FetchAdd) -> Iterator[tuple[Step, ...]]:
         variable = self.cell(rmw.cell, rmw)
         for old in map(Constant, range(self.program.modulus)):
-            new = rmw.value if isinstance(rmw, Exchange) else Binary("+", old, rmw.value)
+            new = rmw.value if isinstance(rmw, Exchange) else self.combined(rmw, old)
             step = BlockingCompareExchange(variable, old, self.stored(new, rmw))
             yield (step,) if rmw.register is None else (step, Assign(rmw.register, old))
 

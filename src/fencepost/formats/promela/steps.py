@@ -168,8 +168,10 @@ class ThreadSteps:
                 yield Effect("R", HELD), ()
             case Store(_, written):
                 yield Effect("W", HELD, value(written)), ()
-            case FetchAdd(_, _, added):
-                yield Effect("RMW", HELD, self._sum(place, added)), ()
+            case FetchAdd(_, _, added, _, _, "+"):
+                yield Effect("RMW", HELD, self._combined(place, "+", added)), ()
+            case FetchAdd(_, _, other, _, _, operator):
+                yield Effect("RMW", HELD, self._combined(place, operator, value(other))), ()
             case Exchange(_, _, written):
                 yield Effect("RMW", HELD, value(written)), ()
             case Wait(_, _, awaited):
@@ -182,9 +184,9 @@ class ThreadSteps:
             case Fence():
                 yield Effect("RMW", Constant(0)), ()
 
-    def _sum(self, place: Place, added: Expression) -> Expression:
+    def _combined(self, place: Place, operator: str, other: Expression) -> Expression:
         values = {**self._values_at(place), HELD.name: HELD}
-        return self._computing.value(Binary("+", HELD, added), values, self._thread.code[place.pc].at)
+        return self._computing.value(Binary(operator, HELD, other), values, self._thread.code[place.pc].at)
 
     def _found(
         self, values: list[Expression], kind: Literal["R", "RMW"], written: Expression | None = None

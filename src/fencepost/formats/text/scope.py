@@ -24,6 +24,7 @@ from fencepost.program import (
     Constant,
     Expression,
     Location,
+    Position,
     Register,
     ThreadId,
     Unary,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 # Analyses recurse over expressions; this keeps them away from Python's recursion limit.
 MOST_NESTED_OPERATORS = 100
 
+_TRUTH_VALUES = {"true": 1, "false": 0}
+
 
 class Scope(msgspec.Struct, frozen=True):
     """The names that one function can use; outside functions, with no locals, only its numbers."""
@@ -47,6 +50,8 @@ class Scope(msgspec.Struct, frozen=True):
     function: str = ""
     registers: tuple[str, ...] = ()
     replicated: bool = False
+    # What the user should know. If None, `true` and `false` are names, and too large numbers are mistakes.
+    noticed: list[tuple[Position, str]] | None = None
 
     def error(self, message: str, at: Token | Tree) -> InputError:
         return self.source.error(message, position(at))
@@ -62,6 +67,18 @@ class Scope(msgspec.Struct, frozen=True):
         if value > self.max_value:
             limit = f"0..{self.max_value} (max_value)"
             raise self.error(f"the constant {value} is outside the value domain {limit}", token)
+        return value
+
+    def _constant(self, token: Token) -> int:
+        """A number in an expression."""
+        if self.noticed is None:
+            return self.number(token)
+        value = self.natural(token)
+        if value > self.max_value:
+            taken = value % (self.max_value + 1)
+            said = f"the constant {value} is larger than max_value; {taken} is used, which is {value} modulo "
+            self.noticed.append((position(token), f"{said}{self.max_value + 1}"))
+            return taken
         return value
 
     def natural(self, token: Token) -> int:
@@ -132,7 +149,7 @@ class Scope(msgspec.Struct, frozen=True):
 
     def _operand(self, item: Token | Tree) -> Expression:
         if isinstance(item, str):
-            return Constant(self.number(item))
+            return Constant(self._constant(item))
         name = as_token(item.children[0])
         if name in self.registers:
             if len(item.children) > 1:
@@ -142,6 +159,8 @@ class Scope(msgspec.Struct, frozen=True):
             return ThreadId()
         if name in self.locations:
             raise self.error(f"{quoted(name)} is a location; load it into a local first", name)
+        if self.noticed is not None and name in _TRUTH_VALUES and len(item.children) == 1:
+            return Constant(_TRUTH_VALUES[name])
         raise self._unknown_local(name)
 
     def _unknown_local(self, name: Token) -> InputError:

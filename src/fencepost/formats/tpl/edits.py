@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from fencepost.formats.text.edits import Edit, Splice, line_around, spliced
 from fencepost.formats.text.source import Source
 from fencepost.formats.text.tree import Token, Tree, as_token, position
+from fencepost.formats.tpl.operations import mode_word
 from fencepost.formats.tpl.parser import parse
 from fencepost.program import (
     BlockingCompareExchange,
@@ -36,9 +37,9 @@ _WORDS: dict[type[CellAccess], tuple[str, ...]] = {
     Load: ("load",),
     Store: ("store",),
     Wait: ("wait",),
-    FetchAdd: ("FADD",),
+    FetchAdd: ("FADD", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"),
     Exchange: ("exchange", "XCHG"),
-    CompareExchange: ("CAS",),
+    CompareExchange: ("CAS", "compare_exchange"),
     BlockingCompareExchange: ("BCAS",),
 }
 _IMPLIED_VALUES = {"lock": ("0", "1"), "unlock": ("0",)}
@@ -48,31 +49,49 @@ _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> Iterator[str]:
     """The text with each edit made to the statement at its position; raises `InputError` if it is not TPL."""
     splices: list[Splice] = []
-    for node in parse(Source(text, file)).subtrees():
-        if node.data in ("access", "call") and position(node) in edits:
-            splices += _Statement(text, node).splices(edits[position(node)])
+    for statement in _statements(text, parse(Source(text, file))):
+        if statement.at in edits:
+            splices += statement.splices(edits[statement.at])
     yield spliced(text, splices)
+
+
+def _statements(text: str, program: Tree) -> Iterator[_Statement]:
+    """All accesses and calls. Those inside an expression are no statements, so no fence fits beside them."""
+    whole: set[int] = set()
+    for node in program.subtrees():
+        if node.data in ("assign", "access"):
+            inner = node.children[-1]
+            if isinstance(inner, Tree) and inner.data == "expression" and len(inner.children) == 1:
+                inner = inner.children[0]
+            if isinstance(inner, Tree) and inner.data == "use" and len(node.children) < 3:
+                whole.add(id(inner))
+                yield _Statement(text, node, inner)
+        elif node.data == "use" and id(node) not in whole:
+            yield _Statement(text, node, node)
 
 
 class _Statement:
     """An access or a call: `r = x.load(acq);`, `CAS(x, 0, 1, acq, rel);`."""
 
-    def __init__(self, text: str, node: Tree) -> None:
+    def __init__(self, text: str, node: Tree, use: Tree) -> None:
         self._text = text
+        self.at = position(node)
+        self._is_statement = node is not use
         self._start, self._end = node.start_pos, node.end_pos
-        children = node.children
-        if isinstance(children[0], str) and children[0].type == "NAME":  # the local that gets the value
-            children = children[1:]
-        if node.data == "access":
-            cell, word, *arguments = children
+        if isinstance(use.children[0], str):
+            word, cell, *arguments = use.children
         else:
-            word, cell, *arguments = children
+            cell, word, *arguments = use.children
         self._word = as_token(word)
         self._cell = cell
-        self._values = [argument for argument in arguments if not isinstance(argument, str)]
-        self._modes = [argument for argument in arguments if isinstance(argument, str)]
+        self._modes = [a for a in arguments if isinstance(a, str) or mode_word(a) is not None]
+        self._values = [argument for argument in arguments if argument not in self._modes]
 
     def splices(self, edit: Edit) -> Iterator[Splice]:
+        if not self._is_statement:
+            if edit.instead is not None and self._word in _WORDS[type(edit.instead)]:
+                yield self._replaced(edit.instead)
+            return
         line = line_around(self._text, self._start, self._end)
         if edit.before is not None and line.is_first:
             yield Splice(line.start, line.start, f"{line.indentation}{_spelled(edit.before)}\n")

@@ -15,7 +15,6 @@ from fencepost.formats.text.source import one_of, quoted, suggestion
 from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.program import (
     Assert,
-    Assign,
     Assume,
     BlockingCompareExchange,
     Cell,
@@ -31,10 +30,11 @@ from fencepost.program import (
     Position,
     Skip,
     Store,
+    Unary,
     Verify,
     Wait,
 )
-from fencepost.program.instructions import FENCE_MODES, LOAD_MODES, STORE_MODES
+from fencepost.program.instructions import FENCE_MODES, FETCH_OPERATORS, LOAD_MODES, STORE_MODES
 
 
 class _Usage(msgspec.Struct, frozen=True):
@@ -59,12 +59,45 @@ _CALLS = {
     "lock": _Usage("lock(x)", 0),
     "unlock": _Usage("unlock(x)", 0),
 }
+# Other words for calls, and those that only exist as methods.
+_METHODS = {
+    "fetch_add": ("FADD", _Usage("x.fetch_add(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_sub": ("fetch_sub", _Usage("x.fetch_sub(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_and": ("fetch_and", _Usage("x.fetch_and(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_or": ("fetch_or", _Usage("x.fetch_or(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_xor": ("fetch_xor", _Usage("x.fetch_xor(e)", 1, _READ_AND_WRITE, result=True)),
+    "exchange": ("exchange", _Usage("x.exchange(e)", 1, _READ_AND_WRITE, result=True)),
+    "compare_exchange": ("CAS", _Usage("x.compare_exchange(e1, e2)", 2, _COMPARE_EXCHANGE, result=True)),
+}
+_OPERATORS = {name: operator for operator, name in FETCH_OPERATORS.items()}
 _ACCESSES = {
     "load": _Usage("r = x.load()", 0, (LOAD_MODES,), result=True),
     "store": _Usage("x.store(e)", 1, (STORE_MODES,)),
     "naload": _Usage("r = x.naload()", 0, result=True, atomic=False),
     "nastore": _Usage("x.nastore(e)", 1, atomic=False),
 }
+_ALL_ACCESSES = (*_ACCESSES, *_METHODS)
+# What to write for methods of std::atomic and the like that do not exist here.
+_INSTEAD = {
+    **dict.fromkeys(
+        ("compare_exchange_strong", "compare_exchange_weak"),
+        "`r = x.compare_exchange(e1, e2)`, which gives the old value and succeeded if that is `e1`",
+    ),
+    "lock": "`lock(x)`",
+    "unlock": "`unlock(x)`",
+    "wait": "`wait(x, e)`, which waits until x holds e",
+    "test_and_set": "`r = x.exchange(1)`",
+    "clear": "`x.store(0)`",
+    **dict.fromkeys(("notify_one", "notify_all"), "nothing: `wait` needs no notification"),
+}
+# Other words for modes, which are names where there is a local of that name.
+LONG_MODES = {
+    **{"relaxed": "rlx", "acquire": "acq", "release": "rel"},
+    **{f"memory_order_{order}": order for order in ("acq_rel", "seq_cst")},
+    **{"memory_order_relaxed": "rlx", "memory_order_acquire": "acq", "memory_order_release": "rel"},
+    "memory_order_consume": "acq",
+}
+_UPDATE = "upd"  # Rocker's word for the mode of an SC fence
 
 
 class Operations:
@@ -76,33 +109,55 @@ class Operations:
     def instruction(self, node: Tree) -> Instruction:
         at, children = position(node), node.children
         match str(node.data):
-            case "assign":
-                register = self._scope.register(as_token(children[0]))
-                return Assign(register, self._scope.expression(as_tree(children[1])), at=at)
             case "check":
                 condition = self._scope.expression(as_tree(children[1]))
                 return (Assert if children[0] == "assert" else Assume)(condition, at=at)
             case "fence":
                 return self._fence(children, at)
-            case "access":
-                return self._access(node)
-            case "call":
-                return self._call(node)
             case _:
                 return Skip(at=at)
 
     def _fence(self, children: Sequence[Token | Tree], at: Position) -> Fence:
         if not children:
             return Fence(at=at)
-        return Fence(self._mode(as_token(children[0]), FENCE_MODES, "a fence"), at=at)
+        word = as_token(children[0])
+        if word == _UPDATE:
+            return Fence(at=at)
+        if word.type == "NAME" and word not in LONG_MODES:
+            modes = one_of(quoted(mode.value) for mode in FENCE_MODES)
+            raise self._scope.error(f"expected a mode ({modes}), found {quoted(word)}", word)
+        return Fence(self._mode(self._short(word), FENCE_MODES, "a fence"), at=at)
 
-    def _access(self, node: Tree) -> Instruction:
-        at, (result, rest) = position(node), _result(node)
-        cell, method, arguments = self._scope.cell(as_tree(rest[0])), as_token(rest[1]), rest[2:]
+    def check_location(self, use: Tree) -> None:
+        """Reject a call whose location is itself an access."""
+        first = use.children[0]
+        operand = _only(use.children[1]) if isinstance(first, str) and len(use.children) > 1 else None
+        if isinstance(operand, Tree) and operand.data == "use" and first != "verify":
+            form = _CALLS[as_token(first)].form
+            raise self._scope.error(f"expected a location first, as in `{form}`", operand)
+
+    def access(self, use: Tree, result: Token | None, at: Position) -> Instruction:
+        """The instruction of an access or a call; the local `result`, if there is one, gets the value."""
+        if isinstance(use.children[0], str):
+            return self._call(use, result, at)
+        return self._access(use, result, at)
+
+    def warn_of_truth(self, use: Tree) -> None:
+        """A compare-exchange as a condition: in other languages that is whether it succeeded."""
+        word = next(child for child in use.children if isinstance(child, str))
+        if word in ("CAS", "compare_exchange") and self._scope.noticed is not None:
+            said = f"{quoted(word)} gives the old value, so this condition is whether that is not 0"
+            how = "to ask whether it succeeded, compare it with the expected value"
+            self._scope.noticed.append((position(word), f"{said}; {how}"))
+
+    def _access(self, node: Tree, result: Token | None, at: Position) -> Instruction:
+        cell, method = self._scope.cell(as_tree(node.children[0])), as_token(node.children[1])
+        arguments = node.children[2:]
+        if method in _METHODS:
+            return self._method(cell, method, arguments, result, at)
         usage = _ACCESSES.get(method)
         if usage is None:
-            known = f"expected {one_of(map(quoted, _ACCESSES))}{suggestion(method, _ACCESSES)}"
-            raise self._scope.error(f"there is no access {quoted(method)}; {known}", method)
+            raise self._scope.error(f"there is no access {quoted(method)}; {_instead(method)}", method)
         self._check_atomic(cell, usage, method, method)
         values, modes = self._arguments(usage, method, arguments)
         mode = modes[0] if usage.atomic else Mode.NA
@@ -113,9 +168,23 @@ class Operations:
             raise self._scope.error(f"expected a local for the value, as in `{usage.form}`", method)
         return Load(self._scope.register(result), cell, mode, at=at)
 
-    def _call(self, node: Tree) -> Instruction:
-        at, (result, rest) = position(node), _result(node)
-        word, arguments = as_token(rest[0]), rest[1:]
+    def _method(
+        self,
+        cell: Cell,
+        method: Token,
+        arguments: Sequence[Token | Tree],
+        result: Token | None,
+        at: Position,
+    ) -> Instruction:
+        self._scope.extension(f"`{method}` is", method)
+        word, usage = _METHODS[method]
+        self._check_atomic(cell, usage, method, method)
+        values, modes = self._arguments(usage, method, arguments)
+        register = None if result is None else self._scope.register(result)
+        return _Call(word, register, cell, values, modes, at).instruction()
+
+    def _call(self, node: Tree, result: Token | None, at: Position) -> Instruction:
+        word, arguments = as_token(node.children[0]), node.children[1:]
         if word == "XCHG":
             self._scope.extension("`XCHG` is", word)
         if word == "verify":
@@ -152,6 +221,7 @@ class Operations:
         self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]
     ) -> tuple[tuple[Expression, ...], tuple[Mode, ...]]:
         """The values and the modes."""
+        arguments = [self._long_mode(argument) or argument for argument in arguments]
         count = next((i for i, argument in enumerate(arguments) if isinstance(argument, str)), len(arguments))
         values, modes = arguments[:count], arguments[count:]
         misplaced = next((mode for mode in modes if not isinstance(mode, str)), None)
@@ -167,6 +237,10 @@ class Operations:
     def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
         """Relaxed where none is given; a compare-exchange that fails reads as one that succeeds."""
         modes = [as_token(token) for token in tokens]
+        if len(usage.modes) > 1 and modes and modes[0] == "acq_rel":
+            both = modes[0]
+            self._scope.extension("`acq_rel` on an access is", both)
+            modes[:1] = [_same_place(both, mode) for mode in ("acq", "rel")]
         if len(modes) > len(usage.modes):
             limit = ("no mode", "one mode", "two modes", "three modes")[len(usage.modes)]
             raise self._scope.error(f"{quoted(word)} takes {limit}", modes[len(usage.modes)])
@@ -182,11 +256,24 @@ class Operations:
         given += [Mode.RLX] * (len(usage.modes[:2]) - len(given))
         return tuple(given if len(usage.modes) == len(given) else [*given, given[0]])
 
+    def _long_mode(self, argument: Token | Tree) -> Token | None:
+        """The mode that the argument is, if that is spelled as a name."""
+        word = mode_word(argument)
+        return None if word is None or word in self._scope.registers else self._short(word)
+
+    def _short(self, word: Token) -> Token:
+        """A mode as TPL spells it."""
+        if word.type == "MODE":
+            return word
+        self._scope.extension(f"{quoted(word)} is", word)
+        return _same_place(word, LONG_MODES[word])
+
     def _mode(self, token: Token, allowed: Sequence[Mode], what: str) -> Mode:
         mode = Mode(str(token))
         if mode not in allowed:
             choice = one_of(quoted(mode.value) for mode in allowed)
-            raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}", token)
+            sc = "; for sequential consistency use `fence;`" if mode is Mode.SC else ""
+            raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}{sc}", token)
         return mode
 
     def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree) -> None:
@@ -195,7 +282,7 @@ class Operations:
             return
         if atomic:
             other = f"use `{word[2:]}`"
-        elif word in _ACCESSES:
+        elif f"na{word}" in _ACCESSES:
             other = f"use `na{word}`"
         else:
             other = f"{quoted(word)} needs a location declared with `global`"
@@ -222,6 +309,10 @@ class _Call(msgspec.Struct, frozen=True):
         match self.word, self.values, self.modes:
             case "FADD", (value,), (load, store):
                 return FetchAdd(register, cell, value, load, store, at=at)
+            case "fetch_sub", (value,), (load, store):
+                return FetchAdd(register, cell, Unary("-", value), load, store, at=at)
+            case "fetch_and" | "fetch_or" | "fetch_xor", (value,), (load, store):
+                return FetchAdd(register, cell, value, load, store, _OPERATORS[self.word], at=at)
             case "exchange" | "XCHG", (value,), (load, store):
                 return Exchange(register, cell, value, load, store, at=at)
             case "CAS", (expected, desired), (load, store, failure):
@@ -237,12 +328,25 @@ class _Call(msgspec.Struct, frozen=True):
         raise AssertionError(self.word)
 
 
-def _result(node: Tree) -> tuple[Token | None, Sequence[Token | Tree]]:
-    """The local that gets the value of an access or a call, if any, and the rest of the statement."""
-    first = node.children[0]
-    if isinstance(first, str) and first.type == "NAME":
-        return first, node.children[1:]
-    return None, node.children
+def _same_place(word: Token, mode: str) -> Token:
+    """A mode where `word` stands."""
+    return Token(mode, "MODE", word.start_pos, word.line, word.column)
+
+
+def mode_word(argument: Token | Tree) -> Token | None:
+    """The name that the argument is, if it can be a mode."""
+    operand = _only(argument)
+    if not isinstance(operand, Tree) or operand.data != "cell" or len(operand.children) > 1:
+        return None
+    word = as_token(operand.children[0])
+    return word if word in LONG_MODES else None
+
+
+def _instead(method: Token) -> str:
+    """What to write for a method that does not exist."""
+    if method in _INSTEAD:
+        return f"write {_INSTEAD[method]}"
+    return f"expected {one_of(map(quoted, _ALL_ACCESSES))}{suggestion(method, _ALL_ACCESSES)}"
 
 
 def _only(argument: Token | Tree) -> Token | Tree | None:

@@ -6,11 +6,13 @@ to `wording.py`, what names and numbers mean to `reader.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fencepost.errors import InputError
 from fencepost.formats.text.grammar import Grammar, nested
 from fencepost.formats.text.lalr import UnexpectedError
 from fencepost.formats.text.source import Source
-from fencepost.formats.text.tree import Tree
+from fencepost.formats.text.tree import Token, Tree
 
 KEYWORDS = {
     "max_value": "_MAX_VALUE",
@@ -36,15 +38,34 @@ KEYWORDS = {
 MOST_NESTED_BLOCKS = 100
 MOST_NESTED_PARENTHESES = 250
 
-_GRAMMAR = Grammar(
-    __file__,
-    "tpl",
-    nested(
-        lambda word, _: KEYWORDS.get(word, "NAME"),
-        blocks=MOST_NESTED_BLOCKS,
-        parentheses=MOST_NESTED_PARENTHESES,
-    ),
+_nested = nested(
+    lambda word, _: KEYWORDS.get(word, "NAME"),
+    blocks=MOST_NESTED_BLOCKS,
+    parentheses=MOST_NESTED_PARENTHESES,
 )
+
+
+def _words(stream: Iterator[Token]) -> Iterator[Token]:
+    """The tokens with their types.
+
+    After a dot, calls are the names of methods. `for` and `do` are keywords only where TPL as others read it
+    has no such name.
+    """
+    typed = _nested(stream)
+    before, token = "", next(typed, None)
+    while token is not None:
+        after = next(typed, None)
+        if token.type == "CALL" and before == ".":
+            token.type = "NAME"
+        elif token == "for" and after == "(" and before != ".":
+            token.type = "_FOR"
+        elif token == "do" and after == "{" and before != "fn":
+            token.type = "_DO"
+        yield token
+        before, token = str(token), after
+
+
+_GRAMMAR = Grammar(__file__, "tpl", _words)
 
 
 def parse(source: Source) -> Tree:

@@ -17,21 +17,29 @@ from fencepost.formats.text.source import Source, normal_lines, quoted, suggesti
 from fencepost.formats.text.tree import Token, Tree, as_token, as_tree, position
 from fencepost.formats.tpl.lowering import lower
 from fencepost.formats.tpl.parser import parse
-from fencepost.program import MOST_CELLS, MOST_THREADS, Location, Program, Thread, Tracking
+from fencepost.program import MOST_CELLS, MOST_THREADS, Location, Position, Program, Thread, Tracking
 
 
-def read(text: str, file: str = "<text>", *, strict_tpl: bool = False) -> Program:
-    """The program that `text` spells, without our extensions if `strict_tpl`; raises `InputError`."""
+def read(
+    text: str, file: str = "<text>", *, strict_tpl: bool = False, constants_wrap: bool = True
+) -> Program:
+    """The program that `text` spells, without our extensions if `strict_tpl`; raises `InputError`.
+
+    Constants beyond `max_value` are taken modulo, with a warning, or a mistake unless `constants_wrap`.
+    """
     source = Source(normal_lines(text), file)
     if not source.text.strip():
         raise InputError("the file is empty; expected a program", file, 1, 1)
     items = [as_tree(item) for item in parse(source).children]
-    scope = _declared(Scope(source, strict_tpl), items)
+    noticed: list[tuple[Position, str]] = []
+    scope = _declared(Scope(source, strict_tpl, noticed=noticed if constants_wrap else None), items)
+    threads = tuple(_threads(scope, items))
     return Program(
         locations=tuple(scope.locations.values()),
-        threads=tuple(_threads(scope, items)),
+        threads=threads,
         max_value=scope.max_value,
         tracking=tuple(_tracking(scope, item) for item in items if item.data == "track"),
+        warnings=tuple(f"line {at.line}: {message}" for at, message in noticed),
         file=file,
         source=source.text,
         format="tpl",
@@ -129,9 +137,9 @@ def _copies(scope: Scope, node: Tree) -> Iterator[Thread]:
             _check_local(scope, as_token(token), registers, replicated=copies is not None)
             registers[str(token)] = None
     inner = replace(scope, function=str(name), registers=tuple(registers), replicated=copies is not None)
-    code, labels = lower(inner, body)
+    code, labels, used = lower(inner, body)
     for tid in range(copies or 1):
-        yield Thread(str(name), code, inner.registers, labels, tid, copies, at=position(node))
+        yield Thread(str(name), code, used, labels, tid, copies, at=position(node))
 
 
 def _check_local(scope: Scope, token: Token, registers: dict[str, None], *, replicated: bool) -> None:

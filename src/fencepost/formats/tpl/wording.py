@@ -5,9 +5,13 @@ One sentence names the token found, the one thing most likely missing, and the b
 
 from __future__ import annotations
 
+import re
+
 from fencepost.errors import InputError
 from fencepost.formats.text.failure import PUNCTUATION, Failure
+from fencepost.formats.text.lalr import STRANGE
 from fencepost.formats.text.source import one_of, quoted, suggestion
+from fencepost.formats.text.tree import Token
 from fencepost.formats.tpl.parser import KEYWORDS
 
 _SPELLED = {
@@ -17,6 +21,7 @@ _SPELLED = {
     "NUMBER": "a number",
     "NAME": "a name",
     "MODE": "a mode (`acq`, `rel`, `acq_rel` or `seq_cst`)",
+    "_WHILE": "`while`",
     "IF": "`if`",
     "_GOTO": "`goto`",
 }
@@ -29,6 +34,34 @@ _NAME_AFTER = {
     "local": "the name of a local",
     ".": one_of(("`load`", "`store`", "`naload`", "`nastore`")),
 }
+# What to write for words of C.
+_TYPES = (
+    *("int", "unsigned", "signed", "long", "short", "char", "bool", "_Bool", "auto", "const", "static"),
+    *("volatile", "struct", "void", "size_t", "std", "atomic", "_Atomic", "extern", "register", "let", "var"),
+)
+_ACCESS = {
+    **{"load": "r = x.load()", "store": "x.store(e)", "exchange": "r = x.exchange(e)"},
+    **{f"fetch_{name}": f"r = x.fetch_{name}(e)" for name in ("add", "sub", "and", "or", "xor")},
+}
+_INSTEAD = {
+    "switch": "write `if (…) { … } else if (…) { … }`",
+    "return": "write `goto end;` and a label `end:` before the last `}`",
+    "atomic_thread_fence": "write `fence;`, `fence(acq)`, `fence(rel)` or `fence(acq_rel)`",
+    "atomic_flag_test_and_set": "write `r = x.exchange(1)`",
+    "atomic_flag_clear": "write `x.store(0)`",
+    **{f"atomic_{name}": f"write `{form}`" for name, form in _ACCESS.items()},
+    **dict.fromkeys(
+        ("atomic_compare_exchange_strong", "atomic_compare_exchange_weak", "compare_exchange"),
+        "write `r = x.compare_exchange(e1, e2)`",
+    ),
+    **dict.fromkeys(("fetch_add", "FAA"), "write `FADD(x, e)` or `x.fetch_add(e)`"),
+}
+_SIGNS = {
+    "?": "there is no `?:`; write `if (…) { … } else { … }`",
+    "~": "there is no `~`; write `max_value - e` with the number for max_value",
+    '"': "there are no strings",
+    "'": "there are no characters; write numbers",
+}
 _DECLARATIONS = ("_MAX_VALUE", "GLOBAL", "NA", "_TRACK", "_FN")
 _STATEMENTS = [word for word, kind in KEYWORDS.items() if kind not in ("MODE", *_DECLARATIONS)]
 _AFTER_A_NAME = {"_ASSIGN", "COLON", "DOT"}  # accepted after the name that starts a statement
@@ -37,8 +70,16 @@ _AFTER_A_NAME = {"_ASSIGN", "COLON", "DOT"}  # accepted after the name that star
 class TplFailure(Failure):
     hint = ("#", "; comments start with `//`")
 
+    def error(self) -> InputError:
+        if self.token.type == STRANGE and self.token in _SIGNS:
+            return self.mistake(_SIGNS[self.token])
+        return super().error()
+
     def at_token(self) -> InputError:
         token, found = self.token, quoted(self.token)
+        spelled_in_c = self._spelled_in_c()
+        if spelled_in_c is not None:
+            return spelled_in_c
         if token == "}" and self._wants_declaration():
             return self.mistake("this `}` closes nothing")
         if self.accepts == {"NAME"} and token in KEYWORDS and self.word_before() != ".":
@@ -56,7 +97,48 @@ class TplFailure(Failure):
         if self.source.text.startswith("/*", token.start_pos):
             return self.mistake(f"expected {self.expected()}, found `/*`; comments start with `//`")
         meant = suggestion(token, ("global", "na", "track", "fn")) if self._wants_declaration() else ""
+        if token == "=" and "OPERATOR" in self.accepts:
+            meant = "; to compare, write `==`"
         return self.mistake(f"expected {self.expected()}, found {found}{meant}")
+
+    def _spelled_in_c(self) -> InputError | None:
+        """What to write instead, if this is C."""
+        token, words = self.token, self.words_before()[-2:]
+        before = words[-1] if words else None
+        word = before[0] if before is not None else ""
+        instead = _INSTEAD.get(word.removesuffix("_explicit"))
+        if before is not None and instead is not None and (token == "(" or not self._wants_statement()):
+            return self._before(before, f"there is no {quoted(word)}; {instead}")
+        if token.type == "NAME" and before is not None and _is_type(word):
+            return self._before(before, self._no_type(word))
+        if self._wants_declaration() and token.type == "NAME" and _is_type(token):
+            return self.mistake(self._no_type(token))
+        if token.type == "SIGN" and self._text_after() == token * 2:
+            return self.mistake(_no_step(token))
+        stepped = [match[0] for match in words] in (["+"] * 2, ["-"] * 2)
+        if "NOT" in self.accepts and stepped and words[0].end() == words[1].start():
+            return self._before(words[0], _no_step(word))
+        if "NOT" in self.accepts and token in ("&", "*"):
+            what = "no addresses" if token == "&" else "no pointers"
+            return self.mistake(f"there are {what}; write the name of the location without {quoted(token)}")
+        if "NOT" in self.accepts and token in ("<", ">") and word == token:
+            return self.mistake(f"there is no `{token * 2}`; multiply or divide by a power of two")
+        if token == ":" and (word == ":" or self._text_after() == "::"):
+            return self.mistake("there are no namespaces; write modes as `rlx`, `acq`, `rel` or `acq_rel`")
+        return None
+
+    def _no_type(self, word: str) -> str:
+        where = "locations with `global x;` and threads with `fn t { … }`"
+        if self.open_bracket():
+            where = "locals with `local r;`"
+        return f"there are no types such as {quoted(word)}; declare {where}"
+
+    def _before(self, word: re.Match[str], message: str) -> InputError:
+        return self.source.error(message, self.source.position(word.start()))
+
+    def _text_after(self) -> str:
+        """The token and the character after it, if it is a sign."""
+        return self.source.text[self.token.start_pos :][:2]
 
     def expected_at_end(self) -> str:
         return "`}`" if self._wants_statement() else self.expected()
@@ -84,7 +166,23 @@ class TplFailure(Failure):
         return one_of(word for terminal, word in _SPELLED.items() if terminal in accepts)
 
     def _wants_statement(self) -> bool:
-        return "_WHILE" in self.accepts
+        return "_ONEOF" in self.accepts
 
     def _wants_declaration(self) -> bool:
         return "_FN" in self.accepts
+
+
+def lone_word(word: Token, semicolon: Token) -> tuple[str, Token]:
+    """What to say of a statement that consists of one word, and at which of its tokens."""
+    if word in _INSTEAD:
+        return f"there is no {quoted(word)}; {_INSTEAD[word]}", word
+    return f"expected `=`, `.` or `:` after {quoted(word)}, found `;`", semicolon
+
+
+def _no_step(sign: str) -> str:
+    method = "fetch_add" if sign == "+" else "fetch_sub"
+    return f"there is no `{sign * 2}`; write `r {sign}= 1` for a local, `x.{method}(1)` for a location"
+
+
+def _is_type(word: str) -> bool:
+    return word in _TYPES or re.fullmatch(r"u?int\d+_t|u?intptr_t|atomic_\w+", word) is not None

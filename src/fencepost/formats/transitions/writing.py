@@ -30,6 +30,7 @@ from fencepost.program import (
     Constant,
     Expression,
     Fence,
+    FetchAdd,
     Goto,
     Instruction,
     Load,
@@ -199,6 +200,11 @@ class Steps:
             what = f"{format_expression(value)} starts again at 0 after {largest}"
             raise self.mistake(f"{what}, which {self.language} can only say of powers of two", instruction)
         return Binary("&", value, Constant(largest))
+
+    def combined(self, access: FetchAdd, old: Expression) -> Expression:
+        """What the access writes where it finds `old`, not yet as it is stored."""
+        added = access.operator == "+"
+        return Binary(access.operator, old, access.value if added else self.stored(access.value, access))
 
     def no_counterpart(self, instruction: Instruction) -> InputError:
         spelled = format_instruction(instruction)
