@@ -221,13 +221,14 @@ def _answer(
 def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> None:
     from fencepost.report.export import as_json as json_form
     from fencepost.report.printable import printable
+    from fencepost.report.story import brief
     from fencepost.report.text import repair as repair_text
 
     if as_json:
         click.echo(json_form.encode(answer))
     elif quiet:
         cost = "" if answer.cost is None else f", cost {answer.cost:g}"
-        click.echo(f"{printable(answer.file)}: {answer.verdict}{cost}")
+        click.echo(f"{printable(answer.file)}: {brief(answer)}{cost}")
     else:
         page = repair_text.render(answer, color=wants_color(), width=terminal_width(), verbose=verbose)
         click.echo(page, nl=False, color=True)
