@@ -28,6 +28,8 @@ _FAILURES = {
 
 def verdict(answer: Answer) -> str:
     """The verdict in words."""
+    if answer.question == "fix" and answer.holds is False and answer.witness is None:
+        return "not repairable"
     words = _WORDS.get(answer.criterion)
     return answer.verdict.replace("-", " ") if words is None else words[answer.holds]
 

@@ -43,7 +43,7 @@ Changes and what they cost unless you say otherwise:
 {
     exit_codes(
         "a cheapest repair was found",
-        "there is none (or the repaired program has a race or a failing assertion)",
+        "there is none (or the repaired program has a failing assertion)",
         "no repair was proven to be a cheapest one within the limits",
     )
 }"""
@@ -102,6 +102,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
 )
 @click.option("--without", multiple=True, callback=_kinds, metavar="CHANGE", help="Do not make such changes.")
+@click.option(
+    "--ignore-races", is_flag=True, help="Repair for robustness only: leave data races as they are."
+)
 @click.option("--all", "find_all", is_flag=True, help="List every cheapest repair.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
@@ -124,6 +127,7 @@ def fix(
     loop_weight: int,
     costs: dict[str, float],
     without: tuple[str, ...],
+    ignore_races: bool,
     find_all: bool,
     output: Path | None,
     force: bool,
@@ -137,11 +141,12 @@ def fix(
     max_memory: float | None,
     reading: Reading,
 ) -> NoReturn:
-    """Which changes make the program robust at the least cost?
+    """Which changes make the program robust and free of data races at the least cost?
 
     Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
-    behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
-    set does it. Prints the changes and a diff. If interrupted, it prints the best repair known so far.
+    behaviour of the program under the model exists under sequential consistency, and no two accesses race. It
+    proves that no cheaper set does it, and prints the changes and a diff. If interrupted, it prints the best
+    repair known so far.
     """
     from fencepost.engine.search import Limits
     from fencepost.formats import given_input
@@ -162,6 +167,7 @@ def fix(
         "loop_weight": loop_weight,
         "without": without,
         "find_all": find_all,
+        "ignore_races": ignore_races,
     }
     try:
         answer = _answer(file, text, reading, model=model, limits=limits, options=options)

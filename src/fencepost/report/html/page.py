@@ -184,7 +184,9 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
 
 
 def _repair(answer: FixAnswer) -> Iterator[str]:
-    if answer.edits == ():
+    if answer.edits == () and answer.race is not None:
+        yield _paragraph("Robustness takes no change. The data race below was not to be repaired.")
+    elif answer.edits == ():
         yield _paragraph("Nothing needs to be changed.")
     elif answer.edits:
         places = counted(len(answer.edits), "place")
