@@ -13,9 +13,10 @@ from fencepost.analyses.repair.changes import Change, Offered, apply, candidates
 from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
+from fencepost.analyses.repair.either import fix_for_either
 from fencepost.analyses.repair.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
-from fencepost.memory_models import MODELS, model_for
+from fencepost.memory_models import EITHER, MODELS, model_for
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
@@ -48,10 +49,12 @@ def fix(
     Only under RC20 can changes repair a race. Under the other models a race is one under sequential
     consistency too, which the changes leave as it is: then there is no repair.
 
-    Against TSO, `criterion` is "persistent" (the default), "robust" or "trf". `costs` says what changes cost
-    where that is not the default (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the
-    place; changes of the kinds in `without` are not made. `limits.seconds` is for everything together, the
-    other limits are for each check of a set of changes.
+    Against TSO, `criterion` is "persistent", "robust", "trf", or "either" (the default): the cheaper one of
+    the first two, each of which implies that TSO reaches no other states than sequential consistency. The
+    verdict then says which it is. `costs` says what changes cost where that is not the default
+    (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the place; changes of the kinds in
+    `without` are not made. `limits.seconds` is for everything together, the other limits are for each check
+    of a set of changes.
     """
     criteria = model_for("fix", model).criteria["fix"]
     criterion = criterion or criteria[0]
@@ -62,6 +65,39 @@ def fix(
     prices = Prices(costs or {}, loop_weight)
     kinds = [kind for kind in kinds_for(model) if kind not in without]
     offered = Offered(program, model, candidates(program, model, kinds))
+
+    def repair(criterion: str, limits: Limits, most: float | None = None) -> FixAnswer:
+        return _fix(
+            offered,
+            criterion,
+            prices,
+            find_all=find_all,
+            ignore_races=ignore_races,
+            limits=limits,
+            watcher=watcher,
+            most=most,
+        )
+
+    return (
+        fix_for_either(repair, limits, find_all=find_all)
+        if criterion == EITHER
+        else repair(criterion, limits)
+    )
+
+
+def _fix(
+    offered: Offered,
+    criterion: str,
+    prices: Prices,
+    *,
+    find_all: bool,
+    ignore_races: bool,
+    limits: Limits,
+    watcher: FixWatcher | None,
+    most: float | None,
+) -> FixAnswer:
+    """The repair for one criterion; undecided once none costs less than `most`, with `find_all` as little."""
+    program, model = offered.program, offered.model
     checks: Checks
     if model == "tso":
         checks = TsoChecks(offered, criterion, limits, prices, watcher)
@@ -79,6 +115,7 @@ def fix(
         checks,
         discouraged=[change.loops for change in offered.changes],
         find_all=find_all,
+        most=None if most is None else prices.price_of(most),
         deadline=checks.deadline,
         watcher=checks.note,
     )

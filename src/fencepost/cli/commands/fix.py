@@ -21,7 +21,7 @@ from fencepost.cli.console import (
     write_file,
 )
 from fencepost.cli.options import Amount, exit_codes, html_option, input_options, model_option
-from fencepost.memory_models import EXIT_UNDECIDED, MODELS, TSO_CRITERIA
+from fencepost.memory_models import EXIT_UNDECIDED, MODELS
 
 if TYPE_CHECKING:
     from fencepost.engine.search import Limits
@@ -88,8 +88,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @model_option("fix")
 @click.option(
     "--criterion",
-    type=click.Choice(TSO_CRITERIA),
-    help="With --model tso: what to repair for. Default: persistent there, else robust.",
+    type=click.Choice(MODELS["tso"].criteria["fix"]),
+    help="With --model tso: what to repair for. Default: either there (persistent or robust, whichever costs "
+    "less), else robust.",
 )
 @click.option(
     "--loop-weight",
