@@ -167,7 +167,7 @@ def _mode_warnings(program: Program, model: str) -> list[str]:
         if isinstance(instruction, Fence) and instruction.mode is not Mode.SC:
             weak_fences.append(instruction)
         elif isinstance(instruction, CellAccess):
-            modes = set(access_modes(instruction))
+            modes = {*access_modes(instruction), getattr(instruction, "failure_mode", None)}
             if Mode.RLX in modes:
                 relaxed.append(instruction)
             carries_modes |= bool(modes & {Mode.ACQ, Mode.REL}) or _is_written_relaxed(program, instruction)
