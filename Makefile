@@ -27,6 +27,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/explorer.py
 	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/tso_table1.py
+	$(BIN)/python benchmarks/tso_criteria.py
 	$(BIN)/python benchmarks/tso_scaling.py
 	$(BIN)/python benchmarks/sra.py
 	$(BIN)/python benchmarks/versus_spin.py

@@ -25,6 +25,7 @@ CRITERIA = {
     "robust": "robust",
     "persistent": "persistent",
     "trf": "free of triangular races",
+    "either": "persistent or robust",
     "safe": "safe",
     "data-race-free": "free of data races",
     "write-write-race-free": "free of write/write races",
@@ -88,7 +89,7 @@ MODELS = {
         criteria={
             "robust": ("robust", "trf"),
             "persist": ("persistent",),
-            "fix": ("persistent", "robust", "trf"),
+            "fix": ("either", "persistent", "robust", "trf"),
         },
     ),
     "sc": MemoryModel(
@@ -116,4 +117,6 @@ ROBUSTNESS_MODELS = models_for("robust")
 SAFETY_MODELS = models_for("verify")
 # Those of robustness whose runs are execution graphs.
 GRAPH_MODELS = tuple(name for name in ROBUSTNESS_MODELS if MODELS[name].definition)
-TSO_CRITERIA = MODELS["tso"].criteria["fix"]
+# Of TSO: "either" is for repairs alone, and means the one of persistence and robustness that costs less.
+TSO_CRITERIA = ("persistent", "robust", "trf")
+EITHER = "either"

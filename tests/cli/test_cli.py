@@ -53,7 +53,9 @@ class TestExitCodes:
     def test_a_race_in_a_robust_program_is_1(self, program):
         result = fencepost("robust", program(RACY))
         assert result.exit_code == 1
-        assert "robust under ra, with a data race" in result.output
+        assert "robust, but it has a data race, under ra" in result.output
+        quiet = fencepost("robust", "-q", program(RACY))
+        assert quiet.output.endswith(": robust, but it has a data race\n")
 
     def test_a_failing_assertion_is_1(self, program):
         assert fencepost("robust", program(FAILING)).exit_code == 1

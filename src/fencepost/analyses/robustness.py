@@ -24,8 +24,8 @@ from fencepost.engine.search import (
     stats,
     why_unknown,
 )
-from fencepost.memory_models import SWARM_ORDER, model_for
-from fencepost.program import Program
+from fencepost.memory_models import MODELS, SWARM_ORDER, model_for
+from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
@@ -64,7 +64,7 @@ def robust(
     common = found_besides(program, "robust", model, "robust", result)
     # With the time for what was tried before, and for lowering the program.
     common["stats"] = replace(common["stats"], seconds=round(time.monotonic() - started, 6))
-    common["warnings"] = (*program.warnings, *_tracking_warnings(program))
+    common["warnings"] = (*program.warnings, *_tracking_warnings(program), *_mode_warnings(program, model))
     match result.outcome:
         case Outcome.COMPLETE:
             return Robust(**common)
@@ -152,6 +152,41 @@ def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
 
 def _shortest(tactics: Tactics) -> Tactics:
     return replace(tactics, partial_order=False, threads=1)
+
+
+def _mode_warnings(program: Program, model: str) -> list[str]:
+    """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
+
+    They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
+    A program without any modes is meant to be read with those of the model.
+    """
+    if not MODELS[model].synchronises:
+        return []
+    relaxed, weak_fences, carries_modes = [], [], False
+    for instruction in (i for thread in program.threads for i in thread.code):
+        if isinstance(instruction, Fence) and instruction.mode is not Mode.SC:
+            weak_fences.append(instruction)
+        elif isinstance(instruction, CellAccess):
+            modes = {*access_modes(instruction), getattr(instruction, "failure_mode", None)}
+            if Mode.RLX in modes:
+                relaxed.append(instruction)
+            carries_modes |= bool(modes & {Mode.ACQ, Mode.REL}) or _is_written_relaxed(program, instruction)
+    ignored = [*(relaxed if carries_modes or weak_fences else []), *weak_fences]
+    if not ignored:
+        return []
+    lines = sorted({instruction.at.line for instruction in ignored if instruction.at.line})
+    at = f", first in line {lines[0]}" if lines else ""
+    what = [
+        *(["relaxed accesses as acquire and release"] if ignored[0] in relaxed else []),
+        *(["acquire and release fences as nothing"] if weak_fences else []),
+    ]
+    return [f"{model} takes {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
+
+
+def _is_written_relaxed(program: Program, access: CellAccess) -> bool:
+    line = program.source_line(access.at.line) or ""
+    statement = line[max(access.at.column - 1, 0) :].partition(";")[0]
+    return "rlx" in statement or "relaxed" in statement
 
 
 def _tracking_warnings(program: Program) -> list[str]:

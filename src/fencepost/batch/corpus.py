@@ -18,6 +18,7 @@ from fencepost.memory_models import (
     EXIT_WRONG_INPUT,
     models_for,
 )
+from fencepost.report.story import brief
 from fencepost.verdicts import Answer
 from fencepost.verdicts import Question as QuestionName
 
@@ -196,8 +197,7 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
 def _verdict(row: Row) -> str:
     if row.outcome.answer is None:
         return "[red]error[/]"
-    extras = [q for q in ("race", "assertion") if row.found.get(q)]
-    return " + ".join([row.outcome.answer.verdict, *extras])
+    return brief(row.outcome.answer)
 
 
 def _comparison(row: Row) -> str:

@@ -127,10 +127,9 @@ def _print_answer(outcome: Outcome, *, quiet: bool, verbose: bool) -> None:
 
 def _print_verdict(outcome: Outcome) -> None:
     from fencepost.report.printable import printable
+    from fencepost.report.story import brief
 
-    answer = outcome.required_answer
-    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
-    say(f"{printable(outcome.file)}: {', '.join([answer.verdict, *findings])}")
+    say(f"{printable(outcome.file)}: {brief(outcome.required_answer)}")
 
 
 def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:

@@ -25,7 +25,7 @@ from fencepost.lsp.hover import meaning
 from fencepost.lsp.problems import Place, Problem, found, mistakes
 from fencepost.lsp.symbols import Symbols, Word
 from fencepost.memory_models import EXIT_HOLDS, ROBUSTNESS_MODELS
-from fencepost.report.story import undecided, verdict
+from fencepost.report.story import headline, undecided
 
 CHECK = "fencepost.checkRobustness"
 
@@ -105,7 +105,7 @@ class Server(LanguageServer):
         self.publish(uri, lines, [*mistakes(lines), *found(lines, answer)])
         why = f". {undecided(answer)}" if answer.holds is None else ""
         kind = lsp.MessageType.Info if answer.exit_code == EXIT_HOLDS else lsp.MessageType.Warning
-        return self.say(f"{program.file}: {verdict(answer)} under {model}{why}", kind)
+        return self.say(f"{program.file}: {headline(answer)} under {model}{why}", kind)
 
     def say(self, message: str, kind: lsp.MessageType) -> str:
         self.window_show_message(lsp.ShowMessageParams(kind, message))

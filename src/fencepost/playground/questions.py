@@ -52,7 +52,12 @@ QUESTIONS = (
         partial(robust, model="tso"),
         partial(fix, model="tso", criterion="robust"),
     ),
-    Question("persist", "Persistent on x86 (TSO)?", persist, partial(fix, model="tso")),
+    Question(
+        "persist",
+        "Persistent on x86 (TSO)?",
+        persist,
+        partial(fix, model="tso", criterion="persistent"),
+    ),
     Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
     Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
     Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),

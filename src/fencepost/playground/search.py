@@ -96,12 +96,13 @@ def _program(request: Request) -> Program:
 
 def _told(answer: Answer, program: Program) -> dict[str, Any]:
     from fencepost.report.html.page import fragment
-    from fencepost.report.story import stats_line, verdict
+    from fencepost.report.story import headline, mood, stats_line
     from fencepost.verdicts.repair import RepairAnswer
 
     return {
         "html": fragment(answer, program, with_source=False),
-        "verdict": verdict(answer),
+        "verdict": headline(answer),
+        "mood": mood(answer),
         "holds": answer.holds,
         "findings": [what for what in ("race", "assertion") if getattr(answer, what) is not None],
         "stats": stats_line(answer.stats),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.memory_models import CRITERIA
+from fencepost.memory_models import CRITERIA, MODELS
 from fencepost.report import story
 from fencepost.report.printable import printable
 from fencepost.verdicts.repair import Edit, FixAnswer, RepairAnswer, RepairUnknown
@@ -26,6 +26,12 @@ def said(answer: FixAnswer) -> Iterator[str]:
             )
         if answer.minima:
             yield f"Minimum repairs found so far: {len(answer.minima):,}. There may be more."
+    elif not answer.holds and answer.witness is None and not MODELS[answer.model].weak_fences:
+        yield (
+            "No set of the allowed changes removes the data race below. It is there under sequential "
+            "consistency too, so it takes a lock around the two accesses, or an atomic location. "
+            "`--ignore-races` repairs the program for weak memory alone."
+        )
     elif not answer.holds:
         yield f"No set of the allowed changes makes the program {aim}. With all of them made, this is left:"
     elif len(answer.minima) > 1:
@@ -50,4 +56,5 @@ def edit_words(edit: Edit) -> str:
 
 def goal(answer: RepairAnswer) -> str:
     """What the program is to become."""
-    return CRITERIA[answer.criterion]
+    races = answer.holds is False and answer.witness is None
+    return CRITERIA[answer.criterion] + (" and free of data races" if races else "")

@@ -7,6 +7,7 @@ The verdict in words, why there is none, how far the search went, and what it to
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import UNSET
 
@@ -27,8 +28,31 @@ _FAILURES = {
 
 def verdict(answer: Answer) -> str:
     """The verdict in words."""
+    if answer.question == "fix" and answer.holds is False and answer.witness is None:
+        return "not repairable"
     words = _WORDS.get(answer.criterion)
     return answer.verdict.replace("-", " ") if words is None else words[answer.holds]
+
+
+def headline(answer: Answer) -> str:
+    """The verdict in words, never without what was found besides: `robust, but it has a data race`."""
+    found = also_found(answer) if answer.holds else []
+    return f"{verdict(answer)}, but it has {' and '.join(found)}" if found else verdict(answer)
+
+
+def brief(answer: Answer) -> str:
+    """The same on one line for scripts, with the verdict as in JSON."""
+    if answer.holds and also_found(answer):
+        return headline(answer)
+    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
+    return ", ".join([answer.verdict, *findings])
+
+
+def mood(answer: Answer) -> Literal["good", "bad", "open"]:
+    """How to show the verdict: good only if nothing at all was found."""
+    if answer.holds is False or (answer.holds and also_found(answer)):
+        return "bad"
+    return "good" if answer.holds else "open"
 
 
 def also_found(answer: Answer) -> list[str]:

@@ -64,8 +64,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     `assertion`.
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
-    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO; "safe" for
-    safety, "data-race-free" for data races and "write-write-race-free" for write/write races.
+    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO, and of repairs
+    "either" of the first two, where the verdict says which; "safe" for safety, "data-race-free" for data
+    races and "write-write-race-free" for write/write races.
     """
 
     holds: ClassVar[bool | None]  # whether the program has the property asked for; None: undecided

@@ -1,6 +1,7 @@
 """The answers to `fix`.
 
-The verdict is about the repaired program. It is `robust` (or `persistent`, if that was asked for) if a repair
+The verdict is about the repaired program. It is `robust` (or `persistent`, if that was asked for or is the
+cheaper of the two) if a repair
 was found and proven to be a minimum, `not-robust` (or `fragile`) if no set of the allowed changes repairs the
 program, and `unknown` if the search reached a limit. An unknown answer may still hold a repair: the cheapest
 one known.

@@ -1,21 +1,39 @@
 """`fix` against trying all sets of changes, and the answers it gives."""
 
+from pathlib import Path
 from random import Random
 
 import msgspec
 import pytest
 
-from fencepost.analyses.repair.changes import DEFAULT_COSTS, Change, Kind, candidates, kinds_for
+from fencepost.analyses.repair.changes import (
+    DEFAULT_COSTS,
+    Change,
+    Kind,
+    candidates,
+    kinds_for,
+    strengthened,
+)
 from fencepost.analyses.repair.checks import FixProgress
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.edits import edits_of
 from fencepost.analyses.repair.fix import fix
 from fencepost.engine.search import Limits
-from fencepost.formats import tpl
-from fencepost.program import Position, Program
+from fencepost.formats import load, tpl
+from fencepost.program import CellAccess, Fence, Instruction, Mode, Position, Program, access_modes
 from fencepost.report.export.as_json import encode
-from fencepost.verdicts.repair import Edit, NotRepairable, Repaired, RepairUnknown
-from tests.analyses.repair.repairing import cost_of, is_robust, minima_by_trying_all, programs_to_repair
+from fencepost.report.html.page import page
+from fencepost.report.text.repair import render
+from fencepost.verdicts.repair import Edit, NotRepairable, Repaired, RepairUnknown, StillFragile
+from tests.analyses.repair.repairing import (
+    cost_of,
+    is_right,
+    is_robust,
+    minima_by_trying_all,
+    programs_to_repair,
+    repaired_programs,
+)
+from tests.strategies import random_program
 
 SB = """max_value 1; global x, y;
 fn left  { local r; x.store(1); r = y.load(); }
@@ -159,21 +177,18 @@ def changes_in(program: Program, model: str, edits: tuple[Edit, ...] | None) -> 
 
 
 def test_every_change_of_a_minimum_is_needed() -> None:
-    for program, model in programs_to_repair(range(300, 450)):
-        answer = fix(program, model)
-        assert isinstance(answer, Repaired)
+    for program, model, answer in repaired_programs(range(300, 450)):
         changes = changes_in(program, model, answer.edits)
         assert answer.cost == cost_of(changes)
-        assert is_robust(program, model, changes)
+        assert is_right(program, model, changes)
         for change in changes:
-            assert not is_robust(program, model, [other for other in changes if other != change])
+            assert not is_right(program, model, [other for other in changes if other != change])
 
 
-def test_the_repaired_text_is_robust() -> None:
-    for program, model in programs_to_repair(range(500, 560)):
-        answer = fix(program, model)
+def test_the_repaired_text_is_right() -> None:
+    for _, model, answer in repaired_programs(range(500, 560)):
         assert answer.repaired is not None
-        assert is_robust(tpl.read(answer.repaired), model)
+        assert is_right(tpl.read(answer.repaired), model)
 
 
 @pytest.mark.parametrize("model", ["ra", "rc20"])
@@ -319,18 +334,102 @@ def test_without_the_changes_it_takes_a_program_cannot_be_repaired() -> None:
     assert answer.witness.access.text.startswith("r = ")
 
 
+RACY_SB = """max_value 1; global x, y; na d;
+fn left  { local r; d.nastore(1); x.store(1); r = y.load(); }
+fn right { local r; d.nastore(0); y.store(1); r = x.load(); assert(r == 1); }
+"""
+
+
+@pytest.mark.parametrize("model", ["ra", "rc20", "tso"])
+def test_a_race_that_only_a_lock_could_repair_leaves_no_repair(model: str) -> None:
+    answer = fix(read(RACY_SB), model)
+    assert isinstance(answer, NotRepairable | StillFragile)
+    assert answer.race is not None
+    assert (answer.edits, answer.witness, answer.exit_code) == (None, None, 1)
+    page = render(answer, color=False, width=100)
+    assert page.startswith(f"test.tpl: not repairable under {model}, with a data race")
+    assert "No set of the allowed changes" in page
+
+
 def test_races_and_failing_assertions_of_the_repaired_program_are_told() -> None:
-    program = read(
-        """max_value 1; global x, y; na d;
-        fn left  { local r; d.nastore(1); x.store(1); r = y.load(); }
-        fn right { local r; d.nastore(0); y.store(1); r = x.load(); assert(r == 1); }
-        """
-    )
-    answer = fix(program, "ra")
+    answer = fix(read(RACY_SB), "ra", ignore_races=True)
     assert isinstance(answer, Repaired)
+    assert answer.cost == 20
     assert answer.race is not None
     assert answer.assertion is not None
     assert answer.exit_code == 1
+
+
+RELAXED_MESSAGE = """max_value 1; global flag; na d;
+fn producer { d.nastore(1); flag.store(1); }
+fn consumer { local r; wait(flag, 1); r = d.naload(); }
+"""
+
+
+def test_a_race_is_repaired_where_a_message_is_passed() -> None:
+    program = read(RELAXED_MESSAGE)
+    assert is_robust(program, "rc20")
+    answer = fix(program, "rc20", find_all=True)
+    assert isinstance(answer, Repaired)
+    assert done(answer.edits) == [(2, "flag.store(1, rel)"), (3, "wait(flag, 1, acq)")]
+    assert (answer.cost, answer.race, answer.exit_code, len(answer.minima)) == (2, None, 0, 1)
+    fences = fix(program, "rc20", without=["acquire-load", "release-store"])
+    assert done(fences.edits) == [(2, "fence(rel)"), (3, "fence(acq)")]
+    assert fix(program, "rc20", ignore_races=True).edits == ()
+
+
+def test_nothing_needs_to_be_changed_is_never_said_of_a_race() -> None:
+    racy = fix(read("na d; fn a { d.nastore(1); } fn b { d.nastore(2); }"), "ra", ignore_races=True)
+    assert racy.edits == ()
+    assert "Nothing needs to be changed" not in page(racy)
+    assert "robust, but it has a data race" in page(racy)
+    assert "Nothing needs to be changed" in page(fix(read("global x; fn a { x.store(1); }"), "ra"))
+
+
+def test_what_is_repaired_for_ra_is_robust_under_rc20_if_all_accesses_carry_modes() -> None:
+    repaired = 0
+    for seed in range(300):
+        program = random_program(Random(seed), loop_free=seed % 3 > 0, threads=(2, 3), modes=seed % 2 > 0)
+        repaired += is_repaired_for_rc20_too(program)
+    assert repaired > 50
+
+
+def test_so_is_what_is_repaired_in_the_examples() -> None:
+    folder = Path(__file__).parents[3] / "examples" / "litmus"
+    assert sum(is_repaired_for_rc20_too(load(str(path))) for path in sorted(folder.glob("*.tpl"))) > 10
+
+
+def is_repaired_for_rc20_too(program: Program) -> bool:
+    """Whether `fix` changed the program with all its modes made strong."""
+    answer = fix(with_all_modes(program), "ra", ignore_races=True)
+    assert isinstance(answer, Repaired)
+    assert answer.repaired is not None
+    assert is_robust(tpl.read(answer.repaired), "rc20")
+    return bool(answer.edits)
+
+
+def with_all_modes(program: Program) -> Program:
+    """Every atomic access acquires and releases, every fence is an SC fence."""
+
+    def strong(instruction: Instruction) -> Instruction:
+        if isinstance(instruction, Fence):
+            return msgspec.structs.replace(instruction, mode=Mode.SC)
+        if not isinstance(instruction, CellAccess) or Mode.NA in access_modes(instruction):
+            return instruction
+        kinds: list[Kind] = ["acquire-load", "release-store", "acquire-rmw", "release-rmw"]
+        return strengthened(instruction, kinds)
+
+    threads = tuple(
+        msgspec.structs.replace(thread, code=tuple(map(strong, thread.code))) for thread in program.threads
+    )
+    return msgspec.structs.replace(program, threads=threads)
+
+
+def test_an_exchange_for_ra_carries_modes_if_the_program_does() -> None:
+    text = PETERSON.replace(".load()", ".load(acq)").replace("(1);", "(1, rel);").replace("(0);", "(0, rel);")
+    answer = fix(read(text), "ra")
+    assert done(answer.edits) == [(5, "exchange(turn, 1, acq, rel)"), (17, "exchange(turn, 0, acq, rel)")]
+    assert is_robust(read(answer.repaired or ""), "rc20")
 
 
 @pytest.mark.parametrize("model", ["ra", "rc20"])
@@ -378,12 +477,12 @@ def test_dekker_is_told_meanwhile_how_far_the_search_is() -> None:
 
 def test_the_minimum_follows_the_costs() -> None:
     source = Random(7)
-    for program, model in programs_to_repair(range(700, 780)):
+    for program, model, usual in repaired_programs(range(700, 780)):
         costs: dict[str, float] = {kind: source.choice([0.25, 1, 2.5, 7]) for kind in DEFAULT_COSTS}
         answer = fix(program, model, costs=costs)
         changes = changes_in(program, model, answer.edits)
         assert answer.cost == sum(costs[change.kind] for change in changes)
-        default = changes_in(program, model, fix(program, model).edits)
+        default = changes_in(program, model, usual.edits)
         assert answer.cost <= sum(costs[change.kind] for change in default)
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from fencepost.analyses.repair.changes import Change, apply
+from fencepost.analyses.repair.either import fix_for_either
 from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.tso import persist
@@ -14,7 +15,7 @@ from fencepost.engine.search import Limits
 from fencepost.formats import tpl
 from fencepost.memory_models import TSO_CRITERIA
 from fencepost.program import Program
-from fencepost.verdicts.repair import MadePersistent, Repaired, RepairUnknown
+from fencepost.verdicts.repair import MadePersistent, NotRepairable, Repaired, RepairUnknown
 from tests.strategies import random_program
 
 
@@ -23,6 +24,8 @@ def read(text: str) -> Program:
 
 
 def holds(program: Program, criterion: str) -> bool:
+    if criterion == "either":
+        return holds(program, "persistent") or holds(program, "robust")
     answer = persist(program) if criterion == "persistent" else robust(program, "tso", criterion=criterion)
     assert answer.holds is not None
     return answer.holds
@@ -42,16 +45,21 @@ def programs_to_repair(seeds: Iterable[int]) -> Iterator[tuple[int, Program, str
     for seed in seeds:
         source = random.Random(seed)
         program = random_program(source, loop_free=source.random() < 0.6, threads=(2, 3))
-        criterion = source.choice(TSO_CRITERIA)
+        criterion = source.choice([*TSO_CRITERIA, "either", "either"])
         if sum(len(thread.code) for thread in program.threads) <= 24 and not holds(program, criterion):
             yield seed, program, criterion
 
 
 def check_minimum(seed: int, program: Program, criterion: str) -> int:
-    answer = fix(program, "tso", criterion=criterion)
-    assert isinstance(answer, MadePersistent if criterion == "persistent" else Repaired)
+    answer = fix(program, "tso", criterion=criterion, ignore_races=True)
+    assert isinstance(answer, MadePersistent | Repaired)
+    assert criterion in (answer.verdict, "trf", "either")
+    assert answer.criterion == criterion
+    assert answer.cost == answer.lower_bound
     assert answer.edits is not None
     assert answer.repaired is not None
+    if criterion == "either":
+        assert holds(tpl.read(answer.repaired, "repaired.tpl"), answer.verdict)
     assert holds(tpl.read(answer.repaired, "repaired.tpl"), criterion)
     places = list(fences_everywhere(program))
     for fewer in combinations(places, len(answer.edits) - 1):
@@ -73,7 +81,7 @@ def test_no_smaller_set_of_fences_will_do_for_many_programs():
 def test_every_fence_of_a_minimum_is_needed():
     """Of all minima, which `find_all` lists."""
     for _, program, criterion in programs_to_repair(range(150)):
-        answer = fix(program, "tso", criterion=criterion, find_all=True)
+        answer = fix(program, "tso", criterion=criterion, find_all=True, ignore_races=True)
         assert answer.minima
         assert all(len(edits) == len(answer.edits or ()) for edits in answer.minima)
         assert len(set(answer.minima)) == len(answer.minima)
@@ -88,6 +96,7 @@ fn b { local r; y.store(1); r = x.load(); }
 def test_store_buffering_needs_a_fence_in_each_thread():
     answer = fix(read(SB), "tso")
     assert isinstance(answer, MadePersistent)
+    assert answer.criterion == "either"
     assert [(edit.function, edit.text) for edit in answer.edits or ()] == [("a", "fence"), ("b", "fence")]
     assert answer.cost == 20
     assert "+fn a { local r; x.store(1); fence; r = y.load(); }" in answer.diff
@@ -100,6 +109,59 @@ def test_a_robust_program_needs_no_fence_although_it_is_fragile():
     )
     assert fix(program, "tso", criterion="robust").edits == ()
     assert len(fix(program, "tso", criterion="persistent").edits or ()) == 1
+    either = fix(program, "tso")
+    assert isinstance(either, Repaired)
+    assert (either.criterion, either.edits, either.cost) == ("either", (), 0)
+
+
+def test_a_persistent_program_needs_no_fence_although_it_is_not_robust():
+    """Store buffering with values that are there already."""
+    program = read(SB.replace("store(1)", "store(0)"))
+    assert len(fix(program, "tso", criterion="robust").edits or ()) == 2
+    either = fix(program, "tso")
+    assert isinstance(either, MadePersistent)
+    assert either.edits == ()
+
+
+def test_all_minima_for_either_are_those_for_both():
+    for _, program, criterion in programs_to_repair(range(150)):
+        if criterion != "either":
+            continue
+        single = [
+            fix(program, "tso", criterion=c, find_all=True, ignore_races=True) for c in TSO_CRITERIA[:2]
+        ]
+        least = min(answer.cost for answer in single)
+        expected = {edits for answer in single if answer.cost == least for edits in answer.minima}
+        either = fix(program, "tso", find_all=True, ignore_races=True)
+        assert (either.cost, set(either.minima)) == (least, expected)
+
+
+def test_one_criterion_undecided_leaves_either_open():
+    known = fix(read(SB), "tso", criterion="robust")
+    unknown = RepairUnknown(
+        file="test.tpl",
+        question="fix",
+        model="tso",
+        stats=known.stats,
+        edits=None,
+        cost=None,
+        lower_bound=10,
+        why="a limit",
+    )
+
+    def repair(criterion, limits, most=None):
+        return unknown if criterion == "persistent" else known
+
+    answer = fix_for_either(repair, Limits(), find_all=False)
+    assert isinstance(answer, RepairUnknown)
+    assert (answer.cost, answer.lower_bound, answer.why, answer.criterion) == (20, 10, "a limit", "either")
+
+
+def test_without_fences_nothing_makes_it_persistent_or_robust():
+    answer = fix(read(SB), "tso", without=["sc-fence"])
+    assert isinstance(answer, NotRepairable)
+    assert answer.witness is not None
+    assert answer.criterion == "either"
 
 
 def test_one_fence_where_ways_cross_does_the_work_of_two():

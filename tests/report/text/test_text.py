@@ -141,8 +141,8 @@ def test_only_a_finished_search_says_that_there_is_nothing_else():
 def test_the_verdict_and_its_findings_are_on_the_first_line():
     first = {name: render(answer, color=False, width=80).splitlines()[0] for name, answer in ANSWERS.items()}
     assert first["sb"] == "examples/sb.tpl: not robust under ra"
-    assert first["race"] == "examples/mp.tpl: robust under rc20, with a data race"
-    assert first["assertion"] == "examples/array.tpl: robust under ra, with a failing assertion"
+    assert first["race"] == "examples/mp.tpl: robust, but it has a data race, under rc20"
+    assert first["assertion"] == "examples/array.tpl: robust, but it has a failing assertion, under ra"
     assert first["unknown"] == "examples/big.tpl: unknown under ra"
     assert first["persistent"] == "examples/barrier.tpl: persistent under tso"
     assert first["tso-sb"] == "examples/sb.tpl: fragile under tso"

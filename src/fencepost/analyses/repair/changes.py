@@ -12,9 +12,11 @@
     acquire-failure the same of a CAS only where it fails               rc20
     release-rmw     make the write part of an RMW release               rc20
 
-Under RA every access acquires and releases anyway, so only the first two can help. A store is also offered
-`acquire-rmw`, which takes effect together with `exchange`. `acquire-failure` is offered only where success
-acquires already: C11 has no order for failure that is stronger. Left out is what cannot help: changes to
+Under RA every access acquires and releases anyway, so only the first two can help; if the program carries
+modes, a new exchange gets both, so that it does the same under RC20. A store is also offered `acquire-rmw`,
+which takes effect together with `exchange`. `acquire-failure` is offered only where success acquires already:
+C11 has no order for failure that is stronger. Under RC20 non-atomic accesses are accesses too, because
+changes around them can order those that race. Left out is what cannot help: changes to
 locations that one thread alone uses or that nobody writes, acquire with nothing after it, release with
 nothing before it, and a fence where another place for it is at least as good:
 
@@ -26,6 +28,7 @@ A function that makes several threads is changed for all of them at once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -90,7 +93,8 @@ Bits = int  # a set of changes: the sum of 1 << number
 class Change:
     """One change to the statement at `pc` of a function, or a fence on one `side` of it.
 
-    `threads` are the threads that the function makes, `loops` the number of loops around the statement.
+    `threads` are the threads that the function makes, `loops` the number of loops around the statement. An
+    exchange that `orders` acquires and releases by its own modes.
     """
 
     kind: Kind
@@ -98,6 +102,7 @@ class Change:
     pc: int
     side: Side | None = None
     loops: int = 0
+    orders: bool = False
 
 
 class Origin(NamedTuple):
@@ -143,9 +148,10 @@ def candidates(program: Program, model: str, kinds: Collection[Kind] | None = No
     wanted = set(kinds_for(model)) & set(kinds_for(model) if kinds is None else kinds)
     if model == "tso":
         return tuple(_fences_against_tso(program)) if wanted else ()
-    shared = _shared_locations(program)
+    shared = _shared_locations(program, non_atomic=MODELS[model].weak_fences)
+    orders = MODELS[model].synchronises and _carries_modes(program)
     return tuple(
-        change
+        dataclasses.replace(change, orders=orders and change.kind == "exchange")
         for threads in _functions(program)
         for change in _Offers(program.threads[threads[0]].code, threads, shared, wanted).all()
         if change.kind in wanted
@@ -176,14 +182,16 @@ def new_fence(kinds: Collection[Kind], at: Instruction) -> Fence | None:
     return Fence(mode, at=at.at)
 
 
-def strengthened(instruction: Instruction, kinds: Collection[Kind]) -> Instruction:
-    """The instruction with those of `kinds` done to it that are not fences."""
+def strengthened(instruction: Instruction, kinds: Collection[Kind], *, orders: bool = False) -> Instruction:
+    """The instruction with those of `kinds` done to it that are not fences; see `Change` for `orders`."""
     match instruction:
         case Load() | Wait():
             return replace(instruction, mode=Mode.ACQ) if "acquire-load" in kinds else instruction
         case Store(cell, value, mode):
             write = Mode.REL if "release-store" in kinds else mode
             read = Mode.ACQ if "acquire-rmw" in kinds else Mode.RLX
+            if "exchange" in kinds and orders:
+                return Exchange(None, cell, value, Mode.ACQ, Mode.REL, at=instruction.at)
             if "exchange" in kinds:
                 return Exchange(None, cell, value, read, write, at=instruction.at)
             return replace(instruction, mode=write)
@@ -200,8 +208,17 @@ def strengthened(instruction: Instruction, kinds: Collection[Kind]) -> Instructi
 # --- what is offered
 
 
-def _shared_locations(program: Program) -> set[str]:
-    """The atomic locations that several threads use and some thread writes."""
+def _carries_modes(program: Program) -> bool:
+    """Whether some access says how strongly it orders."""
+    return any(
+        isinstance(instruction, CellAccess) and {Mode.ACQ, Mode.REL} & set(access_modes(instruction))
+        for thread in program.threads
+        for instruction in thread.code
+    )
+
+
+def _shared_locations(program: Program, *, non_atomic: bool) -> set[str]:
+    """The locations that several threads use and some thread writes; `non_atomic` ones only if wanted."""
     users: dict[str, set[int]] = {}
     written: set[str] = set()
     for number, thread in enumerate(program.threads):
@@ -213,7 +230,7 @@ def _shared_locations(program: Program) -> set[str]:
     return {
         name
         for name, threads in users.items()
-        if len(threads) > 1 and name in written and program.location_named[name].atomic
+        if len(threads) > 1 and name in written and (non_atomic or program.location_named[name].atomic)
     }
 
 
@@ -278,6 +295,8 @@ class _Offers:
 
     def _strengthenings(self, pc: int) -> Iterator[Kind]:
         instruction = self._code[pc]
+        if _is_non_atomic(instruction):
+            return
         acquire_may_help = bool(self._flow.next[pc]) and self._reads_relaxed(pc)
         release_may_help = bool(self._flow.previous[pc]) and self._writes_relaxed(pc)
         match instruction:
@@ -301,7 +320,7 @@ class _Offers:
         """Also what would read relaxed if it were turned into an exchange."""
         access = self._code[pc]
         if isinstance(access, Store):
-            return self._exchanges
+            return self._exchanges and not _is_non_atomic(access)
         relaxed = isinstance(access, CellAccess) and access_modes(access)[0] is Mode.RLX
         return relaxed or _fails_relaxed(access)
 
@@ -314,11 +333,16 @@ def _fails_relaxed(access: Instruction) -> bool:
     return isinstance(access, CompareExchange) and access.failure_mode is Mode.RLX
 
 
+def _is_non_atomic(instruction: Instruction) -> bool:
+    return isinstance(instruction, CellAccess) and Mode.NA in access_modes(instruction)
+
+
 # --- making changes
 
 
 def _changed(thread: Thread, changes: Sequence[Change]) -> tuple[Thread, tuple[Origin, ...]]:
     kinds: dict[Origin, set[Kind]] = {}
+    orders = any(change.orders for change in changes)  # all exchanges of a program do, or none
     for change in changes:
         kinds.setdefault(Origin(change.pc, change.side), set()).add(change.kind)
     code: list[Instruction] = []
@@ -334,7 +358,7 @@ def _changed(thread: Thread, changes: Sequence[Change]) -> tuple[Thread, tuple[O
         here, before, after = Origin(pc), Origin(pc, "before"), Origin(pc, "after")
         starts.append(len(code))
         add(new_fence(kinds.get(before, ()), instruction), before)
-        add(strengthened(instruction, kinds.get(here, ())), here)
+        add(strengthened(instruction, kinds.get(here, ()), orders=orders), here)
         add(new_fence(kinds.get(after, ()), instruction), after)
     starts.append(len(code))
     labels = {label: starts[pc] for label, pc in thread.labels.items()}

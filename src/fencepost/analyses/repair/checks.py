@@ -18,7 +18,7 @@ from fencepost.analyses.repair.changes import Changed, Offered, Origin, apply
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.analyses.repair.search import Fails, Holds, RepairProgress, Undecided
-from fencepost.analyses.repair.violation_replay import ReplayedViolation
+from fencepost.analyses.repair.violation_replay import Replayed, ReplayedRace, ReplayedViolation
 from fencepost.analyses.robustness import robust, search
 from fencepost.analyses.tso import persist, robust_against_tso
 from fencepost.engine._native import Outcome, Result, TsoViolation
@@ -112,16 +112,28 @@ class Checks(ABC):
 
 
 class RobustnessChecks(Checks):
-    """Is the program robust with the changes? Learns from each violation (`violation_replay`)."""
+    """Is the program robust with the changes, and free of data races if these are to be repaired?
 
-    def __init__(self, offered: Offered, limits: Limits, prices: Prices, watcher: FixWatcher | None) -> None:
+    Learns from each violation and each race (`violation_replay`).
+    """
+
+    def __init__(
+        self,
+        offered: Offered,
+        limits: Limits,
+        prices: Prices,
+        watcher: FixWatcher | None,
+        *,
+        repair_races: bool,
+    ) -> None:
         super().__init__(limits, prices, watcher)
         self._offered = offered
-        self._violations: list[ReplayedViolation] = []
+        self._repair_races = repair_races
+        self._found: list[Replayed] = []
 
     def __call__(self, chosen: frozenset[int]) -> Holds | Fails | Undecided:
-        for violation in self._violations:
-            known = violation.conflicts(chosen)
+        for found in self._found:
+            known = found.conflicts(chosen)
             if known:
                 return Fails(tuple(known))
         if self._stopped:
@@ -130,15 +142,19 @@ class RobustnessChecks(Checks):
         limits = self._limits_left()
         result = search(changed.program, self._offered.model, limits, watcher=self._watch)
         self._count(result)
-        match result.outcome:
-            case Outcome.COMPLETE:
-                return Holds()
-            case Outcome.VIOLATION:
-                assert result.violation is not None
-                self._violations.append(ReplayedViolation(self._offered, chosen, changed, result.violation))
-                return Fails(tuple(self._violations[-1].conflicts(chosen)))
-            case _:
-                return self._undecided(changed.program, result, limits)
+        new: list[Replayed] = []
+        if result.violation is not None:
+            new.append(ReplayedViolation(self._offered, chosen, changed, result.violation))
+        if result.race is not None and self._repair_races:
+            new.append(ReplayedRace(self._offered, chosen, changed, result.race))
+        if new:
+            self._found += new
+            return Fails(tuple(conflict for found in new for conflict in found.conflicts(chosen)))
+        return (
+            Holds()
+            if result.outcome == Outcome.COMPLETE
+            else self._undecided(changed.program, result, limits)
+        )
 
     def ask(self, program: Program, limits: Limits, watcher: Watcher) -> RobustnessAnswer:
         return robust(program, self._offered.model, limits=limits, watcher=watcher)

@@ -48,6 +48,10 @@ class Prices:
         """What the user calls this price."""
         return price * self._unit / _STEPS
 
+    def price_of(self, cost: float) -> int:
+        """The price that the user calls so."""
+        return round(cost * _STEPS / self._unit)
+
 
 def _hundredths(cost: float) -> Fraction:
     return Fraction(str(cost)) * _STEPS

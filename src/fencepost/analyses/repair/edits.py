@@ -74,13 +74,15 @@ class _Place(NamedTuple):
 
 def _places(program: Program, changes: Iterable[Change]) -> list[_Place]:
     kinds: dict[tuple[int, Origin, int], list[Kind]] = {}
+    changes = list(changes)
+    orders = any(change.orders for change in changes)
     for change in changes:
         place = (change.threads[0], Origin(change.pc, change.side), change.loops)
         kinds.setdefault(place, []).append(change.kind)
     places = []
     for (thread, origin, loops), made in kinds.items():
         old = program.threads[thread].code[origin.pc]
-        new = strengthened(old, made) if origin.side is None else new_fence(made, old)
+        new = strengthened(old, made, orders=orders) if origin.side is None else new_fence(made, old)
         assert isinstance(new, CellAccess | Fence)
         places.append(_Place(thread, origin, tuple(made), loops, old, new))
     return sorted(places, key=_Place.order)

@@ -1,4 +1,4 @@
-"""Repair: the cheapest changes that make a program robust against a memory model.
+"""Repair: the cheapest changes that make a program robust against a memory model and free of data races.
 
 What can be changed is in `changes`, whether a set of changes will do in `checks`, the search in `search`.
 Here is the answer: the changes as edits of the user's text, and the repaired program checked once more.
@@ -13,9 +13,10 @@ from fencepost.analyses.repair.changes import Change, Offered, apply, candidates
 from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
+from fencepost.analyses.repair.either import fix_for_either
 from fencepost.analyses.repair.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
-from fencepost.memory_models import model_for
+from fencepost.memory_models import EITHER, MODELS, model_for
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
@@ -38,15 +39,22 @@ def fix(
     loop_weight: int = 1,
     without: Collection[str] = (),
     find_all: bool = False,
+    ignore_races: bool = False,
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     watcher: FixWatcher | None = None,
 ) -> FixAnswer:
-    """A cheapest set of changes that makes `program` robust against `model`; with `find_all` every one.
+    """A cheapest set of changes that makes `program` robust against `model` and free of data races; with
+    `find_all` every one, with `ignore_races` whether there are races or not.
 
-    Against TSO, `criterion` is "persistent" (the default), "robust" or "trf". `costs` says what changes cost
-    where that is not the default (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the
-    place; changes of the kinds in `without` are not made. `limits.seconds` is for everything together, the
-    other limits are for each check of a set of changes.
+    Only under RC20 can changes repair a race. Under the other models a race is one under sequential
+    consistency too, which the changes leave as it is: then there is no repair.
+
+    Against TSO, `criterion` is "persistent", "robust", "trf", or "either" (the default): the cheaper one of
+    the first two, each of which implies that TSO reaches no other states than sequential consistency. The
+    verdict then says which it is. `costs` says what changes cost where that is not the default
+    (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the place; changes of the kinds in
+    `without` are not made. `limits.seconds` is for everything together, the other limits are for each check
+    of a set of changes.
     """
     criteria = model_for("fix", model).criteria["fix"]
     criterion = criterion or criteria[0]
@@ -57,20 +65,57 @@ def fix(
     prices = Prices(costs or {}, loop_weight)
     kinds = [kind for kind in kinds_for(model) if kind not in without]
     offered = Offered(program, model, candidates(program, model, kinds))
+
+    def repair(criterion: str, limits: Limits, most: float | None = None) -> FixAnswer:
+        return _fix(
+            offered,
+            criterion,
+            prices,
+            find_all=find_all,
+            ignore_races=ignore_races,
+            limits=limits,
+            watcher=watcher,
+            most=most,
+        )
+
+    return (
+        fix_for_either(repair, limits, find_all=find_all)
+        if criterion == EITHER
+        else repair(criterion, limits)
+    )
+
+
+def _fix(
+    offered: Offered,
+    criterion: str,
+    prices: Prices,
+    *,
+    find_all: bool,
+    ignore_races: bool,
+    limits: Limits,
+    watcher: FixWatcher | None,
+    most: float | None,
+) -> FixAnswer:
+    """The repair for one criterion; undecided once none costs less than `most`, with `find_all` as little."""
+    program, model = offered.program, offered.model
     checks: Checks
     if model == "tso":
         checks = TsoChecks(offered, criterion, limits, prices, watcher)
     else:
-        checks = RobustnessChecks(offered, limits, prices, watcher)
-    answers = _Answers(offered, criterion, prices, checks)
+        repair_races = MODELS[model].weak_fences and not ignore_races
+        checks = RobustnessChecks(offered, limits, prices, watcher, repair_races=repair_races)
+    answers = _Answers(offered, criterion, prices, checks, ignore_races=ignore_races)
     first = checks.answer(program)
-    if first.holds is not False:
+    if answers.has_lasting_race(first):
+        return answers.racy(first)
+    if first.holds is None or (first.holds and (first.race is None or ignore_races)):
         return answers.without_search(first)
     found = cheapest_repair(
         [prices.price(change) for change in offered.changes],
         checks,
         discouraged=[change.loops for change in offered.changes],
         find_all=find_all,
+        most=None if most is None else prices.price_of(most),
         deadline=checks.deadline,
         watcher=checks.note,
     )
@@ -80,13 +125,24 @@ def fix(
 class _Answers:
     """From what was found to what the user gets."""
 
-    def __init__(self, offered: Offered, criterion: str, prices: Prices, checks: Checks) -> None:
+    def __init__(
+        self, offered: Offered, criterion: str, prices: Prices, checks: Checks, *, ignore_races: bool
+    ) -> None:
         self._program = offered.program
         self._model = offered.model
         self._criterion = criterion
         self._changes = offered.changes
         self._prices = prices
         self._checks = checks
+        self._ignore_races = ignore_races
+
+    def has_lasting_race(self, answer: Answer) -> bool:
+        """Whether there is a data race that no change could remove."""
+        return answer.race is not None and not self._ignore_races and not MODELS[self._model].weak_fences
+
+    def racy(self, answer: Answer, checks: int = 0) -> FixAnswer:
+        """No repair, because of such a race."""
+        return self._not_repairable(**self._common(answer), lower_bound=0, checks=checks)
 
     def without_search(self, first: Answer) -> FixAnswer:
         """The answer if there is nothing to repair, or if the first check came to no answer."""
@@ -102,8 +158,7 @@ class _Answers:
         if found.impossible:
             rest = self._checks.answer(apply(self._program, self._changes).program, in_time=False)
             common = {**self._common(rest), "witness": rest.witness, "checks": found.checks}
-            kind = StillFragile if self._criterion == "persistent" else NotRepairable
-            return kind(**common, edits=None, cost=None, lower_bound=bound)
+            return self._not_repairable(**common, lower_bound=bound)
         repair = {} if found.best is None else self._repair(found.best)
         minima: tuple[tuple[Edit, ...], ...] = ()
         if find_all:
@@ -120,7 +175,14 @@ class _Answers:
             why = f"{proof.why}, in the final check"
             return RepairUnknown(**common, **parts, why=why, interrupted=proof.interrupted)
         assert proof.holds, "the repaired program is not right after all"
+        if self.has_lasting_race(proof):
+            return self.racy(proof, found.checks)
+        assert proof.race is None or self._ignore_races, "the repaired program has a race after all"
         return self._repaired(**common, **parts, proof=proof.stats)
+
+    def _not_repairable(self, **parts: Any) -> NotRepairable | StillFragile:
+        kind = StillFragile if self._criterion == "persistent" else NotRepairable
+        return kind(**parts, edits=None, cost=None)
 
     def _repaired(self, **parts: Any) -> Repaired | MadePersistent:
         return MadePersistent(**parts) if self._criterion == "persistent" else Repaired(**parts)

@@ -82,15 +82,18 @@ def cheapest_repair(
     *,
     discouraged: Sequence[int] = (),
     find_all: bool = False,
+    most: int | None = None,
     deadline: float | None = None,
     watcher: Callable[[RepairProgress], None] | None = None,
 ) -> Found:
     """The search; with `find_all` for every minimum.
 
+    It gives up once it knows that a minimum costs as much as `most`, with `find_all` that it costs more.
     Among minima, one for which the sum of `discouraged` is least is found first. `deadline` is a time of
     `time.monotonic`, which `check` is expected to keep too. Ctrl-C ends the search with what is known.
     """
-    search = _Search(costs, check, discouraged or [0] * len(costs), deadline, watcher)
+    enough = None if most is None else most + find_all
+    search = _Search(costs, check, discouraged or [0] * len(costs), deadline, watcher, enough=enough)
     try:
         search.find_minimum()
         if find_all and search.best is not None:
@@ -117,12 +120,15 @@ class _Search:
         discouraged: Sequence[int],
         deadline: float | None,
         watcher: Callable[[RepairProgress], None] | None,
+        *,
+        enough: int | None,
     ) -> None:
         self._costs = costs
         self._discouraged = discouraged
         self._check = check
         self._deadline = deadline
         self._watcher = watcher
+        self._enough = enough
         self._candidates = HittingSets(costs, discouraged)
         self._conflicts: dict[Conflict, None] = {}
         self._good: set[Chosen] = set()
@@ -152,6 +158,8 @@ class _Search:
                 self._impossible = True
                 return
             self._lower_bound = self._cost(chosen)
+            if self._enough is not None and self._lower_bound >= self._enough:
+                raise _StoppedError("no repair is as cheap as one that is known")
             if self.best is not None and self._weight(self.best) <= self._weight(chosen):
                 break
             if not self._will_do(chosen):

@@ -1,4 +1,4 @@
-"""Which changes would not have prevented a violation of robustness that was found?
+"""Which changes would not have prevented a violation of robustness, or a data race, that was found?
 
 The engine found a run under sequential consistency and an access that can leave it there. The same run, with
 more or fewer changes made to the program, is still a run of the changed program: changes add fences and
@@ -17,6 +17,10 @@ change that is not in `harmless`, or lacks a fence of `needed`; that is the `Con
 `needed` is empty. Where it is not, SC fences have made a robust program not robust: two fences are ordered
 in each run, and that order can be part of a cycle. All other changes are monotone.
 
+A data race is found in a run too: two accesses to a non-atomic cell, the first of which does not happen
+before the second. Whether it still does not is asked of the same rules, where all that is to know is the
+first access. All changes are monotone there, SC fences included.
+
 A new fence may be executed anywhere between the accesses around it. Here it comes right after the first of
 them (early) or right before the second (late), whichever leaves the violation in place; a fence that the run
 has executed stays where it was.
@@ -24,14 +28,15 @@ has executed stays where it was.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.analyses.repair.changes import Bits, Changed, Offered, Origin
 from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.engine._native import Event, EventKind, Violation
+from fencepost.engine._native import Event, EventKind, Race, Violation
 from fencepost.memory_models import MODELS
 from fencepost.models.rules import ScViews, Views
 from fencepost.program import (
@@ -97,27 +102,40 @@ class _NewFence:
     time: int = 0  # index into _When
 
 
-_Step = _Access | _OldFence | _NewFence
+@dataclass(frozen=True, slots=True)
+class _Racing:
+    """The first access of a data race."""
+
+    thread: int
 
 
-class ReplayedViolation:
-    """A violation found with the changes `chosen` made to the program, as `changed` says."""
+_Step = _Access | _OldFence | _NewFence | _Racing
+
+
+class Replayed(ABC):
+    """The run to something wrong with the program, found with the changes `chosen` made.
+
+    It is there if it is stale and aware, as a violation of robustness is; see above.
+    """
 
     def __init__(
-        self, offered: Offered, chosen: frozenset[int], changed: Changed, violation: Violation
+        self, offered: Offered, chosen: frozenset[int], thread: int, cell: int, steps: Iterable[_Step]
     ) -> None:
         self._offered = offered
-        self._thread = violation.thread
-        self._cell = violation.cell
-        self._access = _StaleLabel(offered.program, changed, violation)
-        self._steps = tuple(_steps(offered, changed, violation))
-        self._values = [offered.program.initial_memory[violation.cell]]
-        for step in self._steps:
-            if isinstance(step, _Access) and step.writes and step.cell == self._cell:
-                self._values.append(step.written)
+        self._thread = thread
+        self._cell = cell
+        self._steps = tuple(steps)
         self._sc_fences = _bits(n for n, change in enumerate(offered.changes) if change.kind == "sc-fence")
         self._executed = self._sc_fences & _bits(chosen)
         self._relevant = self._relevant_changes()
+
+    @abstractmethod
+    def _is_stale(self, when: _When) -> bool:
+        """Whether the last access still does not know enough: the part that changes can only take away."""
+
+    @abstractmethod
+    def _is_aware(self, fences: Bits) -> bool:
+        """Whether it knows enough, with just these new fences: the part that SC fences can add to."""
 
     def conflicts(self, chosen: frozenset[int]) -> list[Conflict]:
         """What follows if the violation is there with `chosen` made; nothing if it is not seen there."""
@@ -197,11 +215,32 @@ class ReplayedViolation:
                 relevant |= step.sc | step.acquire | step.release
         return relevant
 
-    def _is_stale(self, when: _When) -> bool:
-        """Whether the last access can still read, or come right after, an older write to its cell."""
+    def _known(self, when: _When) -> _Known:
+        """What is known at the end of the run."""
         known = _Known(self._cell, MODELS[self._offered.model].synchronises)
         for step in self._steps:
             known.take(step, when)
+        return known
+
+
+class ReplayedViolation(Replayed):
+    """A violation of robustness, in the program as `changed` says."""
+
+    def __init__(
+        self, offered: Offered, chosen: frozenset[int], changed: Changed, violation: Violation
+    ) -> None:
+        end = (violation.thread, violation.pc)
+        steps = _steps(offered, changed, violation.run, end)
+        super().__init__(offered, chosen, violation.thread, violation.cell, steps)
+        self._access = _StaleLabel(offered.program, changed, violation)
+        self._values = [offered.program.initial_memory[violation.cell]]
+        for step in self._steps:
+            if isinstance(step, _Access) and step.writes and step.cell == self._cell:
+                self._values.append(step.written)
+
+    def _is_stale(self, when: _When) -> bool:
+        """Whether the last access can still read, or come right after, an older write to its cell."""
+        known = self._known(when)
         return self._access.can_be_stale(self._values, known.exchanged, known.of_thread(self._thread))
 
     def _is_aware(self, fences: Bits) -> bool:
@@ -210,6 +249,35 @@ class ReplayedViolation:
         for step in self._steps:
             after.take(step, fences)
         return after.holds(self._thread)
+
+
+class ReplayedRace(Replayed):
+    """A data race under RC20, where happens-before decides; in the program as `changed` says."""
+
+    def __init__(self, offered: Offered, chosen: frozenset[int], changed: Changed, race: Race) -> None:
+        *run, second = race.run
+        steps = _steps(offered, changed, run, (second.thread, second.pc), _first_of(race))
+        super().__init__(offered, chosen, second.thread, second.cell, steps)
+
+    def _is_stale(self, when: _When) -> bool:
+        """Whether the first access does not happen before the second."""
+        return self._known(when).of_thread(self._thread) == 0
+
+    def _is_aware(self, fences: Bits) -> bool:
+        return True
+
+
+def _first_of(race: Race) -> int:
+    """Where in its run the first of the two accesses is."""
+    *run, second = race.run
+    earlier = race.earlier
+    assert earlier is not None
+    return next(
+        i
+        for i, event in reversed(list(enumerate(run)))
+        if event.cell == second.cell
+        and (event.kind == EventKind.WRITE if earlier.write else event.thread == earlier.thread)
+    )
 
 
 class _Known:
@@ -227,6 +295,8 @@ class _Known:
 
     def take(self, step: _Step, when: _When) -> None:
         match step:
+            case _Racing(thread):
+                self._views.happen(thread, 1)
             case _Access():
                 self._access(step, when.all)
             case _OldFence(thread, mode):
@@ -320,15 +390,24 @@ class _StaleLabel:
 # --- the steps of the run
 
 
-def _steps(offered: Offered, changed: Changed, violation: Violation) -> Iterator[_Step]:
-    """The run, with everything that changes could make of it and add to it."""
-    origins = [changed.origins[event.thread][event.pc] for event in violation.run]
+def _steps(
+    offered: Offered,
+    changed: Changed,
+    run: Sequence[Event],
+    end: tuple[int, int],
+    racing: int | None = None,
+) -> Iterator[_Step]:
+    """The run, with everything that changes could make of it and add to it.
+
+    `end` is the thread and the program point of the access after it, `racing` the step that races with it.
+    """
+    origins = [changed.origins[event.thread][event.pc] for event in run]
     own = [i for i, origin in enumerate(origins) if origin.side is None]
     following: dict[int, int] = {}  # step of the run -> next step of the same thread, fences left out
     last: dict[int, int] = {}
     starting: list[int] = []
-    for i in [*own, len(violation.run)]:
-        thread = violation.thread if i == len(violation.run) else violation.run[i].thread
+    for i in [*own, len(run)]:
+        thread = end[0] if i == len(run) else run[i].thread
         if thread in last:
             following[last[thread]] = i
         else:
@@ -336,28 +415,27 @@ def _steps(offered: Offered, changed: Changed, violation: Violation) -> Iterator
         last[thread] = i
 
     def place(i: int) -> tuple[int, int]:
-        """Thread and program point of step `i`; the last one is the access of the violation."""
-        if i == len(violation.run):
-            return violation.thread, changed.origins[violation.thread][violation.pc].pc
-        return violation.run[i].thread, origins[i].pc
+        """Thread and program point of step `i`; the last one is `end`."""
+        if i == len(run):
+            return end[0], changed.origins[end[0]][end[1]].pc
+        return run[i].thread, origins[i].pc
 
     for i in starting:
         yield from _new_fences(offered, None, place(i), _EARLY)
     previous: dict[int, int] = {}
-    for i, event in enumerate(violation.run):
+    for i, event in enumerate(run):
         if origins[i].side is not None:
             made = offered.at(event.thread, origins[i])
             yield _NewFence(event.thread, made.get("sc-fence", 0), time=_AS_RUN)
             continue
         before = previous.get(event.thread)
         yield from _new_fences(offered, None if before is None else place(before), place(i), _LATE)
-        yield from _own_step(offered, event, origins[i])
+        yield from [_Racing(event.thread)] if i == racing else _own_step(offered, event, origins[i])
         if i in following:
             yield from _new_fences(offered, place(i), place(following[i]), _EARLY)
         previous[event.thread] = i
-    before = previous.get(violation.thread)
-    end = place(len(violation.run))
-    yield from _new_fences(offered, None if before is None else place(before), end, _LATE)
+    before = previous.get(end[0])
+    yield from _new_fences(offered, None if before is None else place(before), place(len(run)), _LATE)
 
 
 _AS_RUN, _EARLY, _LATE = range(3)

@@ -21,7 +21,7 @@ from fencepost.cli.console import (
     write_file,
 )
 from fencepost.cli.options import Amount, exit_codes, html_option, input_options, model_option
-from fencepost.memory_models import EXIT_UNDECIDED, MODELS, TSO_CRITERIA
+from fencepost.memory_models import EXIT_UNDECIDED, MODELS
 
 if TYPE_CHECKING:
     from fencepost.engine.search import Limits
@@ -43,7 +43,7 @@ Changes and what they cost unless you say otherwise:
 {
     exit_codes(
         "a cheapest repair was found",
-        "there is none (or the repaired program has a race or a failing assertion)",
+        "there is none (or the repaired program has a failing assertion)",
         "no repair was proven to be a cheapest one within the limits",
     )
 }"""
@@ -88,8 +88,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @model_option("fix")
 @click.option(
     "--criterion",
-    type=click.Choice(TSO_CRITERIA),
-    help="With --model tso: what to repair for. Default: persistent there, else robust.",
+    type=click.Choice(MODELS["tso"].criteria["fix"]),
+    help="With --model tso: what to repair for. Default: either there (persistent or robust, whichever costs "
+    "less), else robust.",
 )
 @click.option(
     "--loop-weight",
@@ -102,6 +103,9 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     "--cost", "costs", multiple=True, callback=_costs, metavar="CHANGE=N", help="What a change costs."
 )
 @click.option("--without", multiple=True, callback=_kinds, metavar="CHANGE", help="Do not make such changes.")
+@click.option(
+    "--ignore-races", is_flag=True, help="Repair for robustness only: leave data races as they are."
+)
 @click.option("--all", "find_all", is_flag=True, help="List every cheapest repair.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the repaired program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
@@ -124,6 +128,7 @@ def fix(
     loop_weight: int,
     costs: dict[str, float],
     without: tuple[str, ...],
+    ignore_races: bool,
     find_all: bool,
     output: Path | None,
     force: bool,
@@ -137,11 +142,12 @@ def fix(
     max_memory: float | None,
     reading: Reading,
 ) -> NoReturn:
-    """Which changes make the program robust at the least cost?
+    """Which changes make the program robust and free of data races at the least cost?
 
     Finds a set of changes - fences, stronger accesses, exchanges in place of stores - after which every
-    behaviour of the program under the model exists under sequential consistency, and proves that no cheaper
-    set does it. Prints the changes and a diff. If interrupted, it prints the best repair known so far.
+    behaviour of the program under the model exists under sequential consistency, and no two accesses race. It
+    proves that no cheaper set does it, and prints the changes and a diff. If interrupted, it prints the best
+    repair known so far.
     """
     from fencepost.engine.search import Limits
     from fencepost.formats import given_input
@@ -162,6 +168,7 @@ def fix(
         "loop_weight": loop_weight,
         "without": without,
         "find_all": find_all,
+        "ignore_races": ignore_races,
     }
     try:
         answer = _answer(file, text, reading, model=model, limits=limits, options=options)
@@ -221,13 +228,14 @@ def _answer(
 def _print(answer: FixAnswer, *, as_json: bool, quiet: bool, verbose: bool) -> None:
     from fencepost.report.export import as_json as json_form
     from fencepost.report.printable import printable
+    from fencepost.report.story import brief
     from fencepost.report.text import repair as repair_text
 
     if as_json:
         click.echo(json_form.encode(answer))
     elif quiet:
         cost = "" if answer.cost is None else f", cost {answer.cost:g}"
-        click.echo(f"{printable(answer.file)}: {answer.verdict}{cost}")
+        click.echo(f"{printable(answer.file)}: {brief(answer)}{cost}")
     else:
         page = repair_text.render(answer, color=wants_color(), width=terminal_width(), verbose=verbose)
         click.echo(page, nl=False, color=True)

@@ -184,8 +184,9 @@ async function compare(signal) {
 function fillRow(row, answer, open) {
   const badge = document.createElement("button");
   badge.type = "button";
-  badge.className = `fp-verdict ${{ true: "fp-good", false: "fp-bad", null: "fp-open" }[answer.holds]}`;
-  badge.textContent = [answer.verdict, ...answer.findings].join(", ");
+  badge.className = `fp-verdict fp-${answer.mood}`;
+  // A verdict that holds names the findings itself.
+  badge.textContent = [answer.verdict, ...(answer.holds ? [] : answer.findings)].join(", ");
   badge.addEventListener("click", open);
   row.cells[1].replaceChildren(badge);
   row.cells[2].textContent = answer.stats;

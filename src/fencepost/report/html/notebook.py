@@ -21,7 +21,7 @@ from fencepost.report.repair import edit_words
 from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
-_BADGES = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}
+_BADGES = {"good": "#1a7f37", "bad": "#cf222e", "open": "#9a6700"}
 
 
 def answer_html(answer: Answer) -> str:
@@ -46,10 +46,9 @@ def witness_svg(witness: AnyWitness) -> str:
 
 
 def _parts(answer: Answer) -> Iterator[str]:
-    badge = (
-        f"background:{_BADGES[answer.holds]};color:#fff;padding:.1em .6em;border-radius:1em;font-weight:600"
-    )
-    verdict = escape(story.verdict(answer))
+    color = _BADGES[story.mood(answer)]
+    badge = f"background:{color};color:#fff;padding:.1em .6em;border-radius:1em;font-weight:600"
+    verdict = escape(story.headline(answer))
     file, model = escape(printable(answer.file)), escape(printable(answer.model))
     yield f'<p><span style="{badge}">{verdict}</span> <code>{file}</code> under {model}</p>'
     if isinstance(answer, Unknown):

@@ -32,15 +32,13 @@ from fencepost.verdicts.repair import FixAnswer
 GRAPH = "fp-graph"  # the prefix of the picture
 ASSETS = Path(__file__).parent / "assets"
 
-_KINDS = {True: "good", False: "bad", None: "open"}
-
 
 def page(answer: Answer, program: Program | None = None) -> str:
     """The whole file. With the program there are its text and the registers of its threads."""
     style, script = style_sheet(), _asset("report.js").replace("export function", "function")
     script += "\nfor (const report of document.querySelectorAll('.fp-report')) activate(report);\n"
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
-    title = f"{printable(answer.file)}: {story.verdict(answer)} under {printable(answer.model)}"
+    title = f"{printable(answer.file)}: {story.headline(answer)} under {printable(answer.model)}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -83,7 +81,7 @@ def _hash(text: str) -> str:
 def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
     model = MODELS[answer.model].called if answer.model in MODELS else answer.model
     yield (
-        f'<header><span class="fp-verdict fp-{_KINDS[answer.holds]}">{escape(story.verdict(answer))}</span> '
+        f'<header><span class="fp-verdict fp-{story.mood(answer)}">{escape(story.headline(answer))}</span> '
         f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
     )
     if isinstance(answer, Unknown):
@@ -186,7 +184,9 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
 
 
 def _repair(answer: FixAnswer) -> Iterator[str]:
-    if answer.edits == ():
+    if answer.edits == () and answer.race is not None:
+        yield _paragraph("Robustness takes no change. The data race below was not to be repaired.")
+    elif answer.edits == ():
         yield _paragraph("Nothing needs to be changed.")
     elif answer.edits:
         places = counted(len(answer.edits), "place")

@@ -23,11 +23,11 @@ def render(answer: Answer, *, color: bool, width: int, verbose: bool = False) ->
 
 def verdict_line(page: Page, answer: Answer, repaired: str = "") -> str:
     """The first line; `repaired` says after which changes the verdict is true."""
-    style = {True: "good", False: "bad", None: "open"}[answer.holds]
-    found = story.also_found(answer)
+    found = [] if answer.holds else story.also_found(answer)
     also = f", {page.paint('with ' + ' and '.join(found), 'bad')}" if found else ""
-    words = page.paint(story.verdict(answer), style)
-    return f"{printable(answer.file)}: {words} under {printable(answer.model)}{repaired}{also}"
+    headline = story.headline(answer)
+    under = f"{', ' if ',' in headline else ' '}under {printable(answer.model)}"
+    return f"{printable(answer.file)}: {page.paint(headline, story.mood(answer))}{under}{repaired}{also}"
 
 
 def findings_and_footer(page: Page, answer: Answer) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fencepost.errors import InputError
 from fencepost.memory_models import DATA_RACES, WRITE_RACES
 from fencepost.report.printable import columns, counted, printable
-from fencepost.report.story import verdict
+from fencepost.report.story import headline, mood
 from fencepost.verdicts import Answer, RaceFree, Racy, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
@@ -73,10 +73,14 @@ def summary(
 
 
 def counts(answers: Sequence[Answer | InputError]) -> str:
-    """How many answers there are of each kind: `3 files: 2 robust, 1 not robust; 1 with a data race`."""
+    """How many answers there are of each kind: `3 files: 2 robust, 1 not robust; 1 with a data race`.
+
+    Where a verdict comes with a finding, semicolons keep the kinds apart.
+    """
     number = Counter(_verdict(answer) for answer in answers)
     files = counted(len(answers), "file")
-    kinds = ", ".join(f"{count} {kind}" for kind, count in number.items())
+    between = "; " if any("," in kind for kind in number) else ", "
+    kinds = between.join(f"{count} {kind}" for kind, count in number.items())
     given = [answer for answer in answers if isinstance(answer, Answer)]
     found = [
         f"{count} with {words}"
@@ -186,10 +190,10 @@ def _line(number: int) -> str:
 
 
 def _verdict(answer: Answer | InputError) -> str:
-    return ERROR if isinstance(answer, InputError) else verdict(answer)
+    return ERROR if isinstance(answer, InputError) else headline(answer)
 
 
 def _style(answer: Answer | InputError) -> str:
     if isinstance(answer, InputError):
         return "red"
-    return {True: "green", False: "red", None: "yellow"}[answer.holds]
+    return {"good": "green", "bad": "red", "open": "yellow"}[mood(answer)]

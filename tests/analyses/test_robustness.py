@@ -1,0 +1,42 @@
+"""What `robust` says besides its verdict."""
+
+import pytest
+
+from fencepost.analyses.robustness import robust
+from fencepost.formats import litmus, tpl
+from fencepost.program import Program
+
+RELAXED_FLAG = """global data, flag;
+fn producer { data.store(1, rlx); flag.store(1, rlx); }
+fn consumer { local r; wait(flag, 1, rlx); wait(data, 1, rlx); }
+"""
+MIXED = "global x;\nfn a { x.store(1, rel); }\nfn b { local r; r = x.load(); }\n"
+FENCED = "global x;\nfn a { fence(rel);\nx.store(1); }\nfn b { local r; r = x.load(); }\n"
+PLAIN = "global x; // not rlx\nfn a { x.store(1); }\nfn b { local r; r = x.load(); }\n"
+STRONG = "global x; na d;\nfn a { d.nastore(1); x.store(1, rel); }\nfn b { local r; r = x.load(acq); }\n"
+LITMUS = """C relaxed
+{}
+P0 (atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }
+P1 (atomic_int* x) { int r0 = atomic_load_explicit(x, memory_order_relaxed); }
+exists (1:r0=1)
+"""
+
+
+def said(program: Program, model: str) -> str:
+    return " ".join(robust(program, model).warnings)
+
+
+@pytest.mark.parametrize(("text", "line"), [(RELAXED_FLAG, 2), (MIXED, 3), (FENCED, 2)])
+def test_ra_says_that_it_does_not_take_the_modes_as_written(text: str, line: int) -> None:
+    program = tpl.read(text, "test.tpl")
+    assert f"first in line {line}; `--model rc20`" in said(program, "ra")
+    assert said(program, "rc20") == ""
+
+
+def test_ra_says_so_of_relaxed_accesses_in_c() -> None:
+    assert "relaxed accesses as acquire and release" in said(litmus.read(LITMUS, "test.litmus"), "ra")
+
+
+@pytest.mark.parametrize("text", [PLAIN, STRONG])
+def test_nothing_is_said_where_nothing_is_ignored(text: str) -> None:
+    assert said(tpl.read(text, "test.tpl"), "ra") == ""
