@@ -23,10 +23,12 @@ _Answer = TypeVar("_Answer", bound=Answer)
 def read(path: Path) -> frozenset[str]:
     """The ids of all findings in the file; raises `InputError`."""
     file = str(path)
+    content = read_bytes(file, "the baseline")
     try:
-        lines = read_bytes(file, "the baseline").decode().splitlines()
-    except UnicodeDecodeError:
-        raise InputError("the baseline is not text; expected answers as `--json` prints them", file) from None
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError as error:
+        message = "the baseline is not text; expected answers as `--json` prints them"
+        raise InputError(message, file, content.count(b"\n", 0, error.start) + 1, 1) from None
     known: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
