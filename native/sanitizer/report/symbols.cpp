@@ -202,7 +202,7 @@ bool is_plumbing(Frames::Frame const& frame) {
         for (std::string_view const part : {"/invoke.h:", "/std_thread.h:", "/thread.h:", "/thread:"})
             if (contains(line, part)) return true;
     if (function.starts_with("__libc_start") || is_ours(s)) return true;
-    if (!function.empty() || !line.empty()) return false;
+    if (!line.empty()) return false;  // addr2line names functions there after whatever comes before
     char const* const module = find_module(frame.pc - 1).module;
     return module != nullptr && (contains(module, "/libstdc++.") || contains(module, "/libc++.") ||
                                  contains(module, "/libc.") || contains(module, "/libpthread."));

@@ -150,7 +150,8 @@ def _is_above(frame: Frame) -> bool:
 def _is_below(frame: Frame) -> bool:
     if _BELOW.match(frame.function) or _FILES_BELOW.match(frame.file) or _OUR_FILES.search(frame.file):
         return True
-    return not frame.function and not frame.file and bool(_MODULES_BELOW.match(frame.module))
+    # addr2line gives addresses in these modules the name of whatever comes before.
+    return not frame.file and bool(_MODULES_BELOW.match(frame.module))
 
 
 def _in_place_of(frame: Frame) -> Frame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -96,7 +97,7 @@ def _gnu_answers(module: str, lines: Sequence[str]) -> dict[int, Frames]:
     """An address on a line of its own, then for each function its name and, on the next line, `FILE:LINE`."""
     answers: dict[int, Frames] = {}
     starts = [i for i, line in enumerate(lines) if line.startswith("0x")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         address = int(lines[start], 16)
         pairs = zip(lines[start + 1 : end : 2], lines[start + 2 : end : 2], strict=False)
         answers[address] = tuple(_gnu_frame(module, address, *pair) for pair in pairs)
