@@ -48,6 +48,33 @@ char const* unless_unknown(std::string_view text) {
     return text.empty() || text.starts_with("??") ? nullptr : keep(text);
 }
 
+// A path without `./` and `../`, which compilers leave in for included files; the same as `_tidy` in
+// src/fencepost/sanitizer/answer/symbols.py. Null if it is unknown.
+char const* tidy(std::string_view path) {
+    if (path.empty() || path.starts_with("??")) return nullptr;
+    auto* const tidied = static_cast<char*>(memory::allocate(path.size() + 1));
+    std::size_t const root = path.starts_with('/') ? 1 : 0;
+    std::size_t size = 0;
+    if (root != 0) tidied[size++] = '/';
+    while (!path.empty()) {
+        std::size_t const slash = path.find('/');
+        std::string_view const part(path.data(), slash < path.size() ? slash : path.size());
+        path.remove_prefix(slash < path.size() ? slash + 1 : path.size());
+        if (part.empty() || part == ".") continue;
+        std::string_view const before(tidied + root, size - root);
+        std::size_t const last = before.rfind('/') == before.npos ? 0 : before.rfind('/') + 1;
+        std::string_view const parent(before.data() + last, before.size() - last);
+        if (part == ".." && !before.empty() && parent != "..") {
+            size = root + (last == 0 ? 0 : last - 1);
+            continue;
+        }
+        if (!before.empty()) tidied[size++] = '/';
+        for (char const c : part) tidied[size++] = c;
+    }
+    tidied[size] = '\0';
+    return tidied;
+}
+
 // file:line:column, where the column may be missing; addr2line may add a remark.
 void read_position(std::string_view text, Symbol& symbol) {
     if (std::size_t const remark = text.find(" (discriminator"); remark != text.npos)
@@ -59,10 +86,10 @@ void read_position(std::string_view text, Symbol& symbol) {
         colons[1] = i;
     }
     if (colons[0] == 0) {
-        symbol.line = unless_unknown(text);
+        symbol.line = tidy(text);
         return;
     }
-    symbol.line = unless_unknown({text.data(), colons[1]});
+    symbol.line = tidy({text.data(), colons[1]});
     symbol.column = keep({text.data() + colons[1], text.size() - colons[1]});
 }
 
@@ -211,7 +238,7 @@ bool is_plumbing(Frames::Frame const& frame) {
 }  // namespace
 
 bool comes_with_the_compiler(std::string_view line) {
-    return line.starts_with("/usr/lib/") || line.starts_with("/usr/bin/../lib/") ||
+    return line.starts_with("/usr/lib/") ||
            (line.starts_with("/usr/include/") && line.find("/c++/") != line.npos) ||
            line.find("/fencepost/sanitizer/include/") != line.npos;
 }
