@@ -52,7 +52,10 @@ def main() -> None:
     try:
         _say(**_result(order))
     except InputError as error:
-        _say(mistake={"message": error.message, "line": max(error.line, 1), "column": max(error.column, 1)})
+        if error.line:
+            _say(mistake={"message": error.message, "line": error.line, "column": error.column})
+        else:  # nothing is wrong with the text, but the question cannot be answered
+            _say(failure=error.message)
     except (MemoryError, RecursionError):
         _say(mistake={"message": "the program is too large for the playground", "line": 1, "column": 1})
 
@@ -89,7 +92,7 @@ def _program(request: Request) -> Program:
     ending, module = next((f.endings[0], f.module) for f in FORMATS if f.name == request.format)
     name = f"program{ending}"
     if not request.text.strip():
-        raise InputError("the program is empty", name)
+        raise InputError("the program is empty", name, 1, 1)
     program: Program = importlib.import_module(module).read(request.text, name)
     return program
 

@@ -126,12 +126,19 @@ function setBusy(busy) {
 
 /** The answer to a request, or null if there is none; then the page says why. */
 async function answerTo(asked, signal) {
-  const end = await search(asked, signal, (words) => (at("progress").textContent = words));
+  const end = await searchFor(asked, signal);
+  if (!end.answer) showWhyNot(end);
+  return end.answer ?? null;
+}
+
+function searchFor(asked, signal) {
+  return search(asked, signal, (words) => (at("progress").textContent = words));
+}
+
+function showWhyNot(end) {
   if (end.mistake) editor.showMistake(end.mistake);
-  if (end.answer) return end.answer;
   const place = end.mistake ? `line ${end.mistake.line}: ` : "";
   at("answer").replaceChildren(paragraph(place + (end.mistake?.message ?? end.failure), "failure"));
-  return null;
 }
 
 async function ask(signal) {
@@ -170,8 +177,13 @@ async function compare(signal) {
   at("table").replaceChildren(table);
   for (const [number, question] of start.questions.entries()) {
     const asked = request("ask", question.name);
-    const answer = await answerTo(asked, signal);
-    if (!answer) return;
+    const end = await searchFor(asked, signal);
+    if (end.mistake || signal.aborted) return showWhyNot(end);
+    if (end.failure) {  // such as that the program asks nothing of this kind
+      rows[number].cells[2].textContent = end.failure;
+      continue;
+    }
+    const answer = end.answer;
     answered = asked.text;
     fillRow(rows[number], answer, () => {
       at("question").value = question.name;
