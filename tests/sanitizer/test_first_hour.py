@@ -9,7 +9,7 @@ import pytest
 from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, head_of, with_each_compiler
 
 SOURCES = sorted((PROGRAMS / "first_hour").iterdir())
-RUNS = {"atomics": ("--schedule", "random", "--runs", "20"), "races": ()}
+RUNS = {"atomics": ("--schedule", "random", "--runs", "20"), "races": ("--runs", "20")}
 
 
 @with_each_compiler
