@@ -1,0 +1,56 @@
+"""Where does the value of a register show? (The uses of observational robustness.)
+
+    instruction                              uses
+    branch, assume, assert                   the registers of the condition
+    access                                   those of the address and of the values to store or compare
+    verify(r)                                r
+    r := e, where e may divide by zero       those of e: a division by zero ends the thread
+    r := e otherwise, fence, goto, …         none: an assignment passes the value on
+    the end of the thread                    those that the final condition of the program asks about
+
+An access uses its registers when the thread arrives there, whether or not it can happen.
+"""
+
+from __future__ import annotations
+
+from fencepost.program import (
+    Assign,
+    Binary,
+    Constant,
+    Expression,
+    Instruction,
+    Program,
+    Thread,
+    expressions_of,
+    subexpressions,
+)
+from fencepost.program.conditions import RegisterIs, atoms
+from fencepost.static.liveness import registers_read
+
+
+def registers_used(instruction: Instruction) -> frozenset[str]:
+    """The registers whose values show when the instruction runs, or when the thread arrives at the access."""
+    if isinstance(instruction, Assign) and not may_divide_by_zero(instruction):
+        return frozenset()
+    return registers_read(instruction)
+
+
+def registers_used_at_end(program: Program, thread: Thread) -> frozenset[str]:
+    """The registers of the thread whose last values the program's final condition asks about."""
+    if program.condition is None:
+        return frozenset()
+    asked = atoms(program.condition.formula)
+    return frozenset(a.register for a in asked if isinstance(a, RegisterIs) and a.thread == thread.name)
+
+
+def may_divide_by_zero(instruction: Instruction) -> bool:
+    return any(
+        _may_be_zero(part.right)
+        for expression in expressions_of(instruction)
+        for part in subexpressions(expression)
+        if isinstance(part, Binary) and part.operator in ("/", "%")
+    )
+
+
+def _may_be_zero(divisor: Expression) -> bool:
+    return not isinstance(divisor, Constant) or divisor.value == 0
