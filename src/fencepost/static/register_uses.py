@@ -19,6 +19,8 @@ from fencepost.program import (
     Constant,
     Expression,
     Instruction,
+    Load,
+    Mode,
     Program,
     Thread,
     expressions_of,
@@ -41,6 +43,15 @@ def registers_used_at_end(program: Program, thread: Thread) -> frozenset[str]:
         return frozenset()
     asked = atoms(program.condition.formula)
     return frozenset(a.register for a in asked if isinstance(a, RegisterIs) and a.thread == thread.name)
+
+
+def taintable_registers(thread: Thread) -> frozenset[str]:
+    """The registers that can get the value of a load, from there or from each other."""
+    found = frozenset(i.register for i in thread.code if isinstance(i, Load) and i.mode is not Mode.NA)
+    passing_on = [i for i in thread.code if isinstance(i, Assign)]
+    while more := {i.register for i in passing_on if registers_read(i) & found} - found:
+        found |= more
+    return found
 
 
 def may_divide_by_zero(instruction: Instruction) -> bool:
