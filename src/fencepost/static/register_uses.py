@@ -27,7 +27,8 @@ from fencepost.program import (
     subexpressions,
 )
 from fencepost.program.conditions import RegisterIs, atoms
-from fencepost.static.liveness import registers_read
+from fencepost.static.flow import successors
+from fencepost.static.liveness import assigned_register, registers_read
 
 
 def registers_used(instruction: Instruction) -> frozenset[str]:
@@ -52,6 +53,34 @@ def taintable_registers(thread: Thread) -> frozenset[str]:
     while more := {i.register for i in passing_on if registers_read(i) & found} - found:
         found |= more
     return found
+
+
+def unused_loads(program: Program, thread: Thread) -> list[Load]:
+    """The atomic loads whose values show nowhere, whatever the thread does after them.
+
+    Backwards over the code, as `live_registers`; what an assignment reads is needed only if its result is.
+    """
+    end = len(thread.code)
+    at_end = registers_used_at_end(program, thread)
+    needed = [at_end] * (end + 1)  # any instruction may be the last one
+    changed = True
+    while changed:
+        changed = False
+        for pc in reversed(range(end)):
+            instruction = thread.code[pc]
+            after = at_end.union(*(needed[target] for target in successors(instruction, pc)))
+            before = (after - {assigned_register(instruction)}) | registers_used(instruction)
+            if isinstance(instruction, Assign) and instruction.register in after:
+                before |= registers_read(instruction)
+            if before != needed[pc]:
+                needed[pc] = before
+                changed = True
+    return [
+        instruction
+        for pc, instruction in enumerate(thread.code)
+        if isinstance(instruction, Load) and instruction.mode is not Mode.NA
+        if instruction.register not in needed[pc + 1]
+    ]
 
 
 def may_divide_by_zero(instruction: Instruction) -> bool:
