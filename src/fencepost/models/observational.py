@@ -171,17 +171,14 @@ class _Run(NamedTuple):
     known: Graph  # without tainting loads
 
 
-def not_shown(program: Program, model: str, limit: int | None = None) -> set[NotShown]:
-    """Every first violation of the rule, and every race that it cannot exclude."""
+def not_shown(program: Program, model: str, limit: int | None = None) -> Iterator[NotShown]:
+    """Every first violation of the rule, and every race that it cannot exclude, one after the other."""
     rule = _Rule(program_lts(program, model), model)
-    states = reachable(rule.start(), rule.successors, limit)
-    found = set()
-    for state in states:
+    for state in reachable(rule.start(), rule.successors, limit):
         if isinstance(state, NotShown):
-            found.add(state)
+            yield state
         else:
-            found.update(rule.races(state))
-    return found
+            yield from rule.races(state)
 
 
 class _Rule:
