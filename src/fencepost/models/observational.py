@@ -24,6 +24,10 @@ w* or later in mo, e can be added to G' with the same w. If w is older, take the
 hbsc: there w* is the newest write, and t can read or precede w, since it knows no more than in G. So e is
 found by the rule, or is a tainting load: then let it read w* in G'.
 
+A load whose register no use needs orders other accesses in hbsc, though nobody can see it. So the rule may
+also be applied to the program without such loads (`static.register_uses.without_unused_loads`): a graph of
+the model without them is one too, and in an SC run they can be put back anywhere.
+
 A data race on a non-atomic cell is found if G has one, by the same argument; but under models in which
 it depends on what t knows, the rule may find one after a tainting load where no graph of the model has it.
 

@@ -13,6 +13,8 @@ An access uses its registers when the thread arrives there, whether or not it ca
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from fencepost.program import (
     Assign,
     Binary,
@@ -22,6 +24,7 @@ from fencepost.program import (
     Load,
     Mode,
     Program,
+    Skip,
     Thread,
     expressions_of,
     subexpressions,
@@ -53,6 +56,20 @@ def taintable_registers(thread: Thread) -> frozenset[str]:
     while more := {i.register for i in passing_on if registers_read(i) & found} - found:
         found |= more
     return found
+
+
+def without_unused_loads(program: Program) -> Program:
+    """The program without the loads whose values show nowhere.
+
+    It has the same observations under every model that has, with a graph, the graph without a load; and under
+    sequential consistency a load can be put back anywhere. A load that may fail for its index stays.
+    """
+
+    def without(thread: Thread) -> Thread:
+        unused = {id(load) for load in unused_loads(program, thread) if load.cell.index is None}
+        return replace(thread, code=tuple(Skip(at=i.at) if id(i) in unused else i for i in thread.code))
+
+    return replace(program, threads=tuple(map(without, program.threads)))
 
 
 def unused_loads(program: Program, thread: Thread) -> list[Load]:
