@@ -23,6 +23,7 @@ PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 # What a question can be about, and what a program is called that has it.
 CRITERIA = {
     "robust": "robust",
+    "observational": "observationally robust",
     "persistent": "persistent",
     "trf": "free of triangular races",
     "either": "persistent or robust",
@@ -35,6 +36,10 @@ CRITERIA = {
 RaceKind = Literal["data", "write-write"]
 DATA_RACES, WRITE_RACES = "data-race-free", "write-write-race-free"
 RACE_KINDS: dict[RaceKind, str] = {"data": DATA_RACES, "write-write": WRITE_RACES}
+
+# Robustness of execution graphs, and of those values alone that a program uses.
+GRAPH_CRITERIA = ("robust", "observational")
+OBSERVATIONAL = "observational"
 
 EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = range(4)
 EXIT_MEANINGS = {
@@ -67,7 +72,7 @@ MODELS = {
     "ra": MemoryModel(
         "release/acquire",
         criteria={
-            "robust": ("robust",),
+            "robust": GRAPH_CRITERIA,
             "fix": ("robust",),
             "verify": ("safe",),
             "races": (DATA_RACES,),
@@ -79,7 +84,7 @@ MODELS = {
     ),
     "rc20": MemoryModel(
         "C++20 atomics",
-        criteria={"robust": ("robust",), "fix": ("robust",), "races": (DATA_RACES,)},
+        criteria={"robust": GRAPH_CRITERIA, "fix": ("robust",), "races": (DATA_RACES,)},
         definition="fencepost.models.rc20",
         weak_fences=True,
         orders=SEARCH_ORDERS,

@@ -41,7 +41,8 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
 Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
     auto options = wanted;
     if (options.order == Order::by_location) {
-        if (options.store == StoreKind::maximal || options.store == StoreKind::exact) {
+        // What a tainting load teaches about one location depends on the stale values of another.
+        if (!program.has_taints() && (options.store == StoreKind::maximal || options.store == StoreKind::exact)) {
             if (auto result = explore_by_location(program, model, options, watcher))
                 return std::move(*result);
         }

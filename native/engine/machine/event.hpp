@@ -19,6 +19,7 @@ struct Event {
     std::uint32_t cell;
     Value read;
     Value written;
+    bool taints = false;  // a load that could read a stale value instead
 };
 
 using Events = std::vector<Event>;
@@ -27,6 +28,7 @@ using Events = std::vector<Event>;
 struct MonitorEvent {
     enum class Kind : std::uint8_t {
         read,
+        tainting_read,  // which may as well read a stale value
         write,
         read_modify_write,
         sc_fence,

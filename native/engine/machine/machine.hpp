@@ -42,15 +42,20 @@ class StateList {
     std::vector<Word> data_;
 };
 
-enum class FailureKind : std::uint8_t { assertion, division_by_zero, index_out_of_range };
+// A tainted use is no mistake of the program, but a violation (Machine::check_use).
+enum class FailureKind : std::uint8_t { assertion, division_by_zero, index_out_of_range, tainted_use };
 
-// Where the program itself goes wrong. A step tells the first failure that it meets.
+// Where the program itself goes wrong. A step tells the first failure that it meets, but a tainted use before
+// all others.
 struct Failure {
     FailureKind kind;
     std::uint32_t thread;
     std::uint32_t pc;
     std::vector<Value> registers;
-    Events trace;  // since the last access, if asked for
+    Events trace;              // since the last access, if asked for
+    std::uint32_t reg = none;  // of a tainted use
+
+    bool is_tainted_use() const { return kind == FailureKind::tainted_use; }
 };
 
 // The next access of a thread with its operands.
@@ -108,7 +113,7 @@ Event event_of(Machine<Monitor> const& machine, Word const* state, std::uint32_t
     Value const old = machine.cell(state, a.cell);
     if (a.instruction->op == Op::sc_fence) return {t, a.pc, fence, a.cell, old, 0};
     auto const written = machine.written(state, a);
-    if (!written) return {t, a.pc, read, a.cell, old, 0};
+    if (!written) return {t, a.pc, read, a.cell, old, 0, machine.taints(state, t, a)};
     return {t, a.pc, a.instruction->op == Op::store ? write : read_modify_write, a.cell, old, *written};
 }
 
@@ -194,12 +199,23 @@ class Machine {
     bool perform(Word* state, std::uint32_t t, Access const& a) const {
         if (!enabled(state, t, a)) return false;
         auto const old = memory_[a.cell].get(state);
-        inform(state, t, a, old, change(state, t, a, old));
+        bool const tainting = taints(state, t, a);
+        inform(state, t, a, old, change(state, t, a, old), tainting);
+        set_taint(state, t, a.instruction->reg, tainting);
         return true;
     }
 
+    // Whether the access is a load that could read a stale value, and taints its register for that.
+    bool taints([[maybe_unused]] Word const* state, [[maybe_unused]] std::uint32_t t, Access const& a) const {
+        if constexpr (Monitor::watches) {
+            return a.instruction->taints && violation_mask(*this, state, t, a).holds(state);
+        } else {
+            return false;
+        }
+    }
+
     // Tells the monitor about the access, which has found `old`; in a state, or in an update of states.
-    void inform(auto& state, std::uint32_t t, Access const& a, Value old, bool writes) const {
+    void inform(auto& state, std::uint32_t t, Access const& a, Value old, bool writes, bool tainting) const {
         using enum MonitorEvent::Kind;
         auto const& i = *a.instruction;
         MonitorEvent event{read, t, a.cell, writes ? i.acquire : i.acquire_alone, i.release};
@@ -210,6 +226,8 @@ class Machine {
         } else if (writes) {
             event.kind = i.op == Op::store ? write : read_modify_write;
             if constexpr (Monitor::has_views) event.old = program_.cells[a.cell].stale(old);
+        } else if (tainting) {
+            event.kind = tainting_read;
         }
         monitor_.apply(state, event);
     }
@@ -251,9 +269,10 @@ class Machine {
                           Events* trace = nullptr) const {
         auto const& i = program_.threads[t].code[pc];
         auto const fail = [&](FailureKind kind) {
-            note(failure, kind, state, t, pc, trace);
+            note(failure, {kind, t, pc, registers(state, t), {}}, trace);
             return none;
         };
+        check_use(state, t, pc, i.used, failure, trace);
         if (i.local) {
             if (auto const kind = arrival_failure(state, t, pc)) return fail(*kind);
             return act_alone(state, t, access_at(state, t, pc), trace) ? pc + 1 : none;
@@ -263,6 +282,7 @@ class Machine {
                 auto const v = try_number(state, t, i.first);
                 if (!v) return fail(FailureKind::division_by_zero);
                 require_in_range(*v, t, pc);
+                set_taint(state, t, i.reg, is_tainted(state, t, i.first));
                 assign(state, t, i.reg, program_.reduce(*v));
                 return pc + 1;
             }
@@ -298,6 +318,7 @@ class Machine {
     void retire(Word* state, std::uint32_t t) const {
         points_[t].set(state, program_.threads[t].ended());
         for (auto const& field : registers_[t]) field.set(state, 0);
+        for (std::uint32_t r = 0; r < taints_[t].size(); ++r) set_taint(state, t, r, false);
     }
 
     // The values that a `wait` of t waits for.
@@ -307,12 +328,14 @@ class Machine {
         return values;
     }
 
-    // What belongs to t alone: its point, its registers, and the cells that its local accesses use.
+    // What belongs to t alone: its point, its registers with their taints, and the cells that its local
+    // accesses use.
     BitSelection own_bits(std::uint32_t t) const {
         BitSelection own;
         auto const add = [&](Field const& field) { own.add(field, field.mask); };
         add(points_[t]);
         for (auto const& field : registers_[t]) add(field);
+        for (auto const& field : taints_[t]) add(field);
         for (auto const& i : program_.threads[t].code) {
             if (!i.local) continue;
             for (auto x = i.first_cell; x < i.first_cell + i.cells; ++x) add(memory_[x]);
@@ -325,6 +348,7 @@ class Machine {
     }
     Field const& point_field(std::uint32_t t) const { return points_[t]; }
     Field const& register_field(std::uint32_t t, std::uint32_t r) const { return registers_[t][r]; }
+    Field const& taint_field(std::uint32_t t, std::uint32_t r) const { return taints_[t][r]; }
     Field const& cell_field(std::uint32_t x) const { return memory_[x]; }
     Value cell(Word const* state, std::uint32_t x) const { return memory_[x].get(state); }
     void set_cell(Word* state, std::uint32_t x, Value v) const { memory_[x].set(state, v); }
@@ -360,13 +384,20 @@ class Machine {
         for (auto const& thread : program_.threads) {
             std::vector<unsigned> sizes(thread.registers + 1, value_bits);
             sizes[0] = bits_for(thread.diverged());
-            auto& fields = registers_.emplace_back(layout.allocate_together(sizes));
+            sizes.resize(1 + 2 * thread.registers, 0);
+            for (auto r : thread.taintable) sizes[1 + thread.registers + r] = 1;
+            auto const fields = layout.allocate_together(sizes);
+            auto const first_taint = fields.begin() + 1 + thread.registers;
             points_.push_back(fields.front());
-            fields.erase(fields.begin());
+            auto& registers = registers_.emplace_back(fields.begin() + 1, first_taint);
+            auto& taints = taints_.emplace_back(first_taint, fields.end());
             auto& dead = dead_.emplace_back();
-            auto const add_point = [&](std::vector<std::uint32_t> const& registers) {
+            auto const add_point = [&](std::vector<std::uint32_t> const& forgotten) {
                 auto& selection = dead.emplace_back();
-                for (auto r : registers) selection.add(fields[r], fields[r].mask);
+                for (auto r : forgotten) {
+                    selection.add(registers[r], registers[r].mask);
+                    selection.add(taints[r], taints[r].mask);
+                }
             };
             for (auto pc : thread.accesses) add_point(thread.code[pc].dead);
             add_point(thread.dead_at_end);
@@ -418,14 +449,35 @@ class Machine {
         if (!enabled(state, t, a)) return false;
         if (trace != nullptr) trace->push_back(event_of(*this, state, t, a));
         change(state, t, a, memory_[a.cell].get(state));
+        set_taint(state, t, i.reg, false);
         if (i.op == Op::sc_fence) monitor_.apply(state, MonitorEvent::fence(t, i));
         return true;
     }
 
-    void note(std::optional<Failure>& failure, FailureKind kind, Word const* state, std::uint32_t t,
-              std::uint32_t pc, Events const* trace) const {
-        if (failure) return;
-        failure = Failure{kind, t, pc, registers(state, t), trace == nullptr ? Events() : *trace};
+    void note(std::optional<Failure>& failure, Failure found, Events const* trace) const {
+        if (failure && (failure->is_tainted_use() || !found.is_tainted_use())) return;
+        if (trace != nullptr) found.trace = *trace;
+        failure = std::move(found);
+    }
+
+    // The value of a tainted register must not show: under the model, it may be another one.
+    void check_use(Word const* state, std::uint32_t t, std::uint32_t pc,
+                   std::vector<std::uint32_t> const& used, std::optional<Failure>& failure,
+                   Events const* trace) const {
+        for (auto r : used) {
+            if (taints_[t][r].get(state) != 0)
+                note(failure, {FailureKind::tainted_use, t, pc, registers(state, t), {}, r}, trace);
+        }
+    }
+    void set_taint(Word* state, std::uint32_t t, std::uint32_t reg, bool tainted) const {
+        if (reg != none) taints_[t][reg].set(state, tainted & taints_[t][reg].mask);
+    }
+    bool is_tainted(Word const* state, std::uint32_t t, std::uint32_t expression) const {
+        if (program_.threads[t].taintable.empty()) return false;
+        auto const& steps = program_.expressions[expression].steps;
+        return std::ranges::any_of(steps, [&](ExpressionStep const& step) {
+            return step.op == ExpressionOp::push_register && taints_[t][step.operand].get(state) != 0;
+        });
     }
 
     // Runs local instructions of t from pc on.
@@ -433,24 +485,29 @@ class Machine {
                         Events* trace) const {
         auto const& thread = program_.threads[t];
         using enum LocalStop::Why;
-        LocalStop const ended{at_point, thread.ended()};
+        auto const end = [&] {
+            auto const at = static_cast<std::uint32_t>(thread.code.size());
+            check_use(state, t, at, thread.used_at_end, failure, trace);
+            return LocalStop{at_point, thread.ended()};
+        };
         std::vector<Word> earlier;  // for finding a cycle (Brent): the state after 64, 128, 256, … steps
         std::uint32_t earlier_pc = none;
         for (std::uint64_t steps = 1;; ++steps) {
-            if (pc == thread.code.size()) return ended;
+            if (pc == thread.code.size()) return end();
             auto const& i = thread.code[pc];
             if (i.is_access()) {
+                check_use(state, t, pc, i.used, failure, trace);
                 if (i.can_fail) {
                     if (auto const kind = arrival_failure(state, t, pc)) {
-                        note(failure, *kind, state, t, pc, trace);
-                        return ended;
+                        note(failure, {*kind, t, pc, registers(state, t), {}}, trace);
+                        return end();
                     }
                 }
                 return {at_point, thread.point_of[pc]};
             }
             if (i.op == Op::choose) return {at_choice, pc};
             pc = advance(state, t, pc, failure, trace);
-            if (pc == none) return ended;
+            if (pc == none) return end();
             if (steps < 64) continue;
             if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, 0};
             if ((steps & (steps - 1)) == 0) {
@@ -553,6 +610,7 @@ class Machine {
     Program const& program_;
     std::vector<Field> points_;                    // per thread
     std::vector<std::vector<Field>> registers_;    // per thread
+    std::vector<std::vector<Field>> taints_;       // per thread: whether a register is tainted
     std::vector<std::vector<BitSelection>> dead_;  // per thread and point: the registers that are dead there
     std::vector<Field> memory_;                    // per cell
     Field monitor_key_;

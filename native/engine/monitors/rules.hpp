@@ -27,6 +27,7 @@
 //   acquire fence           C[t] = A[t]
 //   release fence           R[t] = C[t]
 //   SC fence                acquire fence; RMW of the reserved cell, acquire and release; release fence
+//   tainting read of x      nothing: it may as well be the read of an older write; hbsc as for a read
 //   non-atomic read of d    every view but C[t] and A[t] misses this read
 //   non-atomic write of d   the reads before it are history; every view but C[t] and A[t] misses this write
 //
@@ -36,7 +37,8 @@
 // Violation by t at x, for every label that the program, not only the memory, enables (rocker-2019, Theorem
 // 5.3): x ∈ VSC[t], and
 //
-//   a read of v             v ∈ C[t](x).plain
+//   a read of v             v ∈ C[t](x).plain; a load of the criterion "observational" taints its register
+//                           instead (machine/machine.hpp), and the violation is that the register is used
 //   an RMW of v             v ∈ C[t](x).free
 //   a write                 C[t](x).free is not empty
 //
@@ -152,6 +154,8 @@ struct Rc20 {
             case MonitorEvent::Kind::read:
                 Hbsc::read(p, m, t, x);
                 return read_part(p, m, e);
+            case MonitorEvent::Kind::tainting_read:
+                return Hbsc::read(p, m, t, x);
             case MonitorEvent::Kind::write:
                 Hbsc::write(p, m, t, x);
                 return write_part(p, m, e, false);

@@ -49,6 +49,7 @@ void check_exchange(Program const& program, Exchange const& e) {
     require(e.first < threads.size() && e.second < threads.size(), "thread exchanged");
     require(threads[e.first].accesses == threads[e.second].accesses, "threads exchanged are not equal");
     require(threads[e.first].registers == threads[e.second].registers, "threads exchanged are not equal");
+    require(threads[e.first].taintable == threads[e.second].taintable, "threads exchanged are not equal");
     for (auto const& [x, y] : e.cells) {
         require(x < program.fence_cell() && y < program.fence_cell(), "cell exchanged");
     }
@@ -94,6 +95,10 @@ Value Exchange::value(std::uint32_t x, Value v) const {
     return v;
 }
 
+bool Program::has_taints() const {
+    return std::ranges::any_of(threads, [](Thread const& thread) { return !thread.taintable.empty(); });
+}
+
 void Program::finish() {
     require(!cells.empty(), "no cell is reserved for fences");
     for (auto const& cell : cells) {
@@ -114,6 +119,8 @@ void Program::finish() {
             for (auto r : registers) require(r < thread.registers, "register");
         };
         check_registers(thread.dead_at_end);
+        check_registers(thread.taintable);
+        check_registers(thread.used_at_end);
         thread.point_of.assign(thread.code.size(), none);
         for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
             auto& i = thread.code[pc];
@@ -121,6 +128,8 @@ void Program::finish() {
             require(i.reg == none || i.reg < thread.registers, "register");
             require(i.target <= thread.code.size(), "jump target");
             check_registers(i.dead);
+            check_registers(i.used);
+            require(!i.taints || (i.op == Op::load && i.reg != none), "a load taints a register");
             check(i.index, true);
             check(i.first, true);
             check(i.second, true);

@@ -97,6 +97,7 @@ struct Instruction {
     bool non_atomic = false;
     bool local = false;               // an access, but other threads cannot see when it happens
     bool can_fail = false;            // an index may be out of range, or an expression divides by 0
+    bool taints = false;              // a load: a stale value is no violation, but taints its register
     std::uint32_t reg = none;         // register that gets the result
     std::uint32_t first_cell = 0;     // the cell, or the first one of the array
     std::uint32_t cells = 1;          // size of the array
@@ -106,6 +107,7 @@ struct Instruction {
     std::vector<std::uint32_t> many;  // expressions waited for, or jump targets of a choice
     std::uint32_t target = 0;
     std::vector<std::uint32_t> dead;  // registers that cannot matter from here on
+    std::vector<std::uint32_t> used;  // registers whose values show; tainted ones must not
 
     // A scheduling point: other threads can see when it happens.
     bool is_access() const { return !local && op >= Op::load && op <= Op::sc_fence; }
@@ -116,6 +118,8 @@ struct Thread {
     std::uint32_t registers = 0;
     std::vector<Instruction> code;
     std::vector<std::uint32_t> dead_at_end;
+    std::vector<std::uint32_t> taintable;    // registers that can be tainted; none if no load taints
+    std::vector<std::uint32_t> used_at_end;  // registers whose last values show
     // Filled in by `Program::finish`. A thread stands at one of its access points, or has ended (point =
     // accesses.size()), or runs for ever without access (point = accesses.size() + 1).
     std::vector<std::uint32_t> accesses;  // point -> index in code
@@ -190,6 +194,7 @@ struct Program {
 
     std::uint32_t fence_cell() const { return static_cast<std::uint32_t>(cells.size() - 1); }
 
+    bool has_taints() const;
     bool in_range(Wide v) const { return v >= 0 && v <= static_cast<Wide>(max_value); }
     Value reduce(Wide v) const {
         if (in_range(v)) return static_cast<Value>(v);

@@ -63,11 +63,25 @@ class ProgramBuilder {
         program_.threads.back().code.back().dead = std::move(registers);
     }
 
+    // Loads can taint these registers of the thread added last, and its end shows those.
+    void track_taints(std::vector<std::uint32_t> taintable, std::vector<std::uint32_t> used_at_end) {
+        if (program_.threads.empty()) throw std::invalid_argument("no thread to track registers of");
+        program_.threads.back().taintable = std::move(taintable);
+        program_.threads.back().used_at_end = std::move(used_at_end);
+    }
+    // The registers that the instruction added last shows.
+    void observe(std::vector<std::uint32_t> registers) {
+        if (program_.threads.empty() || program_.threads.back().code.empty()) {
+            throw std::invalid_argument("no instruction that shows registers");
+        }
+        program_.threads.back().code.back().used = std::move(registers);
+    }
+
     void add_instruction(Op op, std::optional<std::uint32_t> reg, std::uint32_t first_cell,
                          std::uint32_t cells, std::optional<std::uint32_t> index,
                          std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
                          std::vector<std::uint32_t> many, std::uint32_t target, bool acquire,
-                         bool acquire_alone, bool release, bool non_atomic, bool local) {
+                         bool acquire_alone, bool release, bool non_atomic, bool local, bool taints) {
         if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
         Instruction i;
         i.op = op;
@@ -84,6 +98,7 @@ class ProgramBuilder {
         i.release = release;
         i.non_atomic = non_atomic;
         i.local = local;
+        i.taints = taints;
         i.can_fail = index.has_value() || can_fail(i.first) || can_fail(i.second);
         if (op == Op::wait) {
             for (auto e : i.many) i.can_fail = i.can_fail || can_fail(e);
@@ -211,11 +226,13 @@ void bind_program(nb::module_& m) {
         .def("add_expression", &ProgramBuilder::add_expression, "steps"_a, "wide"_a)
         .def("add_thread", &ProgramBuilder::add_thread, "registers"_a, "dead_at_end"_a)
         .def("forget", &ProgramBuilder::forget, "registers"_a)
+        .def("track_taints", &ProgramBuilder::track_taints, "taintable"_a, "used_at_end"_a)
+        .def("observe", &ProgramBuilder::observe, "registers"_a)
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
              "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "non_atomic"_a = false,
-             "local"_a = false)
+             "local"_a = false, "taints"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }
@@ -229,7 +246,8 @@ void bind_result(nb::module_& m) {
     nb::enum_<FailureKind>(m, "FailureKind")
         .value("ASSERTION", FailureKind::assertion)
         .value("DIVISION_BY_ZERO", FailureKind::division_by_zero)
-        .value("INDEX_OUT_OF_RANGE", FailureKind::index_out_of_range);
+        .value("INDEX_OUT_OF_RANGE", FailureKind::index_out_of_range)
+        .value("TAINTED_USE", FailureKind::tainted_use);
     nb::enum_<Outcome>(m, "Outcome")
         .value("COMPLETE", Outcome::complete)
         .value("VIOLATION", Outcome::violation)
@@ -246,7 +264,8 @@ void bind_result(nb::module_& m) {
         .def_ro("kind", &Event::kind)
         .def_ro("cell", &Event::cell)
         .def_ro("read", &Event::read)
-        .def_ro("written", &Event::written);
+        .def_ro("written", &Event::written)
+        .def_ro("taints", &Event::taints);
     nb::class_<Violation>(m, "Violation")
         .def_ro("run", &Violation::run)
         .def_ro("thread", &Violation::thread)
@@ -263,6 +282,7 @@ void bind_result(nb::module_& m) {
         .def_ro("kind", &Failure::kind)
         .def_ro("thread", &Failure::thread)
         .def_ro("pc", &Failure::pc)
+        .def_ro("reg", &Failure::reg)
         .def_ro("registers", &Failure::registers);
     nb::class_<FailedRun>(m, "FailedRun")
         .def_ro("run", &FailedRun::run)
@@ -276,6 +296,7 @@ void bind_result(nb::module_& m) {
         .def_ro("seconds", &Result::seconds)
         .def_ro("bits_used", &Result::bits_used)
         .def_ro("violation", &Result::violation)
+        .def_ro("tainted_use", &Result::tainted_use)
         .def_ro("race", &Result::race)
         .def_ro("failure", &Result::failure)
         .def_ro("endless_thread", &Result::endless_thread)

@@ -32,6 +32,7 @@ struct Findings {
         Race::Earlier earlier;
     };
     std::optional<ThreadInState> violation;
+    std::optional<ThreadInState> tainted_use;
     std::optional<RacingAccess> race;
     std::optional<ThreadInState> failure;
 };
@@ -62,7 +63,7 @@ class Expansion {
         std::optional<Failure> failure;
         machine_.start(successors_, failure);
         for (std::size_t i = 0; i < successors_.size(); ++i) add_origin(i, no_state, 0, i);
-        if (failure) note_failure({no_state, none});
+        if (failure) note_failure({no_state, none}, false);  // nothing is tainted yet
     }
     // Swaps the successors and their origins with the given lists, whose contents are dropped.
     void hand_over(StateList& successors, std::vector<Origin>& origins) {
@@ -72,13 +73,14 @@ class Expansion {
     }
     void clear_successors() { successors_.clear(); }
 
-    // Checks the state, which has number n; true if it violates robustness.
+    // Checks the state, which has number n; true if it violates robustness. Loads that taint are checked where
+    // their registers are used.
     bool check(StateNumber n) {
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             auto& here = known_.standing(state(), t);
             standings_[t] = &here;
             accesses_[t] = here.access ? &*here.access : nullptr;
-            if (!here.access || !here.violation.holds(state())) continue;
+            if (!here.access || !here.violation.holds(state()) || here.access->instruction->taints) continue;
             findings_.violation = ThreadInState{n, t};
             return true;
         }
@@ -86,10 +88,12 @@ class Expansion {
         return false;
     }
 
-    // Appends the successors, of all threads or of a persistent set; after `check`.
-    void step(StateNumber n) {
+    // Appends the successors, of all threads or of a persistent set; after `check`. True if a tainted register
+    // is used on the way.
+    bool step(StateNumber n) {
         auto const threads = reduction_ ? reduction_->choose(machine_, state(), accesses_) : ~Threads{0};
         if (!step(n, threads)) step(n, ~threads);
+        return findings_.tainted_use.has_value();
     }
 
   private:
@@ -111,7 +115,7 @@ class Expansion {
                 forwards = forwards || outcome.forwards;
                 add_origin(successors_.size() - 1, n, t, choice++);
             }
-            if (step.fails) note_failure({n, t});
+            if (step.fails) note_failure({n, t}, step.uses_taint);
         }
         return forwards;
     }
@@ -127,7 +131,7 @@ class Expansion {
             forwards = forwards || machine_.point(successors_[i], t) > point;
             add_origin(i, n, t, i - before);
         }
-        if (failure) note_failure({n, t});
+        if (failure) note_failure({n, t}, failure->is_tainted_use());
         return forwards;
     }
 
@@ -146,8 +150,9 @@ class Expansion {
         });
     }
 
-    void note_failure(ThreadInState at) {
-        if (!findings_.failure) findings_.failure = at;
+    void note_failure(ThreadInState at, bool uses_taint) {
+        auto& finding = uses_taint ? findings_.tainted_use : findings_.failure;
+        if (!finding) finding = at;
     }
 
     void find_race(StateNumber n) {

@@ -166,8 +166,7 @@ class Explorer {
         if (!store_.load(n, expansion_.state())) return false;
         if (expansion_.check(n)) return true;
         if (visitor_.visit(n, expansion_.state(), expansion_.accesses())) return true;
-        if (frontier_.may_go_deeper()) expansion_.step(n);
-        return false;
+        return frontier_.may_go_deeper() && expansion_.step(n);
     }
 
     // In several passes, so that the cache lines of the table, and then those of a state that is probably the

@@ -1,8 +1,8 @@
 // Steps of threads, looked up rather than run.
 //
 // What a thread does next, and what becomes of it up to its following access, depends on nothing but its own
-// part of the state (its access point, its registers, and the cells that its local accesses use) and on the
-// value that its access finds. Both are few, while states are many. So each such step is run by the machine
+// part of the state (its access point, its registers, and the cells that its local accesses use), on the value
+// that its access finds, and on whether that could be a stale one where this taints a register. All are few, while states are many. So each such step is run by the machine
 // once, and what it changed is kept: bits of words that get other values, and an update of the monitor.
 //
 // Not kept are steps with several outcomes, or endless ones, in which the thread passes fences: there the
@@ -28,14 +28,15 @@ struct KnownStep {
     bool is_known = false;
     bool is_kept = false;  // else the machine runs it each time
     bool fails = false;    // the program goes wrong in it
+    bool uses_taint = false;
 };
 
 // A thread at an access, or at its end, with its registers.
 struct Standing {
     std::optional<Access> access;
     ViolationMask violation;
-    Field cell;                    // that it accesses
-    std::vector<KnownStep> steps;  // by the value that the access finds there
+    Field cell;                       // that it accesses
+    std::vector<KnownStep> steps[2];  // by whether it taints, and by the value that the access finds there
     bool is_kept = false;
 };
 
@@ -72,8 +73,9 @@ class KnownSteps {
     // What the access of t, which is at `here`, leads to in this state.
     KnownStep const& step(Word const* state, std::uint32_t t, Standing& here) {
         auto const found = here.cell.get(state);
-        if (found < here.steps.size() && here.steps[found].is_known) return here.steps[found];
-        return add_step(state, t, here, found);
+        auto& steps = here.steps[here.access->instruction->taints && here.violation.holds(state)];
+        if (found < steps.size() && steps[found].is_known) return steps[found];
+        return add_step(state, t, here, steps, found);
     }
     std::span<StepOutcome const> outcomes(KnownStep const& step) const {
         return {outcomes_.data() + step.first, step.count};
@@ -115,15 +117,16 @@ class KnownSteps {
         return standing;
     }
 
-    KnownStep const& add_step(Word const* state, std::uint32_t t, Standing& here, Value found) {
+    KnownStep const& add_step(Word const* state, std::uint32_t t, Standing const& here,
+                              std::vector<KnownStep>& steps, Value found) {
         static constexpr KnownStep not_kept;
         if (!here.is_kept || found >= most_values || kept_ >= most_kept) return not_kept;
         auto const step = run(state, t, *here.access);
-        if (found >= here.steps.size()) {
-            kept_ += found + 1 - here.steps.size();
-            here.steps.resize(found + 1);
+        if (found >= steps.size()) {
+            kept_ += found + 1 - steps.size();
+            steps.resize(found + 1);
         }
-        return here.steps[found] = step;
+        return steps[found] = step;
     }
 
     KnownStep run(Word const* state, std::uint32_t t, Access const& access) {
@@ -137,7 +140,8 @@ class KnownSteps {
                              .count = static_cast<std::uint16_t>(next_.size()),
                              .is_known = true,
                              .is_kept = true,
-                             .fails = failure.has_value()};
+                             .fails = failure.has_value(),
+                             .uses_taint = failure && failure->is_tainted_use()};
         kept_ += next_.size();
         for (std::size_t n = 0; n < next_.size(); ++n) {
             auto& outcome = outcomes_.emplace_back();
@@ -174,7 +178,8 @@ class KnownSteps {
                         Events const& passed) {
         Update update;
         bool const writes = machine_.written(state, access).has_value();
-        machine_.inform(update, t, access, machine_.cell(state, access.cell), writes);
+        machine_.inform(update, t, access, machine_.cell(state, access.cell), writes,
+                        machine_.taints(state, t, access));
         for (auto const& event : passed) {
             if (event.kind != EventKind::fence) continue;
             machine_.monitor().apply(update,

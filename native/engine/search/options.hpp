@@ -86,6 +86,7 @@ struct Result {
     double seconds = 0;
     std::optional<double> bits_used;  // the share of bits set, if states were forgotten
     std::optional<Violation> violation;
+    std::optional<FailedRun> tainted_use;  // the other kind of violation
     std::optional<Race> race;
     std::optional<FailedRun> failure;
     std::uint32_t endless_thread = 0, endless_pc = 0;  // for endless_local_run and value_limit: where

@@ -135,6 +135,7 @@ class ParallelExplorer {
             }
             auto const& own = expansion_.findings();
             if (!findings.violation) findings.violation = own.violation;
+            if (!findings.tainted_use) findings.tainted_use = own.tainted_use;
             if (!findings.race) findings.race = own.race;
             if (!findings.failure) findings.failure = own.failure;
         }
@@ -179,9 +180,7 @@ class ParallelExplorer {
         bool expand(StateNumber n) {
             if (!store_.load(n, expansion_.state())) return false;
             auto const everywhere = static_cast<StateNumber>(n * all_.workers_.size() + number_);
-            if (expansion_.check(everywhere)) return true;
-            expansion_.step(everywhere);
-            return false;
+            return expansion_.check(everywhere) || expansion_.step(everywhere);
         }
 
         // Stores the successors that are the worker's own, and puts the others into parcels. Several passes,

@@ -195,6 +195,7 @@ void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetr
               Origins const& origins, Result& result) {
     Description const description(machine, symmetry, origins);
     if (findings.violation) result.violation = description.violation(*findings.violation);
+    if (findings.tainted_use) result.tainted_use = description.failure(*findings.tainted_use);
     if (findings.race) result.race = description.race(*findings.race);
     if (findings.failure) result.failure = description.failure(*findings.failure);
 }

@@ -108,6 +108,8 @@ class Symmetry {
         for (std::uint32_t r = 0; r < renamed_register.size(); ++r)
             exchange(machine_.register_field(e.first, r), machine_.register_field(e.second, r),
                      !renamed_register[r]);
+        for (std::uint32_t r = 0; r < renamed_register.size(); ++r)
+            exchange(machine_.taint_field(e.first, r), machine_.taint_field(e.second, r), true);
         for (auto const& [x, y] : e.cells)
             exchange(machine_.cell_field(x), machine_.cell_field(y), !renamed[x]);
         machine_.monitor().add_exchange(e, swap.bits);

@@ -36,9 +36,13 @@ class Knowledge:
         self._message: dict[str, _Clock] = {}  # of the newest write to each cell
         self._writes: dict[str, int] = defaultdict(int)
 
-    def take(self, events: Iterable[Event]) -> None:
+    def take(self, events: Iterable[Event], overlooked: Collection[int] = ()) -> None:
+        """Of those events that are `overlooked`, by id, nothing is learnt but that they happen."""
         for event in events:
-            self._take(event)
+            if event.id in overlooked and event.thread is not None:
+                self._count(event.thread)
+            else:
+                self._take(event)
 
     def newest_known_write(self, thread: int, cell: str) -> int:
         """The place in modification order, 0 for the initial write, of what the thread must not overlook."""

@@ -24,7 +24,7 @@ from fencepost.engine.search import (
     stats,
     why_unknown,
 )
-from fencepost.memory_models import MODELS, SWARM_ORDER, model_for
+from fencepost.memory_models import MODELS, OBSERVATIONAL, SWARM_ORDER, model_for
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
@@ -51,20 +51,30 @@ def robust(
     Breadth-first order gives a shortest witness: no run with fewer accesses leads to a violation. "auto"
     starts like that, since most violations are near, and goes over to the fastest order when none is found.
     Against TSO the order is always breadth first, and `criterion` may also be "trf", for triangular races.
+    By the criterion "observational", only the values that the program uses count (`observational`).
     """
     row = model_for("robust", model)
+    if criterion not in row.criteria["robust"]:
+        known = ", ".join(row.criteria["robust"])
+        raise ValueError(f"unknown criterion {criterion!r} for {model}; expected one of {known}")
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 
         return robust_against_tso(program, criterion, limits, watcher)
+    if criterion == OBSERVATIONAL:
+        from fencepost.analyses.observational import observationally_robust
+
+        return observationally_robust(
+            program, model, limits=limits, order=order, tactics=tactics, watcher=watcher
+        )
     started = time.monotonic()
     result = search(program, model, limits, order, watcher, tactics=tactics)
     common = found_besides(program, "robust", model, "robust", result)
     # With the time for what was tried before, and for lowering the program.
     common["stats"] = replace(common["stats"], seconds=round(time.monotonic() - started, 6))
-    common["warnings"] = (*program.warnings, *_tracking_warnings(program), *_mode_warnings(program, model))
+    common["warnings"] = all_warnings(program, model)
     match result.outcome:
         case Outcome.COMPLETE:
             return Robust(**common)
@@ -75,6 +85,10 @@ def robust(
             return NotRobust(**common, witness=build_witness(program, model, result.violation))
         case _:
             return undecided(program, result, limits, common)
+
+
+def all_warnings(program: Program, model: str) -> tuple[str, ...]:
+    return (*program.warnings, *_tracking_warnings(program), *_mode_warnings(program, model))
 
 
 def found_besides(
@@ -107,28 +121,38 @@ def search(
     watcher: Watcher | None = None,
     *,
     tactics: Tactics = REDUCED,
+    observational: bool = False,
 ) -> Result:
     """The engine's result, for the orders of `robust`."""
     if order == "auto":
-        attempts = _attempts(tactics)
+        attempts = _attempts(tactics, by_location=not observational)
     else:
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
-    lowering = Lowering(program, monitored=True, local=tactics.local)
+    lowering = Lowering(program, monitored=True, local=tactics.local, observational=observational)
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
         bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
-        result = explore(program, model, bounded, attempted, watcher, tactics=how, lowering=lowering)
+        result = explore(
+            program,
+            model,
+            bounded,
+            attempted,
+            watcher,
+            tactics=how,
+            lowering=lowering,
+            observational=observational,
+        )
         # Where one order meets a value that is not followed, another may meet a violation before.
         if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
             return result
     raise AssertionError("the last attempt has no limit of its own")
 
 
-def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
+def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int | None, Tactics]]:
     """What "auto" tries, one after the other: an order, how many states it may look at, and how.
 
     Most violations are near the start, and breadth first finds a shortest run to them. By location is the
@@ -143,6 +167,8 @@ def _attempts(tactics: Tactics) -> Iterator[tuple[str, int | None, Tactics]]:
             yield "depth-first", None, tactics
         case StoreKind.COMPRESSED:
             yield "breadth-first", None, tactics
+        case _ if not by_location:
+            yield "largest-first", None, tactics
         case _:
             yield "largest-first", NEAR_STATES, replace(tactics, threads=1)
             yield "by-location", MANY_STATES, tactics

@@ -7,10 +7,12 @@ can be long, so everything takes time linear in the length of the run, times the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from fencepost.analyses.happens_before import Knowledge
+from fencepost.engine import _native
 from fencepost.engine._native import Violation
 from fencepost.engine.decode import decode_run, make_event
 from fencepost.program import (
@@ -27,14 +29,34 @@ from fencepost.verdicts import Edge, Event, Witness
 from fencepost.verdicts.graph import FENCE_CELL, cycle_through, edges_between, outgoing, read_in_order
 
 
-def build_witness(program: Program, model: str, violation: Violation) -> Witness:
-    """The witness for a violation of robustness against the model."""
+class StaleLoad(NamedTuple):
+    """A load that can leave sequential consistency after `run`, in the form of a violation."""
+
+    run: Sequence[_native.Event]
+    thread: int
+    pc: int
+    cell: int
+    first: int = 0
+    second: int = 0
+    awaited: Sequence[int] = ()
+
+
+AnyViolation = Violation | StaleLoad
+
+
+def build_witness(program: Program, model: str, violation: AnyViolation) -> Witness:
+    """The witness for a violation of robustness against the model.
+
+    Where the run has loads that taint, the access may leave sequential consistency only if they too read
+    stale values. So nothing is learnt from them, as in the monitors.
+    """
     run = decode_run(program, model, violation.run)
-    atomic = {name for name, is_atomic in zip(program.cells, program.atomic_cells, strict=True) if is_atomic}
+    atomic = atomic_cells(program)
     cell = program.cells[violation.cell]
     writes = [event.id for event in run if event.cell == cell and event.written is not None]
     knowledge = Knowledge(atomic)
-    knowledge.take(run)
+    overlooked = tainting_loads(violation.run, run)
+    knowledge.take(run, overlooked)
     first = knowledge.newest_known_write(violation.thread, cell)
     stale, access = _stale_access(program, model, violation, run, writes[first:])
     events = (*run, access)
@@ -51,12 +73,22 @@ def build_witness(program: Program, model: str, violation: Violation) -> Witness
         latest=writes[-1],
         edges=edges,
         cycle=cycle,
-        unordered=_unordered(events, cycle, Knowledge(atomic)),
+        unordered=_unordered(events, cycle, Knowledge(atomic), overlooked),
     )
 
 
+def atomic_cells(program: Program) -> set[str]:
+    return {name for name, is_atomic in zip(program.cells, program.atomic_cells, strict=True) if is_atomic}
+
+
+def tainting_loads(native: Sequence[_native.Event], run: Sequence[Event]) -> set[int]:
+    """The ids of the loads of a run that could have read a stale value."""
+    events = run[len(run) - len(native) :]
+    return {event.id for event, of_engine in zip(events, native, strict=True) if of_engine.taints}
+
+
 def _stale_access(
-    program: Program, model: str, violation: Violation, run: Sequence[Event], candidates: Sequence[int]
+    program: Program, model: str, violation: AnyViolation, run: Sequence[Event], candidates: Sequence[int]
 ) -> tuple[int, Event]:
     """The newest stale write that the access can read or directly follow, and the access that does so."""
     for write, successor in reversed(list(pairwise(candidates))):
@@ -81,7 +113,9 @@ def _stale_access(
     raise AssertionError("the engine reported a violation that the execution graph does not have")
 
 
-def _label(program: Program, violation: Violation, value: int) -> tuple[str, int | None, int | None] | None:
+def _label(
+    program: Program, violation: AnyViolation, value: int
+) -> tuple[str, int | None, int | None] | None:
     """Kind, value read and value written of the access where the stale write has that value."""
     instruction = program.threads[violation.thread].code[violation.pc]
     first, second = violation.first, violation.second
@@ -116,14 +150,16 @@ def _edges(events: Sequence[Event], stale: int) -> Iterator[Edge]:
     return edges_between(events, sources, orders)
 
 
-def _unordered(events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowledge) -> tuple[Edge, ...]:
+def _unordered(
+    events: Sequence[Event], cycle: Sequence[Edge], knowledge: Knowledge, overlooked: Collection[int]
+) -> tuple[Edge, ...]:
     """The edges of the cycle that no happens-before covers."""
     targets = {edge.target for edge in cycle}
     place: dict[int, int] = {}
     count: dict[int, int] = {}
     before: dict[int, dict[int, int]] = {}  # target -> events of each thread that happen before it
     for event in events:
-        knowledge.take([event])
+        knowledge.take([event], overlooked)
         if event.thread is not None:
             place[event.id] = count[event.thread] = count.get(event.thread, 0) + 1
             if event.id in targets:

@@ -16,6 +16,8 @@ from fencepost.memory_models import (
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     EXIT_WRONG_INPUT,
+    MODELS,
+    OBSERVATIONAL,
     models_for,
 )
 from fencepost.report.story import brief
@@ -29,7 +31,14 @@ def _about_all_models(*names: QuestionName) -> tuple[Question, ...]:
 
 # Asked about every program; and those asked only where the header of the file answers them.
 QUESTIONS = _about_all_models("robust", "persist")
-QUESTIONS_OF_HEADERS = _about_all_models("verify", "races")
+QUESTIONS_OF_HEADERS = (
+    *_about_all_models("verify", "races"),
+    *(
+        Question("robust", model, OBSERVATIONAL)
+        for model in models_for("robust")
+        if OBSERVATIONAL in MODELS[model].criteria["robust"]
+    ),
+)
 
 _NO_LIMIT = 100_000
 _WIDTH_OF_FILES = 160  # of the table when it does not go to a terminal
@@ -48,7 +57,6 @@ class Row:
     found: dict[str, bool | None]
     expected: dict[str, bool]
     outcome: Outcome
-    unchecked: tuple[str, ...] = ()  # what its header says of questions that are not asked
 
     @property
     def holds(self) -> bool | None:
@@ -77,7 +85,7 @@ def measure(files: Sequence[str], limits: Limits, where: Where, display: Display
         (file, question, header)
         for file, header in zip(files, headers, strict=True)
         for question in (*QUESTIONS, *QUESTIONS_OF_HEADERS)
-        if question in QUESTIONS or (question.name, question.model) in header
+        if question in QUESTIONS or _key(question) in header
     ]
     outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], where, display)
     return [
@@ -94,10 +102,18 @@ def _expectations(file: str) -> dict[tuple[str, str], bool]:
         return {}  # loading the program will say what is wrong
 
 
+def _key(question: Question) -> tuple[str, str]:
+    """What headers call the question."""
+    return (OBSERVATIONAL if question.criterion == OBSERVATIONAL else question.name), question.model
+
+
 def _row(file: str, question: Question, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
     if question in QUESTIONS_OF_HEADERS:
-        holds = None if outcome.answer is None else outcome.answer.holds
-        expected = {question.criterion: header[question.name, question.model]}
+        found = _found(question, outcome.answer)
+        holds = found[question.criterion]
+        if question.criterion == OBSERVATIONAL:
+            holds = _both(holds, found["race"])
+        expected = {question.criterion: header[_key(question)]}
         return Row(file, question, {question.criterion: holds}, expected, outcome)
     # Assertions are checked under sequential consistency, whatever the model.
     models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
@@ -106,8 +122,7 @@ def _row(file: str, question: Question, header: dict[tuple[str, str], bool], out
     expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
     found = _found(question, outcome.answer)
     found["egr"] = _both(found[question.criterion], found["race"])
-    unchecked = question.criterion == "robust" and ("observational", question.model) in header
-    return Row(file, question, found, expected, outcome, ("observational",) if unchecked else ())
+    return Row(file, question, found, expected, outcome)
 
 
 def _both(robust: bool | None, race: bool | None) -> bool | None:
@@ -158,6 +173,7 @@ def as_json(rows: Sequence[Row]) -> bytes:
                 "file": row.file,
                 "question": row.question.name,
                 "model": row.question.model,
+                "criterion": row.question.criterion,
                 "verdict": answer.verdict,
                 "expected": row.expected,
                 "states": answer.stats.states,
@@ -183,7 +199,7 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
     for name in ("states", "transitions", "states/s", "MB", "seconds"):
         table.add_column(name, justify="right")
     for row in rows:
-        cells: list[str | Text] = [Text(row.file), row.question.name, row.question.model, _verdict(row)]
+        cells: list[str | Text] = [Text(row.file), *_key(row.question), _verdict(row)]
         if check_expected:
             cells.append(_comparison(row))
         table.add_row(*cells, *_numbers(row))
@@ -204,11 +220,9 @@ def _comparison(row: Row) -> str:
     wrong = [question for question in row.differences if _is_wrong(row, question)]
     if wrong:
         return f"[bold red]NO: {', '.join(wrong)}[/]"
-    unchecked = f"[dim]{', '.join(row.unchecked)} not checked[/]" if row.unchecked else ""
     if not row.is_stated:
-        return unchecked or "[dim]nothing stated[/]"
-    said = "[yellow]undecided[/]" if row.is_undecided else "[green]yes[/]"
-    return f"{said}, {unchecked}" if unchecked else said
+        return "[dim]nothing stated[/]"
+    return "[yellow]undecided[/]" if row.is_undecided else "[green]yes[/]"
 
 
 def _numbers(row: Row) -> list[str]:
@@ -229,9 +243,6 @@ def _conclusion(rows: Sequence[Row], *, check_expected: bool) -> str:
             f"{len(rows)} answers, {len(stated)} with a stated verdict: "
             f"{len(stated) - wrong - undecided} as expected, {wrong} different, {undecided} undecided"
         )
-        unchecked = sum(len(row.unchecked) for row in rows)
-        if unchecked:
-            lines[-1] += f"; {unchecked} stated of observational robustness, not checked"
     else:
         lines.append(f"{len(rows)} answers")
     return "\n".join(lines)

@@ -54,6 +54,7 @@ from fencepost.static.critical_values import StaleClasses, stale_classes
 from fencepost.static.intervals import covering_interval
 from fencepost.static.liveness import live_registers
 from fencepost.static.private_locations import private_accesses
+from fencepost.static.register_uses import registers_used, registers_used_at_end, taintable_registers
 
 _UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
 _BINARY = {
@@ -91,7 +92,8 @@ class Lowering:
     Without a monitor all stale values are alike. Registers that can no longer matter are forgotten,
     unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
     SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
-    accesses that no other thread can see are local instructions.
+    accesses that no other thread can see are local instructions. With `observational`, loads taint their
+    registers where they could read a stale value, and instructions know which registers they use.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Lowering:
         kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
         store_buffers: bool = False,
         local: bool = False,
+        observational: bool = False,
     ) -> None:
         self._program = program = with_constants(program) if local else program
         private = private_accesses(program) if local else set()
@@ -112,9 +115,10 @@ class Lowering:
         for t, thread in enumerate(program.threads):
             everything = frozenset(thread.registers)
             pcs = frozenset(pc for of, pc in private if of == t)
-            _ThreadLowering(program, self._builder, thread, pcs, store_buffers=store_buffers).run(
-                everything if keep_registers else kept.get(thread.name, frozenset())
-            )
+            shown = registers_used_at_end(program, thread) if observational else None
+            _ThreadLowering(
+                program, self._builder, thread, pcs, store_buffers=store_buffers, shown_at_end=shown
+            ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
 
     @cached_property
@@ -161,8 +165,10 @@ class _ThreadLowering:
         private: frozenset[int],
         *,
         store_buffers: bool,
+        shown_at_end: frozenset[str] | None,
     ) -> None:
         self._private = private
+        self._shown_at_end = shown_at_end  # None: nobody asks which registers are used
         self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
         self._program = program
         self._builder = builder
@@ -170,8 +176,12 @@ class _ThreadLowering:
         self._register = {name: number for number, name in enumerate(thread.registers)}
 
     def run(self, kept: frozenset[str]) -> None:
-        dead = [self._dead(live) for live in live_registers(self._thread, kept)]
+        shown = self._shown_at_end
+        dead = [self._dead(live) for live in live_registers(self._thread, kept | (shown or frozenset()))]
         self._builder.add_thread(len(self._thread.registers), dead[-1])
+        if shown is not None:
+            taintable = taintable_registers(self._thread)
+            self._builder.track_taints(self._numbers(taintable), self._numbers(shown))
         for pc, (instruction, dead_here) in enumerate(zip(self._thread.code, dead, strict=False)):
             self._check_ranges(instruction)
             if isinstance(instruction, CellAccess):
@@ -184,6 +194,11 @@ class _ThreadLowering:
             else:
                 self._local(instruction)
             self._builder.forget(dead_here)
+            if shown is not None:
+                self._builder.observe(self._numbers(registers_used(instruction)))
+
+    def _numbers(self, names: frozenset[str]) -> list[int]:
+        return sorted(self._register[name] for name in names)
 
     def _dead(self, live: frozenset[str]) -> list[int]:
         return [number for name, number in self._register.items() if name not in live]
@@ -249,6 +264,7 @@ class _ThreadLowering:
             release=store_mode is Mode.REL,
             non_atomic=Mode.NA in (load_mode, store_mode),
             local=local,
+            taints=self._shown_at_end is not None and op == Op.LOAD and load_mode is not Mode.NA,
         )
 
     def _check_ranges(self, instruction: Instruction) -> None:

@@ -122,14 +122,18 @@ def explore(
     *,
     tactics: Tactics = REDUCED,
     lowering: Lowering | None = None,
+    observational: bool = False,
 ) -> _native.Result:
     """Search all states of `program` under sequential consistency with the monitor of `model`.
 
+    If it is `observational`, a load of a stale value is a violation only where its register is used.
     `lowering` is the program's bytecode for the model and `tactics.local`, if there is one already. With
     partial-order reduction or several threads, runs are not shortest even breadth first.
     """
     if lowering is None:
-        lowering = Lowering(program, monitored=model != "sc", local=tactics.local)
+        lowering = Lowering(
+            program, monitored=model != "sc", local=tactics.local, observational=observational
+        )
     code = lowering.symmetric if tactics.symmetry else lowering.plain
     with _as_input_errors(program):
         result = _native.explore(
@@ -144,7 +148,8 @@ def explore(
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
-        return explore(program, model, limits, order, watcher, tactics=replace(tactics, local=False))
+        plainly = replace(tactics, local=False)
+        return explore(program, model, limits, order, watcher, tactics=plainly, observational=observational)
     return result
 
 

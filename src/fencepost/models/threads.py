@@ -193,6 +193,29 @@ class ThreadLts:
             ways = self._ways[state] = tuple(self._find_ways(state, frozenset())) or (endless,)
             return ways
 
+    def past_access(self, state: ThreadState, value: int) -> ThreadState:
+        """The thread right after its access has found `value`, before any local step."""
+        register = getattr(self.code[state.pc], "register", None)
+        registers = state.registers if register is None else self._updated(state.registers, register, value)
+        return ThreadState(state.pc + 1, registers)
+
+    def local_successors(self, state: ThreadState) -> tuple[ThreadState, ...]:
+        """Where one local step leads, or a failure on arrival at an access; nowhere from other accesses."""
+        try:
+            if self._is_local(state):
+                return self._local_step(state, set())
+            self.access(state)
+        except _FaultError:
+            return (ThreadState(self.end, state.registers),)
+        return ()
+
+    def value(self, expression: Expression, state: ThreadState) -> int | None:
+        """The value of an expression, or None if it divides by zero."""
+        try:
+            return self._value(expression, state)
+        except _FaultError:
+            return None
+
     # Accesses.
 
     def _step(self, state: ThreadState, value: int) -> Step | None:
@@ -200,11 +223,7 @@ class ThreadLts:
         label = None if access is None else self._label(access, value)
         if access is None or label is None:
             return None
-        registers = state.registers
-        register = getattr(access.instruction, "register", None)
-        if register is not None:
-            registers = self._updated(registers, register, value)
-        return Step(label, *self._arrive(ThreadState(state.pc + 1, registers)))
+        return Step(label, *self._arrive(self.past_access(state, value)))
 
     def _find_ways(self, state: ThreadState, met: frozenset[ThreadState]) -> Iterator[Way]:
         access = self.access(state)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from fencepost.memory_models import OBSERVATIONAL
 from fencepost.report import cycle, explain
 from fencepost.report.advice import Repair, advice, repairs
 from fencepost.report.cycle import Role, buffered, roles
@@ -39,6 +40,13 @@ _PARTS = {
     "showing": "shows it",
     "misled": "sees an old value",
     "racing": "one of the two writes",
+}
+
+
+_RULES = {  # by criterion; the others are about robustness
+    "trf": "triangular-race",
+    "persistent": "fragile",
+    OBSERVATIONAL: "not-shown",
 }
 
 
@@ -101,7 +109,7 @@ def identity_of(answer: Answer, what: str, words: Iterable[str]) -> str:
 
 def rule_of(answer: Answer) -> str:
     """What it is called if the program does not have the property asked for."""
-    return {"trf": "triangular-race", "persistent": "fragile"}.get(answer.criterion, "not-robust")
+    return _RULES.get(answer.criterion, "not-robust")
 
 
 def worth_showing(found: Finding, most: int) -> set[int] | None:

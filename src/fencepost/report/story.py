@@ -11,12 +11,13 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from fencepost.memory_models import WRITE_RACES
+from fencepost.memory_models import OBSERVATIONAL, WRITE_RACES
 from fencepost.report.printable import counted, printable
 from fencepost.verdicts import Answer, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
 
 _WORDS = {  # by criterion, where the verdict alone does not say what it is about
     "trf": {True: "no triangular race", False: "triangular race", None: "unknown"},
+    OBSERVATIONAL: {True: "observationally robust", None: "not shown to be observationally robust"},
     WRITE_RACES: {True: "no write/write race", False: "write/write race", None: "unknown"},
 }
 _FAILURES = {
@@ -41,11 +42,12 @@ def headline(answer: Answer) -> str:
 
 
 def brief(answer: Answer) -> str:
-    """The same on one line for scripts, with the verdict as in JSON."""
+    """The same on one line for scripts, with the verdict as in JSON; but `robust` is not said of less."""
     if answer.holds and also_found(answer):
         return headline(answer)
     findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
-    return ", ".join([answer.verdict, *findings])
+    shown = verdict(answer) if answer.criterion == OBSERVATIONAL and answer.holds else answer.verdict
+    return ", ".join([shown, *findings])
 
 
 def mood(answer: Answer) -> Literal["good", "bad", "open"]:
@@ -68,6 +70,8 @@ def undecided(answer: Answer) -> str:
 
 def extent(answer: Answer) -> Iterator[str]:
     """How far the search went, in sentences."""
+    if answer.criterion == OBSERVATIONAL:
+        yield from filter(None, [_about_uses(answer)])
     nothing_else = answer.race is None and answer.assertion is None
     if isinstance(answer, Unsafe | Racy) or (nothing_else and not isinstance(answer, Unknown)):
         yield from filter(None, [_searched(answer)])
@@ -76,6 +80,17 @@ def extent(answer: Answer) -> Iterator[str]:
         from fencepost.report.swarm import summary
 
         yield summary(swarm, answer)
+
+
+def _about_uses(answer: Answer) -> str:
+    if answer.holds:
+        return "A load may read a stale value, but no value that may be stale is used."
+    if answer.witness is None:
+        return ""
+    return (
+        "The rule that fails here proves observational robustness where it holds. Where it fails, the "
+        "program may be observationally robust all the same."
+    )
 
 
 def stats_line(stats: Stats) -> str:

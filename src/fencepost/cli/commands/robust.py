@@ -17,7 +17,7 @@ from fencepost.cli.options import (
     search_limits,
     search_tactics,
 )
-from fencepost.memory_models import MODELS, SEARCH_ORDERS
+from fencepost.memory_models import MODELS, OBSERVATIONAL, ROBUSTNESS_MODELS, SEARCH_ORDERS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -25,15 +25,19 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
+_CRITERIA = tuple(dict.fromkeys(c for model in ROBUSTNESS_MODELS for c in MODELS[model].criteria["robust"]))
+
+
 @click.command(epilog=exit_codes())
 @files_argument
 @model_option("robust")
 @click.option(
     "--criterion",
-    type=click.Choice(MODELS["tso"].criteria["robust"]),
+    type=click.Choice(_CRITERIA),
     default="robust",
     show_default=True,
-    help="With --model tso: robustness, or freedom from triangular races.",
+    help="What must not show: executions that only the weak model has, values that the program uses "
+    "(observational; --model ra or rc20), or triangular races (trf; --model tso).",
 )
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
@@ -70,7 +74,10 @@ def robust(
     from fencepost.batch.jobs import Job, Question
 
     if criterion not in MODELS[model].criteria["robust"]:
-        raise click.UsageError(f"--criterion {criterion} goes with --model tso")
+        models = [name for name in ROBUSTNESS_MODELS if criterion in MODELS[name].criteria["robust"]]
+        raise click.UsageError(f"--criterion {criterion} goes with --model {' or '.join(models)}")
+    if criterion == OBSERVATIONAL and search == "by-location":
+        raise click.UsageError(f"--search by-location does not go with --criterion {criterion}")
     order = "breadth-first" if shortest else search
     question = Question("robust", model, criterion)
     if tactics.threads > 1 and (model == "tso" or order == "breadth-first"):

@@ -30,6 +30,12 @@ RULES = {
         "The program has a run under the memory model that no interleaving of its threads explains.",
         "docs/robust.md",
     ),
+    "not-shown": Rule(
+        "NotShown",
+        "A value that may be stale may be used",
+        "The program is not shown to be observationally robust: the rule that proves it fails after this.",
+        "docs/robust.md",
+    ),
     "fragile": Rule(
         "Fragile",
         "A store buffer becomes visible",

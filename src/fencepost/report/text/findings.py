@@ -39,15 +39,16 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     if found.graph is not None and found.repairs:
         yield cycle_text.render_repairs(page, found.graph, found.repairs, printable(answer.file))
         if answer.question != "fix" and not answer.file.startswith("<"):
-            yield page.wrapped(
-                f"`{_fix_command(answer)}` finds the cheapest changes that forbid every such run."
-            )
+            yield page.wrapped(_fix_hint(answer))
     if page.verbose:
         yield page.paint(page.wrapped(f"finding {finding_id(answer, found)}"), "dim")
 
 
-def _fix_command(answer: Answer) -> str:
-    """The command that repairs what the answer is about."""
-    by_default = MODELS[answer.model].criteria["fix"][0]
-    criterion = "" if answer.criterion == by_default else f" --criterion {answer.criterion}"
-    return f"fencepost fix --model {answer.model}{criterion} {printable(answer.file)}"
+def _fix_hint(answer: Answer) -> str:
+    """The command that repairs what the answer is about, or more than that."""
+    by_default, *others = MODELS[answer.model].criteria["fix"]
+    criterion = f" --criterion {answer.criterion}" if answer.criterion in others else ""
+    command = f"`fencepost fix --model {answer.model}{criterion} {printable(answer.file)}`"
+    if answer.criterion in (by_default, *others):
+        return f"{command} finds the cheapest changes that forbid every such run."
+    return f"{command} finds the cheapest changes that make it {by_default}, which is more."
