@@ -27,6 +27,7 @@ CRITERIA = {
     "trf": "free of triangular races",
     "either": "persistent or robust",
     "safe": "safe",
+    "deadlock-free": "safe and free of deadlocks",
     "data-race-free": "free of data races",
     "write-write-race-free": "free of write/write races",
 }
@@ -35,6 +36,9 @@ CRITERIA = {
 RaceKind = Literal["data", "write-write"]
 DATA_RACES, WRITE_RACES = "data-race-free", "write-write-race-free"
 RACE_KINDS: dict[RaceKind, str] = {"data": DATA_RACES, "write-write": WRITE_RACES}
+
+# The criterion of `verify` if deadlocks are among the bad states.
+DEADLOCKS = "deadlock-free"
 
 EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = range(4)
 EXIT_MEANINGS = {
@@ -60,7 +64,7 @@ class MemoryModel(NamedTuple):
 MODELS = {
     "sra": MemoryModel(
         "strong release/acquire",
-        criteria={"verify": ("safe",), "races": (DATA_RACES, WRITE_RACES)},
+        criteria={"verify": ("safe", DEADLOCKS), "races": (DATA_RACES, WRITE_RACES)},
         synchronises=True,
         engines=ENGINES,
     ),
@@ -69,7 +73,7 @@ MODELS = {
         criteria={
             "robust": ("robust",),
             "fix": ("robust",),
-            "verify": ("safe",),
+            "verify": ("safe", DEADLOCKS),
             "races": (DATA_RACES,),
         },
         definition="fencepost.models.ra",
@@ -94,7 +98,7 @@ MODELS = {
     ),
     "sc": MemoryModel(
         "sequential consistency",
-        criteria={"verify": ("safe",), "races": (DATA_RACES,)},
+        criteria={"verify": ("safe", DEADLOCKS), "races": (DATA_RACES,)},
         definition="fencepost.models.sc",
     ),
 }

@@ -137,6 +137,7 @@ class ParallelExplorer {
             if (!findings.violation) findings.violation = own.violation;
             if (!findings.race) findings.race = own.race;
             if (!findings.failure) findings.failure = own.failure;
+            if (!findings.deadlock) findings.deadlock = own.deadlock;
         }
 
         Origin origin(StateNumber n) const { return store_.origin(n); }

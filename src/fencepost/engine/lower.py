@@ -91,7 +91,9 @@ class Lowering:
     Without a monitor all stale values are alike. Registers that can no longer matter are forgotten,
     unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
     SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
-    accesses that no other thread can see are local instructions.
+    accesses that no other thread can see are local instructions. With `cut_off`, a thread whose assumption
+    fails has not ended but runs for ever. That makes a difference for deadlocks alone: a run that an
+    assumption cuts off does not show one.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Lowering:
         kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
         store_buffers: bool = False,
         local: bool = False,
+        cut_off: bool = False,
     ) -> None:
         self._program = program = with_constants(program) if local else program
         private = private_accesses(program) if local else set()
@@ -112,9 +115,9 @@ class Lowering:
         for t, thread in enumerate(program.threads):
             everything = frozenset(thread.registers)
             pcs = frozenset(pc for of, pc in private if of == t)
-            _ThreadLowering(program, self._builder, thread, pcs, store_buffers=store_buffers).run(
-                everything if keep_registers else kept.get(thread.name, frozenset())
-            )
+            _ThreadLowering(
+                program, self._builder, thread, pcs, store_buffers=store_buffers, cut_off=cut_off
+            ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
 
     @cached_property
@@ -161,8 +164,10 @@ class _ThreadLowering:
         private: frozenset[int],
         *,
         store_buffers: bool,
+        cut_off: bool,
     ) -> None:
         self._private = private
+        self._cut_off = cut_off
         self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
         self._program = program
         self._builder = builder
@@ -182,13 +187,13 @@ class _ThreadLowering:
                     self._fences[instruction.mode], first_cell=cell, local=pc in self._private
                 )
             else:
-                self._local(instruction)
+                self._local(instruction, pc)
             self._builder.forget(dead_here)
 
     def _dead(self, live: frozenset[str]) -> list[int]:
         return [number for name, number in self._register.items() if name not in live]
 
-    def _local(self, instruction: LocalInstruction) -> None:
+    def _local(self, instruction: LocalInstruction, pc: int) -> None:
         add, at = self._builder.add_instruction, instruction.at
         match instruction:
             case Assign(register, value):
@@ -201,6 +206,8 @@ class _ThreadLowering:
                 add(Op.CHOOSE, many=list(targets))
             case Assert(condition):
                 add(Op.ASSERT, first=self._expression(condition, at))
+            case Assume(condition) if self._cut_off:
+                add(Op.BRANCH, first=self._expression(Unary("!", condition), at), target=pc)
             case Assume(condition):
                 add(Op.ASSUME, first=self._expression(condition, at))
             case Skip() | Verify():
