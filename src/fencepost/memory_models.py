@@ -28,6 +28,7 @@ CRITERIA = {
     "trf": "free of triangular races",
     "either": "persistent or robust",
     "safe": "safe",
+    "deadlock-free": "safe and free of deadlocks",
     "data-race-free": "free of data races",
     "write-write-race-free": "free of write/write races",
 }
@@ -40,6 +41,8 @@ RACE_KINDS: dict[RaceKind, str] = {"data": DATA_RACES, "write-write": WRITE_RACE
 # Robustness of execution graphs, and of those values alone that a program uses.
 GRAPH_CRITERIA = ("robust", "observational")
 OBSERVATIONAL = "observational"
+# The criterion of `verify` if deadlocks are among the bad states.
+DEADLOCKS = "deadlock-free"
 
 EXIT_HOLDS, EXIT_VIOLATED, EXIT_WRONG_INPUT, EXIT_UNDECIDED = range(4)
 EXIT_MEANINGS = {
@@ -65,7 +68,7 @@ class MemoryModel(NamedTuple):
 MODELS = {
     "sra": MemoryModel(
         "strong release/acquire",
-        criteria={"verify": ("safe",), "races": (DATA_RACES, WRITE_RACES)},
+        criteria={"verify": ("safe", DEADLOCKS), "races": (DATA_RACES, WRITE_RACES)},
         synchronises=True,
         engines=ENGINES,
     ),
@@ -74,7 +77,7 @@ MODELS = {
         criteria={
             "robust": GRAPH_CRITERIA,
             "fix": ("robust",),
-            "verify": ("safe",),
+            "verify": ("safe", DEADLOCKS),
             "races": (DATA_RACES,),
         },
         definition="fencepost.models.ra",
@@ -99,7 +102,7 @@ MODELS = {
     ),
     "sc": MemoryModel(
         "sequential consistency",
-        criteria={"verify": ("safe",), "races": (DATA_RACES,)},
+        criteria={"verify": ("safe", DEADLOCKS), "races": (DATA_RACES,)},
         definition="fencepost.models.sc",
     ),
 }

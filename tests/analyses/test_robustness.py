@@ -14,6 +14,7 @@ MIXED = "global x;\nfn a { x.store(1, rel); }\nfn b { local r; r = x.load(); }\n
 FENCED = "global x;\nfn a { fence(rel);\nx.store(1); }\nfn b { local r; r = x.load(); }\n"
 PLAIN = "global x; // not rlx\nfn a { x.store(1); }\nfn b { local r; r = x.load(); }\n"
 STRONG = "global x; na d;\nfn a { d.nastore(1); x.store(1, rel); }\nfn b { local r; r = x.load(acq); }\n"
+LOCKED = "global l, x;\nfn a[2] { local r; lock(l); r = x.load(); x.store(1); unlock(l); }\n"
 LITMUS = """C relaxed
 {}
 P0 (atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }
@@ -37,6 +38,6 @@ def test_ra_says_so_of_relaxed_accesses_in_c() -> None:
     assert "relaxed accesses as acquire and release" in said(litmus.read(LITMUS, "test.litmus"), "ra")
 
 
-@pytest.mark.parametrize("text", [PLAIN, STRONG])
+@pytest.mark.parametrize("text", [PLAIN, STRONG, LOCKED])
 def test_nothing_is_said_where_nothing_is_ignored(text: str) -> None:
     assert said(tpl.read(text, "test.tpl"), "ra") == ""

@@ -243,6 +243,7 @@ class ProgramGraph {
             if (own.race && (!all.race || own.race->at.state < all.race->at.state)) all.race = own.race;
             if (own.failure && (!all.failure || own.failure->state + 1 < all.failure->state + 1))
                 all.failure = own.failure;
+            if (own.deadlock && (!all.deadlock || *own.deadlock < *all.deadlock)) all.deadlock = own.deadlock;
         }
         return all;
     }

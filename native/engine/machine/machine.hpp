@@ -84,7 +84,7 @@ struct ValueOutOfRange : std::runtime_error {
 // Where local instructions came to an end.
 struct LocalStop {
     enum class Why : std::uint8_t { at_point, at_choice, never } why;
-    std::uint32_t where;  // the point, or the pc of the choice
+    std::uint32_t where;  // the point, or the pc of the choice, or of a jump to itself, or `none`
 };
 
 // The monitor that keeps nothing, for plain sequential consistency. It has all the members that every monitor
@@ -506,10 +506,11 @@ class Machine {
                 return {at_point, thread.point_of[pc]};
             }
             if (i.op == Op::choose) return {at_choice, pc};
-            pc = advance(state, t, pc, failure, trace);
+            auto const from = std::exchange(pc, advance(state, t, pc, failure, trace));
             if (pc == none) return end();
+            if (pc == from) return {never, pc};  // a jump to itself changes nothing
             if (steps < 64) continue;
-            if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, 0};
+            if (pc == earlier_pc && same_words(earlier.data(), state, words_)) return {never, none};
             if ((steps & (steps - 1)) == 0) {
                 if (steps >= longest_local_run) throw EndlessLocalRun(t, pc, false);
                 earlier.assign(state, state + words_);
@@ -555,7 +556,7 @@ class Machine {
             stand(state, t, stop.where);
         } else {
             diverge(state, t);
-            trace.clear();  // an endless local run is not shown
+            if (stop.where == none) trace.clear();  // an endless local run is not shown
         }
         if (traces != nullptr) traces->push_back(std::move(trace));
     }
@@ -576,7 +577,8 @@ class Machine {
         using ChoiceAt = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
         Word const* const first = out[out.size() - 1];
         std::vector<std::pair<ChoiceAt, Events>> open{{{choice, {first, first + words_}}, trace}};
-        auto stuck = open.front().first.second;
+        std::pair stuck(open.front().first.second, trace);  // if nothing is settled: at a jump to itself
+        bool jumps_to_itself = false;
         std::set<ChoiceAt> met{open.front().first};
         std::set<std::vector<Word>> settled;
         auto const add = [&](std::vector<Word> const& state, Events const& way) {
@@ -599,12 +601,14 @@ class Machine {
                 } else if (stop.why == LocalStop::Why::at_point) {
                     stand(state.data(), t, stop.where);
                     if (settled.insert(state).second) add(state, further);
+                } else if (stop.where != none && !std::exchange(jumps_to_itself, true)) {
+                    stuck = {std::move(state), std::move(further)};
                 }
             }
         }
         if (!settled.empty()) return;
-        diverge(stuck.data(), t);
-        add(stuck, trace);
+        diverge(stuck.first.data(), t);
+        add(stuck.first, stuck.second);
     }
 
     Program const& program_;

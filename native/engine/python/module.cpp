@@ -287,6 +287,12 @@ void bind_result(nb::module_& m) {
     nb::class_<FailedRun>(m, "FailedRun")
         .def_ro("run", &FailedRun::run)
         .def_ro("failure", &FailedRun::failure);
+    nb::class_<Deadlock::Waiting>(m, "WaitingThread")
+        .def_ro("thread", &Deadlock::Waiting::thread)
+        .def_ro("pc", &Deadlock::Waiting::pc)
+        .def_ro("cell", &Deadlock::Waiting::cell)
+        .def_ro("held", &Deadlock::Waiting::held);
+    nb::class_<Deadlock>(m, "Deadlock").def_ro("run", &Deadlock::run).def_ro("waiting", &Deadlock::waiting);
     nb::class_<Result>(m, "Result")
         .def_ro("outcome", &Result::outcome)
         .def_ro("states", &Result::states)
@@ -299,6 +305,7 @@ void bind_result(nb::module_& m) {
         .def_ro("tainted_use", &Result::tainted_use)
         .def_ro("race", &Result::race)
         .def_ro("failure", &Result::failure)
+        .def_ro("deadlock", &Result::deadlock)
         .def_ro("endless_thread", &Result::endless_thread)
         .def_ro("endless_pc", &Result::endless_pc)
         .def_ro("endless_choices", &Result::endless_choices);

@@ -35,6 +35,7 @@ struct Findings {
     std::optional<ThreadInState> tainted_use;
     std::optional<RacingAccess> race;
     std::optional<ThreadInState> failure;
+    std::optional<StateNumber> deadlock;
 };
 
 template <class Monitor>
@@ -91,8 +92,10 @@ class Expansion {
     // Appends the successors, of all threads or of a persistent set; after `check`. True if a tainted register
     // is used on the way.
     bool step(StateNumber n) {
+        auto const before = successors_.size();
         auto const threads = reduction_ ? reduction_->choose(machine_, state(), accesses_) : ~Threads{0};
         if (!step(n, threads)) step(n, ~threads);
+        if (successors_.size() == before && !findings_.deadlock && is_deadlock()) findings_.deadlock = n;
         return findings_.tainted_use.has_value();
     }
 
@@ -153,6 +156,23 @@ class Expansion {
     void note_failure(ThreadInState at, bool uses_taint) {
         auto& finding = uses_taint ? findings_.tainted_use : findings_.failure;
         if (!finding) finding = at;
+    }
+
+    // Whether in this state, from which nothing goes on, some thread waits and the others have ended. One
+    // that runs for ever without access still moves.
+    //
+    // Only where threads stand and what cells hold decides this. So a state that another one covers, with a
+    // larger monitor, is not missed; nor is one in which equal threads have changed places. Values that a
+    // waiting access needs are in live registers and in cells that are never private
+    // (static/private_locations.py). Persistent sets keep all states from which nothing goes on
+    // (persistent_sets.hpp).
+    bool is_deadlock() const {
+        bool waits = false;
+        for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
+            waits = waits || accesses_[t] != nullptr;
+            if (machine_.point(current_.data(), t) == program_.threads[t].diverged()) return false;
+        }
+        return waits;
     }
 
     void find_race(StateNumber n) {

@@ -67,6 +67,16 @@ struct FailedRun {
     Failure failure;
 };
 
+// No thread can move after `run`: these wait, and all others have ended.
+struct Deadlock {
+    struct Waiting {
+        std::uint32_t thread, pc, cell;
+        Value held;  // by the cell
+    };
+    std::vector<Event> run;
+    std::vector<Waiting> waiting;
+};
+
 enum class Outcome : std::uint8_t {
     complete,
     violation,
@@ -89,6 +99,7 @@ struct Result {
     std::optional<FailedRun> tainted_use;  // the other kind of violation
     std::optional<Race> race;
     std::optional<FailedRun> failure;
+    std::optional<Deadlock> deadlock;
     std::uint32_t endless_thread = 0, endless_pc = 0;  // for endless_local_run and value_limit: where
     bool endless_choices = false;
 };

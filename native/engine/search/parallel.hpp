@@ -138,6 +138,7 @@ class ParallelExplorer {
             if (!findings.tainted_use) findings.tainted_use = own.tainted_use;
             if (!findings.race) findings.race = own.race;
             if (!findings.failure) findings.failure = own.failure;
+            if (!findings.deadlock) findings.deadlock = own.deadlock;
         }
 
         Origin origin(StateNumber n) const { return store_.origin(n); }

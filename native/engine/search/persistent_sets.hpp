@@ -22,6 +22,11 @@
 //                                   Others never destroy this; they make it by an access that conflicts. If
 //                                   t is outside, it is found later; if inside, nobody made it: found here.
 //   a failing assertion             It is part of a step, which keeps its values.
+//   a deadlock                      The set has an enabled thread. Without a step of the set, nothing that
+//                                   happens depends on its next access: it is still enabled then. So every
+//                                   run to a deadlock has a step of the set; the first can as well be made
+//                                   now. A thread of the set that waits only reads: who can end its waiting
+//                                   writes that cell, and is in the set too.
 //
 // The check for persistence against TSO looks at what a thread p would do alone after its next write: its
 // reads up to the next instruction that drains its buffer. Therefore that write counts as a read of all cells

@@ -180,6 +180,18 @@ class Description {
         return {replay.run(), *failure};
     }
 
+    Deadlock deadlock(StateNumber n) const {
+        auto replay = run_to({n, none});
+        std::vector<Deadlock::Waiting> waiting;
+        for (std::uint32_t t = 0; t < machine_.program().threads.size(); ++t) {
+            auto const access = machine_.next_access(replay.state(), t);
+            if (!access) continue;
+            replay.catch_up(t);
+            waiting.push_back({t, access->pc, access->cell, machine_.cell(replay.state(), access->cell)});
+        }
+        return {replay.run(), waiting};
+    }
+
   private:
     Replay<Monitor> run_to(ThreadInState const& at) const {
         return Replay(machine_, symmetry_, at.state, origins_);
@@ -198,6 +210,7 @@ void describe(Findings const& findings, Machine<Monitor> const& machine, Symmetr
     if (findings.tainted_use) result.tainted_use = description.failure(*findings.tainted_use);
     if (findings.race) result.race = description.race(*findings.race);
     if (findings.failure) result.failure = description.failure(*findings.failure);
+    if (findings.deadlock) result.deadlock = description.deadlock(*findings.deadlock);
 }
 
 }  // namespace fencepost

@@ -1,7 +1,7 @@
 """Robustness: does every behaviour of a program under a memory model also exist under sequential consistency?
 
-The engine explores the program under sequential consistency with the model's monitor; assertion failures
-and data races on non-atomic locations are findings of the same search.
+The engine explores the program under sequential consistency with the model's monitor; assertion failures,
+data races on non-atomic locations, and deadlocks are findings of the same search.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome, Result, StoreKind
-from fencepost.engine.decode import decode_failure, decode_race
+from fencepost.engine.decode import decode_deadlock, decode_failure, decode_race
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import (
     REDUCED,
@@ -103,6 +103,7 @@ def found_besides(
         "stats": stats(result),
         "race": decode_race(program, model, result),
         "assertion": decode_failure(program, model, result),
+        "deadlock": decode_deadlock(program, model, result),
         "exhaustive": result.outcome == Outcome.COMPLETE,
         "warnings": program.warnings,
     }
@@ -129,7 +130,9 @@ def search(
     else:
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
-    lowering = Lowering(program, monitored=True, local=tactics.local, observational=observational)
+    lowering = Lowering(
+        program, monitored=True, local=tactics.local, observational=observational, cut_off=True
+    )
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
@@ -184,7 +187,8 @@ def _mode_warnings(program: Program, model: str) -> list[str]:
     """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
 
     They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
-    A program without any modes is meant to be read with those of the model.
+    A program without any modes is meant to be read with those of the model. The modes of `lock(x)` and
+    `unlock(x)` are not written by anybody.
     """
     if not MODELS[model].synchronises:
         return []
@@ -192,7 +196,7 @@ def _mode_warnings(program: Program, model: str) -> list[str]:
     for instruction in (i for thread in program.threads for i in thread.code):
         if isinstance(instruction, Fence) and instruction.mode is not Mode.SC:
             weak_fences.append(instruction)
-        elif isinstance(instruction, CellAccess):
+        elif isinstance(instruction, CellAccess) and not _is_lock(program, instruction):
             modes = {*access_modes(instruction), getattr(instruction, "failure_mode", None)}
             if Mode.RLX in modes:
                 relaxed.append(instruction)
@@ -210,9 +214,18 @@ def _mode_warnings(program: Program, model: str) -> list[str]:
 
 
 def _is_written_relaxed(program: Program, access: CellAccess) -> bool:
-    line = program.source_line(access.at.line) or ""
-    statement = line[max(access.at.column - 1, 0) :].partition(";")[0]
+    statement = _written(program, access)
     return "rlx" in statement or "relaxed" in statement
+
+
+def _is_lock(program: Program, access: CellAccess) -> bool:
+    return _written(program, access).startswith(("lock", "unlock"))
+
+
+def _written(program: Program, access: CellAccess) -> str:
+    """The rest of the line from where the access stands, up to a semicolon."""
+    line = program.source_line(access.at.line) or ""
+    return line[max(access.at.column - 1, 0) :].partition(";")[0]
 
 
 def _tracking_warnings(program: Program) -> list[str]:

@@ -35,7 +35,7 @@ def tactics(seed: int, run: int, bitstate_mb: float) -> Tactics:
 def summed(answers: Sequence[RobustnessAnswer], seed: int, first_run: int) -> RobustnessAnswer:
     """What the runs say together: answers in the order of their numbers, from `first_run` on.
 
-    Of several violations, races or failing assertions that of the lowest run counts.
+    Of several violations, races, failing assertions or deadlocks that of the lowest run counts.
     """
     runs = tuple(
         _run(answer, seed, run) for run, answer in enumerate(answers, first_run) if answer.stats.states > 0
@@ -46,8 +46,10 @@ def summed(answers: Sequence[RobustnessAnswer], seed: int, first_run: int) -> Ro
         "question": answers[0].question,
         "model": answers[0].model,
         "stats": sum((run.stats for run in runs), Stats()),
-        "race": next((answer.race for answer in answers if answer.race is not None), None),
-        "assertion": next((answer.assertion for answer in answers if answer.assertion is not None), None),
+        **{
+            what: next((getattr(answer, what) for answer in answers if what in answer.parts_found), None)
+            for what in ("race", "assertion", "deadlock")
+        },
         "exhaustive": False,
         "warnings": answers[0].warnings,
         "swarm": Swarm(seed=seed, wanted=len(answers), runs=runs),

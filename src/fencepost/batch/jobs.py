@@ -50,6 +50,7 @@ class Safety(NamedTuple):
     engine: Engine = "portfolio"
     without: tuple[str, ...] = ()  # prunings
     certificate: str | None = None  # the file to write it to
+    deadlocks: bool = False
 
 
 _PLAIN = Safety()
@@ -229,6 +230,7 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> Stati
         job.safety.bad,
         asserted=job.safety.asserted,
         ignore_races=job.safety.ignore_races,
+        deadlocks=job.safety.deadlocks,
     )
     wanted = both(stated_property(program), given)
     if job.safety.certificate is not None:

@@ -1,7 +1,7 @@
 """From the runs of the native engine to `Event`s with names and source positions.
 
-The engine works on numbers: of threads, cells and instructions. Races and failing assertions are decoded here
-too; a witness of more than a run is built in `analyses/`.
+The engine works on numbers: of threads, cells and instructions. Races, failing assertions and deadlocks are
+decoded here too; a witness of more than a run is built in `analyses/`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fencepost.memory_models import MODELS
 from fencepost.program import CellAccess, Fence, Instruction, Mode, Program, access_modes, read_mode
 from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import registers_read
-from fencepost.verdicts import Assertion, Event, Race, Run
+from fencepost.verdicts import Assertion, DeadlockState, Event, Place, Race, Run
 from fencepost.verdicts.graph import FENCE_CELL
 
 _KINDS: dict[EventKind, str] = {
@@ -150,6 +150,23 @@ def decode_failure(program: Program, model: str, result: _native.Result) -> Asse
         },
         run=_run(program, decode_run(program, model, result.failure.run)),
     )
+
+
+def decode_deadlock(program: Program, model: str, result: _native.Result) -> DeadlockState | None:
+    if result.deadlock is None:
+        return None
+    waiting = result.deadlock.waiting
+    return DeadlockState(
+        places=tuple(_place(program, one.thread, one.pc) for one in waiting),
+        memory={_cell_name(program, one.cell): one.held for one in waiting},
+        run=_run(program, decode_run(program, model, result.deadlock.run)),
+    )
+
+
+def _place(program: Program, thread: int, pc: int) -> Place:
+    instruction = program.threads[thread].code[pc]
+    text = statement_text(program, instruction)
+    return Place(thread=thread, line=instruction.at.line, column=instruction.at.column, text=text)
 
 
 def _run(program: Program, events: list[Event]) -> Run:

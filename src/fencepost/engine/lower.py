@@ -93,7 +93,9 @@ class Lowering:
     unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
     SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
     accesses that no other thread can see are local instructions. With `observational`, loads taint their
-    registers where they could read a stale value, and instructions know which registers they use.
+    registers where they could read a stale value, and instructions know which registers they use. With
+    `cut_off`, a thread whose assumption fails has not ended but runs for ever. That makes a difference for
+    deadlocks alone: a run that an assumption cuts off does not show one.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Lowering:
         store_buffers: bool = False,
         local: bool = False,
         observational: bool = False,
+        cut_off: bool = False,
     ) -> None:
         self._program = program = with_constants(program) if local else program
         private = private_accesses(program) if local else set()
@@ -117,7 +120,13 @@ class Lowering:
             pcs = frozenset(pc for of, pc in private if of == t)
             shown = registers_used_at_end(program, thread) if observational else None
             _ThreadLowering(
-                program, self._builder, thread, pcs, store_buffers=store_buffers, shown_at_end=shown
+                program,
+                self._builder,
+                thread,
+                pcs,
+                store_buffers=store_buffers,
+                shown_at_end=shown,
+                cut_off=cut_off,
             ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
 
@@ -166,9 +175,11 @@ class _ThreadLowering:
         *,
         store_buffers: bool,
         shown_at_end: frozenset[str] | None,
+        cut_off: bool,
     ) -> None:
         self._private = private
         self._shown_at_end = shown_at_end  # None: nobody asks which registers are used
+        self._cut_off = cut_off
         self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
         self._program = program
         self._builder = builder
@@ -192,7 +203,7 @@ class _ThreadLowering:
                     self._fences[instruction.mode], first_cell=cell, local=pc in self._private
                 )
             else:
-                self._local(instruction)
+                self._local(instruction, pc)
             self._builder.forget(dead_here)
             if shown is not None:
                 self._builder.observe(self._numbers(registers_used(instruction)))
@@ -203,7 +214,7 @@ class _ThreadLowering:
     def _dead(self, live: frozenset[str]) -> list[int]:
         return [number for name, number in self._register.items() if name not in live]
 
-    def _local(self, instruction: LocalInstruction) -> None:
+    def _local(self, instruction: LocalInstruction, pc: int) -> None:
         add, at = self._builder.add_instruction, instruction.at
         match instruction:
             case Assign(register, value):
@@ -216,6 +227,8 @@ class _ThreadLowering:
                 add(Op.CHOOSE, many=list(targets))
             case Assert(condition):
                 add(Op.ASSERT, first=self._expression(condition, at))
+            case Assume(condition) if self._cut_off:
+                add(Op.BRANCH, first=self._expression(Unary("!", condition), at), target=pc)
             case Assume(condition):
                 add(Op.ASSUME, first=self._expression(condition, at))
             case Skip() | Verify():

@@ -132,7 +132,11 @@ def explore(
     """
     if lowering is None:
         lowering = Lowering(
-            program, monitored=model != "sc", local=tactics.local, observational=observational
+            program,
+            monitored=model != "sc",
+            local=tactics.local,
+            observational=observational,
+            cut_off=True,
         )
     code = lowering.symmetric if tactics.symmetry else lowering.plain
     with _as_input_errors(program):
@@ -167,7 +171,7 @@ def explore_tso(
     With `find_all`, search for all violations that differ in where fences could stand between the write and
     the read that overtakes it. With `pivot`, only writes and reads of that thread count; not for "robust".
     """
-    code = Lowering(program, monitored=False, store_buffers=True).plain
+    code = Lowering(program, monitored=False, store_buffers=True, cut_off=True).plain
     with _as_input_errors(program):
         return _native.explore_tso(
             code, _native.Criterion[criterion.upper()], find_all, pivot, **bounds(limits, watcher)

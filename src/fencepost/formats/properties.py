@@ -7,8 +7,8 @@ In a file, in whole-line comments; `//`, or `#` in languages where that starts o
     // bad: p0@cs && p1.r == 2        no state with this formula
     // assert: x == 1 && p1.r == 2    every final state has this formula
 
-On the command line as the options --mutex, --error-label, --bad and --assert. `fencepost.program.properties`
-says what they mean.
+On the command line as the options --mutex, --error-label, --bad and --assert. --deadlocks is an option alone.
+`fencepost.program.properties` says what they mean.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def given_property(
     *,
     asserted: Sequence[str] = (),
     ignore_races: bool = False,
+    deadlocks: bool = False,
 ) -> Property:
     """What the options say; each of them can be there several times."""
 
@@ -65,6 +66,7 @@ def given_property(
         _any_of([read_formula(program, text, place("bad", text)) for text in bad]),
         _all_of([read_final_formula(program, text, place("assert", text)) for text in asserted]),
         ignore_races,
+        deadlocks,
     )
 
 
@@ -76,6 +78,7 @@ def both(one: Property, other: Property) -> Property:
         _any_of([part for part in (one.bad, other.bad) if part is not None]),
         _all_of([part for part in (one.at_end, other.at_end) if part is not None]),
         one.ignore_races or other.ignore_races,
+        one.deadlocks or other.deadlocks,
     )
 
 

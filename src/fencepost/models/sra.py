@@ -30,8 +30,8 @@ from fencepost.program import Program
 class SraLts(ProgramLts):
     """A program all of whose accesses synchronise."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program, silent_fences=True)
+    def __init__(self, program: Program, *, cut_off: bool = False) -> None:
+        super().__init__(program, silent_fences=True, cut_off=cut_off)
         self.atomic_cells = (True,) * len(self.initial_memory)
 
 

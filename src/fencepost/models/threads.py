@@ -19,7 +19,8 @@ rocker-2019 Figure 2, extended to every instruction of `fencepost.program`:
     other fences             F(mode); a local step where fences are silent (under RA)
 
 A thread always stands at its next access, or at its end: after a step, all local steps run at once. A choice
-can make that several places. What can only loop locally for ever has ended too (`DIVERGED`). The expressions
+can make that several places. What can only loop locally for ever has ended too (`DIVERGED`). A thread whose
+assumption fails has ended, or with `cut_off` has nowhere to stand, as if it looped for ever. The expressions
 of an access are evaluated when the thread arrives at it. What is wrong with the program itself is a `Finding`
 of the arrival. What the memory lets happen is left to `sc`, `ra` and `ra_timestamps`.
 """
@@ -132,12 +133,15 @@ class Access:
 class ThreadLts:
     """The transition system of thread number `index` of `program`."""
 
-    def __init__(self, program: Program, index: int, silent_fences: bool = True) -> None:
+    def __init__(
+        self, program: Program, index: int, silent_fences: bool = True, *, cut_off: bool = False
+    ) -> None:
         self.program = program
         self.thread = program.threads[index]
         self.code = self.thread.code
         self.end = len(self.code)
         self.silent_fences = silent_fences
+        self.cut_off = cut_off
         self._slot = {name: slot for slot, name in enumerate(self.thread.registers)}
         self._arrivals: dict[ThreadState, Arrival] = {}
         self._accesses: dict[ThreadState, Access | None] = {}
@@ -331,7 +335,7 @@ class ThreadLts:
                     findings.add(Finding("assertion", pc, registers))
             case Assume(condition):
                 if not self._value(condition, state):
-                    return (ThreadState(self.end, registers),)
+                    return () if self.cut_off else (ThreadState(self.end, registers),)
             case Skip() | Verify() | Fence():
                 pass
             case _:
@@ -356,10 +360,10 @@ Threads = tuple[ThreadState, ...]
 class ProgramLts:
     """The transition system of a whole program: one `ThreadLts` per thread, interleaved."""
 
-    def __init__(self, program: Program, silent_fences: bool = True) -> None:
+    def __init__(self, program: Program, silent_fences: bool = True, *, cut_off: bool = False) -> None:
         self.program = program
         self.threads = tuple(
-            ThreadLts(program, index, silent_fences) for index in range(len(program.threads))
+            ThreadLts(program, index, silent_fences, cut_off=cut_off) for index in range(len(program.threads))
         )
         self.fence_cell = fence_cell(program)
         self.initial_memory = program.initial_memory + ((0,) if program.has_sc_fence else ())

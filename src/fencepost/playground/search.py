@@ -107,7 +107,7 @@ def _told(answer: Answer, program: Program) -> dict[str, Any]:
         "verdict": headline(answer),
         "mood": mood(answer),
         "holds": answer.holds,
-        "findings": [what for what in ("race", "assertion") if getattr(answer, what) is not None],
+        "findings": [what for what in answer.parts_found if what != "witness"],
         "stats": stats_line(answer.stats),
         "repaired": answer.repaired if isinstance(answer, RepairAnswer) else None,
     }

@@ -8,6 +8,7 @@ threads stand at accesses to one non-atomic cell, at least one of them a write. 
     error_labels   a thread reaches a label of this list
     bad            a formula over where threads stand and what their registers hold
     at_end         all threads have ended, and this formula over registers and cells does not hold
+    deadlocks      a thread waits, and no thread can go on (`fencepost.models.deadlocks`)
 
 A thread *stands* where others can see it: at its next access, or at its end. So that it can stand at every
 label that a property names, `marked` puts an access there which nobody can notice, a read of a location that
@@ -47,6 +48,7 @@ class Property:
     bad: Formula | None = None
     at_end: Formula | None = None
     ignore_races: bool = False
+    deadlocks: bool = False
 
 
 class BadEnd(NamedTuple):

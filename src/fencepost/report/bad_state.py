@@ -3,7 +3,7 @@ with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fencepost.report.cycle import stale_reads
 from fencepost.report.labels import in_turn, named, quoted, thread
@@ -35,6 +35,8 @@ def claim(witness: SafetyWitness) -> str:
             return _race(witness)
         case "data-race":
             return _data_race(witness)
+        case "deadlock":
+            return deadlock(bad.places, bad.memory, witness.threads)
         case _:
             return failure(bad.kind, bad.places[0], witness.threads)
 
@@ -46,6 +48,15 @@ def failure(kind: str, place: Place | Assertion, threads: Sequence[str]) -> str:
     thread = f"thread `{printable(threads[place.thread])}`"
     held = ", ".join(_held(place))
     return f"{_capital(what)}{line} {_FAILURES[kind]} in {thread}{', with ' + held if held else ''}."
+
+
+def deadlock(places: Sequence[Place], memory: Mapping[str, int], threads: Sequence[str]) -> str:
+    """Deadlock: `lock(a)` (line 5) of thread `p` waits for ever, with 1 in `a`."""
+    waiting = [_about_to(place, threads) for place in places]
+    held = in_turn([f"{value} in `{printable(cell)}`" for cell, value in memory.items()])
+    wait = "waits" if len(waiting) == 1 else "wait"
+    others = "" if len(waiting) == len(threads) else " All other threads have ended."
+    return f"Deadlock: {in_turn(waiting)} {wait} for ever, with {held}.{others}"
 
 
 def why_weak(witness: SafetyWitness) -> str:
@@ -93,14 +104,16 @@ def _race(witness: SafetyWitness) -> str:
 
 def _data_race(witness: SafetyWitness) -> str:
     """Data race on `data`: `data.nastore(1)` (line 5) of `p` and `r = data.naload()` (line 9) of `q` …"""
-    both = " and ".join(
-        f"{quoted(printable(place.text).strip())}{_in_line(place)} of thread {_who(witness, place)}"
-        for place in witness.bad.places
-    )
+    both = " and ".join(_about_to(place, witness.threads) for place in witness.bad.places)
     return (
         f"Data race on `{printable(witness.bad.cell)}`: {both} can come next, and nothing orders the two. "
         "In C and C++ this is undefined behaviour."
     )
+
+
+def _about_to(place: Place, threads: Sequence[str]) -> str:
+    thread = printable(threads[place.thread])
+    return f"{quoted(printable(place.text).strip())}{_in_line(place)} of thread `{thread}`"
 
 
 def _who(witness: SafetyWitness, place: Place) -> str:

@@ -14,6 +14,7 @@ from fencepost.report.printable import printable
 from fencepost.verdicts import (
     AnyWitness,
     Assertion,
+    DeadlockState,
     Edge,
     Event,
     Race,
@@ -84,6 +85,12 @@ def explain_assertion(assertion: Assertion) -> str:
     """What goes wrong, where, and with which values of the registers."""
     failure = bad_state.failure(assertion.kind, assertion, assertion.run.threads)
     return f"{failure} This needs no weak memory: some interleaving of the threads does it."
+
+
+def explain_deadlock(deadlock: DeadlockState) -> str:
+    """Which threads wait for ever, and where."""
+    stuck = bad_state.deadlock(deadlock.places, deadlock.memory, deadlock.run.threads)
+    return f"{stuck} This needs no weak memory: some interleaving of the threads does it."
 
 
 def _claim_of_write(witness: Witness) -> str:

@@ -22,6 +22,7 @@ from fencepost.verdicts import (
     Answer,
     AnyWitness,
     Assertion,
+    DeadlockState,
     Event,
     Race,
     Run,
@@ -88,9 +89,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def findings(answer: Answer) -> tuple[Finding, ...]:
-    """The findings of the answer: its witness first, then a data race, then a failing assertion."""
-    found = (answer.witness, answer.race, answer.assertion)
-    return tuple(finding(part, answer) for part in found if part is not None)
+    """The findings of the answer, its witness first."""
+    return tuple(finding(part, answer) for part in answer.parts_found.values())
 
 
 def finding_id(answer: Answer, found: Finding) -> str:
@@ -131,6 +131,8 @@ def finding(part: object, answer: Answer) -> Finding:
             return _race(part, answer)
         case Assertion():
             return _assertion(part, answer)
+        case DeadlockState():
+            return _deadlock(part)
         case _:
             raise TypeError(f"a finding cannot be made of {type(part).__name__}")
 
@@ -193,6 +195,18 @@ def _assertion(assertion: Assertion, answer: Answer) -> Finding:
         message=explain.explain_assertion(assertion),
         run=assertion.run,
         identity=(_family(assertion.run.threads[assertion.thread]), printable(assertion.text)),
+    )
+
+
+def _deadlock(deadlock: DeadlockState) -> Finding:
+    threads, first = deadlock.run.threads, deadlock.places[0]
+    return Finding(
+        rule="deadlock",
+        line=first.line,
+        column=first.column,
+        message=explain.explain_deadlock(deadlock),
+        run=deadlock.run,
+        identity=tuple(sorted(f"{_family(threads[p.thread])}: {printable(p.text)}" for p in deadlock.places)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from fencepost.memory_models import OBSERVATIONAL, WRITE_RACES
+from fencepost.memory_models import EXIT_VIOLATED, OBSERVATIONAL, WRITE_RACES
 from fencepost.report.printable import counted, printable
 from fencepost.verdicts import Answer, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
 
@@ -45,22 +45,22 @@ def brief(answer: Answer) -> str:
     """The same on one line for scripts, with the verdict as in JSON; but `robust` is not said of less."""
     if answer.holds and also_found(answer):
         return headline(answer)
-    findings = [name for name in ("race", "assertion") if getattr(answer, name) is not None]
     shown = verdict(answer) if answer.criterion == OBSERVATIONAL and answer.holds else answer.verdict
-    return ", ".join([shown, *findings])
+    return ", ".join([shown, *(name for name in answer.parts_found if name != "witness")])
 
 
 def mood(answer: Answer) -> Literal["good", "bad", "open"]:
-    """How to show the verdict: good only if nothing at all was found."""
-    if answer.holds is False or (answer.holds and also_found(answer)):
+    """How to show the verdict: good only if nothing at all was found. A deadlock alone is a warning."""
+    if answer.holds is False or (answer.holds and answer.exit_code == EXIT_VIOLATED):
         return "bad"
-    return "good" if answer.holds else "open"
+    return "good" if answer.holds and not also_found(answer) else "open"
 
 
 def also_found(answer: Answer) -> list[str]:
     """What is wrong with the program whatever the verdict."""
     found = ["a data race"] if answer.race is not None and not isinstance(answer, Racy) else []
-    return found if answer.assertion is None else [*found, _FAILURES[answer.assertion.kind]]
+    found += [] if answer.assertion is None else [_FAILURES[answer.assertion.kind]]
+    return found if answer.deadlock is None else [*found, "a deadlock"]
 
 
 def undecided(answer: Answer) -> str:
@@ -72,7 +72,7 @@ def extent(answer: Answer) -> Iterator[str]:
     """How far the search went, in sentences."""
     if answer.criterion == OBSERVATIONAL:
         yield from filter(None, [_about_uses(answer)])
-    nothing_else = answer.race is None and answer.assertion is None
+    nothing_else = not answer.parts_found.keys() - {"witness"}
     if isinstance(answer, Unsafe | Racy) or (nothing_else and not isinstance(answer, Unknown)):
         yield from filter(None, [_searched(answer)])
     swarm = getattr(answer, "swarm", UNSET)
@@ -115,10 +115,10 @@ def _searched(answer: Answer) -> str:
         took = f" Seconds spent: {spent}." if spent else ""
         return f"Answered by {answer.engine}: {answer.because}.{races}{took}"
     if answer.exhaustive:
-        return "No data race, no failing assertion."
+        return "No data race, no failing assertion, no deadlock."
     if isinstance(answer, Persistent) and answer.flattened is not None:
         return (
-            f"Proven by flattening with k = {answer.flattened}. Data races and failing assertions were not "
-            "searched for exhaustively."
+            f"Proven by flattening with k = {answer.flattened}. Data races, failing assertions and deadlocks "
+            "were not searched for exhaustively."
         )
-    return "The search stopped here, so it may have missed data races and failing assertions."
+    return "The search stopped here, so it may have missed data races, failing assertions and deadlocks."

@@ -14,9 +14,9 @@ import msgspec
 
 from fencepost import notebook
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from fencepost.verdicts.witnesses import AnyWitness, Assertion, Race
+from fencepost.verdicts.witnesses import AnyWitness, Assertion, DeadlockState, Race
 
-SCHEMA = 1
+SCHEMA = 2
 
 Question = Literal["robust", "persist", "verify", "races"]
 
@@ -61,12 +61,14 @@ class Swarm(msgspec.Struct, frozen=True, kw_only=True):
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     """What every answer has. `exhaustive` says whether all interleavings were searched for a `race` and an
-    `assertion`.
+    `assertion`, and where the question is "robust" or "persist" also for a `deadlock`, which is a warning: it
+    changes neither the verdict nor the exit code.
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
     RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO, and of repairs
-    "either" of the first two, where the verdict says which; "safe" for safety, "data-race-free" for data
-    races and "write-write-race-free" for write/write races.
+    "either" of the first two, where the verdict says which; "safe" for safety, "deadlock-free" for safety
+    with deadlocks among the bad states, "data-race-free" for data races and "write-write-race-free" for
+    write/write races.
     """
 
     holds: ClassVar[bool | None]  # whether the program has the property asked for; None: undecided
@@ -79,6 +81,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     witness: AnyWitness | None = None
     race: Race | None = None
     assertion: Assertion | None = None
+    deadlock: DeadlockState | None = None
     exhaustive: bool = True
     warnings: tuple[str, ...] = ()
     schema: int = SCHEMA
@@ -86,6 +89,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     @property
     def verdict(self) -> str:
         return str(self.__struct_config__.tag)
+
+    @property
+    def parts_found(self) -> dict[str, AnyWitness | Race | Assertion | DeadlockState]:
+        """What was found, by the name of its field: the witness first."""
+        names = ("witness", "race", "assertion", "deadlock")
+        return {name: part for name in names if (part := getattr(self, name)) is not None}
 
     def _repr_html_(self) -> str:
         return notebook.answer_html(self)

@@ -44,7 +44,7 @@ class RepairAnswer(Answer, frozen=True, kw_only=True):
     are the repair as a unified diff and as the text of the whole program; `in_place` says whether that is the
     user's own text with the edits made, or the program written anew. `proof` is what it took to check
     the repaired program once more in the end, `stats` what the search took; it tried `checks` sets of
-    changes. Data races and failing assertions are those of the repaired program.
+    changes. Data races, failing assertions and deadlocks are those of the repaired program.
     """
 
     question: Literal["fix"]

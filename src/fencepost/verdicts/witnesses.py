@@ -1,8 +1,8 @@
 """What an answer shows: a run, as an execution graph of `Event`s, and what is wrong with it.
 
 A `Witness` is a graph with a cycle that sequential consistency forbids; a `TsoWitness` is a run with store
-buffers; a `SafetyWitness` is a run to a bad state. Data races and failing assertions come with the run to
-them. Every face (terminal, JSON, SVG) prints these values and nothing else.
+buffers; a `SafetyWitness` is a run to a bad state. Data races, failing assertions and deadlocks come with the
+run to them. Every face (terminal, JSON, SVG) prints these values and nothing else.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BadState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong where a run ends: which threads stand where, for a final state the memory, for a data
-    race the cell that both threads are about to access, and for a write/write race the ids of the two writes,
-    the earlier one first."""
+    """What is wrong where a run ends: which threads stand where, for a final state the memory, for a deadlock
+    the cells that threads wait for, for a data race the cell that both threads are about to access, and for a
+    write/write race the ids of the two writes, the earlier one first."""
 
     kind: Literal[
         "assertion",
@@ -132,6 +132,7 @@ class BadState(msgspec.Struct, frozen=True, kw_only=True):
         "final",
         "write-race",
         "data-race",
+        "deadlock",
     ]
     places: tuple[Place, ...] = ()
     memory: dict[str, int] = {}
@@ -181,6 +182,18 @@ class Assertion(msgspec.Struct, frozen=True, kw_only=True):
     column: int
     text: str
     registers: dict[str, int]
+    run: Run
+
+
+class DeadlockState(msgspec.Struct, frozen=True, kw_only=True):
+    """Where no thread can go on under sequential consistency, and the run to it.
+
+    `places` says where threads wait, and `memory` has the values of the cells that they wait for. All other
+    threads have ended.
+    """
+
+    places: tuple[Place, ...]
+    memory: dict[str, int]
     run: Run
 
 

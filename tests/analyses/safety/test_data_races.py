@@ -25,6 +25,7 @@ from tests.strategies import programs
 
 ENOUGH = Limits(seconds=60)
 MOST_GRAPHS = 4_000
+FEW_GRAPHS = 1_000  # to check each of them against the axioms takes long
 IGNORED = Property(ignore_races=True)
 
 
@@ -85,8 +86,8 @@ def check_witness(program: Program, answer: Unsafe | Racy) -> None:
 def test_the_definitions_agree(program: Program) -> None:
     for model in ("sc", "sra", "ra"):
         try:
-            standing = standing_races(program, model, MOST_GRAPHS)
-            assert bool(standing) is (unordered_pair(program, model, MOST_GRAPHS) is not None), model
+            standing = standing_races(program, model, FEW_GRAPHS)
+            assert bool(standing) is (unordered_pair(program, model, FEW_GRAPHS) is not None), model
         except LimitReachedError:
             continue
 

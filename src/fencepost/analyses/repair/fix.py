@@ -189,7 +189,7 @@ class _Answers:
 
     def _common(self, last: Answer | None) -> dict[str, Any]:
         """What all answers have; `last` is the answer about the program that the user will go on with."""
-        findings = {"exhaustive": False, "race": None, "assertion": None, "warnings": ()}
+        findings = {"exhaustive": False, "race": None, "assertion": None, "deadlock": None, "warnings": ()}
         if last is not None:
             findings = {name: getattr(last, name) for name in findings}
         return {

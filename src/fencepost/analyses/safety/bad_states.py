@@ -14,7 +14,8 @@ from math import prod
 
 from fencepost.engine._native import LabelKind, LocalNode, ThreadGraph, ThreadGraphs
 from fencepost.errors import InputError
-from fencepost.program import Program, Thread
+from fencepost.models.threads import ProgramLts, ThreadState
+from fencepost.program import BlockingCompareExchange, Program, Thread, Wait
 from fencepost.program.conditions import (
     MOST_CASES,
     CellIs,
@@ -134,19 +135,64 @@ class BadStates:
         return product(*([(cell, value) for value in values] for cell, values in held.items()))
 
     def _values(self, cell: int) -> set[int]:
-        """What the cell can hold."""
-        values = {self._program.initial_memory[cell]}
-        for graph in self._graphs:
-            for edge in graph.edges:
-                label = edge.label
-                if label.cell == cell and label.kind in (LabelKind.WRITE, LabelKind.READ_MODIFY_WRITE):
-                    values.add(label.written)
-        return values
+        return _values(self._program, self._graphs, cell)
 
 
 def number_of_states(products: Iterable[BadProduct]) -> int:
     """How many places of the threads they are, a thread that may stand anywhere counted once."""
     return sum(prod(max(len(nodes), 1) for nodes in standing) for standing, _, _ in products)
+
+
+def _values(program: Program, graphs: Sequence[ThreadGraph], cell: int) -> set[int]:
+    """What the cell can hold."""
+    values = {program.initial_memory[cell]}
+    for graph in graphs:
+        for edge in graph.edges:
+            label = edge.label
+            if label.cell == cell and label.kind in (LabelKind.WRITE, LabelKind.READ_MODIFY_WRITE):
+                values.add(label.written)
+    return values
+
+
+def deadlocks(program: Program, graphs: Sequence[ThreadGraph]) -> Iterator[BadProduct]:
+    """The states in which each thread waits for a value that its cell does not hold, or has ended, and one
+    of them waits; in graphs where a thread whose assumption fails has not ended.
+
+    There is a product for each way to choose the cells that threads wait for, and the values in these.
+    """
+    waits = [_waits(program, t, graph) for t, graph in enumerate(graphs)]
+    ends = [
+        [n for n, node in enumerate(graph.nodes) if node.pc == len(thread.code)]
+        for thread, graph in zip(program.threads, graphs, strict=True)
+    ]
+    values = {cell: sorted(_values(program, graphs, cell)) for of_thread in waits for cell in of_thread}
+    for chosen in product(*([None, *of_thread] for of_thread in waits)):
+        cells = sorted({cell for cell in chosen if cell is not None})
+        for memory in product(*(values[cell] for cell in cells)) if cells else ():
+            held = dict(zip(cells, memory, strict=True))
+            standing = [
+                ends[t] if cell is None else [n for n, awaited in waits[t][cell] if held[cell] not in awaited]
+                for t, cell in enumerate(chosen)
+            ]
+            if all(standing):
+                yield standing, list(held.items()), None
+
+
+def _waits(program: Program, t: int, graph: ThreadGraph) -> dict[int, list[tuple[int, tuple[int, ...]]]]:
+    """By cell, the nodes where the thread waits for a value there, with the values that it waits for."""
+    lts = ProgramLts(program).threads[t]
+    found: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+    for n, node in enumerate(graph.nodes):
+        if not 0 <= node.pc < len(lts.code):
+            continue
+        if not isinstance(lts.code[node.pc], Wait | BlockingCompareExchange):
+            continue
+        access = lts.access(ThreadState(node.pc, tuple(node.registers)))
+        assert access is not None
+        expected = access.operands[:1]  # what a BCAS waits for
+        awaited = access.operands if isinstance(access.instruction, Wait) else expected
+        found.setdefault(access.cell, []).append((n, awaited))
+    return found
 
 
 def data_races(program: Program, graphs: Sequence[ThreadGraph]) -> list[BadProduct]:

@@ -14,6 +14,9 @@ A data race is a bad state like others: two threads stand at conflicting accesse
 is the same as two accesses of a graph that happens-before does not order: without these two, what happens
 before them is a graph of the model too, and in it both threads stand before their accesses. `races` asks only
 about these states. Under RC20, where accesses need not synchronise, robustness answers.
+
+Deadlocks are asked about on their own, after everything else: for them a run that an assumption cuts off does
+not count, while for final states it does.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -31,19 +35,26 @@ from fencepost.analyses.safety.bad_states import (
     BadProduct,
     BadStates,
     data_races,
+    deadlocks,
     kept_registers,
     number_of_states,
     write_races,
 )
 from fencepost.analyses.safety.certify import certificate_of
-from fencepost.analyses.safety.witness import Path, data_race_witness, race_witness, safety_witness
+from fencepost.analyses.safety.witness import (
+    Path,
+    data_race_witness,
+    deadlock_witness,
+    race_witness,
+    safety_witness,
+)
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
 from fencepost.errors import InputError
-from fencepost.memory_models import DATA_RACES, PRUNINGS, RACE_KINDS, Engine, RaceKind, model_for
+from fencepost.memory_models import DATA_RACES, DEADLOCKS, PRUNINGS, RACE_KINDS, Engine, RaceKind, model_for
 from fencepost.program import Program
 from fencepost.program.properties import Marked, Property, asks_something, marked
 from fencepost.verdicts import (
@@ -60,6 +71,7 @@ from fencepost.verdicts import (
 
 MOST_NODES = 200_000  # of a thread on its own
 MOST_BAD_STATES = 1_000_000  # to go back from
+MOST_WAITS = 10_000  # ways to wait in a deadlock: which threads for which cells, with which values there
 FIRST_SLICE = 0.1  # seconds that an engine has before the next takes its turn; doubled each round
 SC_SLICE = 4.0
 ROBUSTNESS_SLICE = 4.0
@@ -72,6 +84,10 @@ _UNDER_SC = "sequential consistency already does it, without weak memory"
 _ROBUST_AND_SAFE = "the program is robust against RA, and safe under sequential consistency"
 
 _Decision = SafetyAnswer | RaceAnswer
+
+
+class _NothingAskedError(InputError):
+    """Nothing is said to be bad."""
 
 
 def verify(
@@ -94,10 +110,55 @@ def verify(
     model_for("verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
-    question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
-    answer = question.under(engine)
-    assert isinstance(answer, Safe | Unsafe | Unknown)
-    return answer
+
+    def ask(asked: Property, limits: Limits, criterion: str) -> SafetyAnswer:
+        question = _Question(
+            program, model, asked, limits, watcher=watcher, without=without, criterion=criterion
+        )
+        answer = question.under(engine)
+        assert isinstance(answer, Safe | Unsafe | Unknown)
+        return answer
+
+    if not wanted.deadlocks:
+        return ask(wanted, limits, "safe")
+    started = time.monotonic()
+    first: SafetyAnswer | None
+    try:
+        first = ask(dataclasses.replace(wanted, deadlocks=False), limits, "safe")
+    except _NothingAskedError:
+        first = None
+    if isinstance(first, Unsafe) or (isinstance(first, Unknown) and first.interrupted):
+        return replace(first, criterion=DEADLOCKS)
+    second = ask(Property(), limits.after(time.monotonic() - started), DEADLOCKS)
+    if first is not None:
+        return _both_answers(first, second)
+    exhaustive = isinstance(second, Safe) and (not wanted.ignore_races or all(program.atomic_cells))
+    return replace(second, exhaustive=exhaustive)
+
+
+def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
+    """What both answers say together; the first, about everything but deadlocks, is not unsafe."""
+    both: dict[str, Any] = {
+        "stats": first.stats + deadlocks.stats,
+        "spent": {
+            name: round(first.spent.get(name, 0.0) + deadlocks.spent.get(name, 0.0), 6)
+            for name in first.spent | deadlocks.spent
+        },
+    }
+    if isinstance(deadlocks, Unsafe):
+        return replace(deadlocks, **both)
+    if isinstance(first, Unknown):
+        return replace(first, **both, criterion=DEADLOCKS)
+    if isinstance(deadlocks, Unknown):
+        why = f"apart from deadlocks it is safe; whether it has deadlocks is open: {deadlocks.why}"
+        return replace(deadlocks, **both, why=why)
+    assert isinstance(first, Safe)
+    because = (
+        f"{deadlocks.because}. The same without deadlocks was answered by {first.engine}: {first.because}"
+    )
+    if first.because == deadlocks.because:
+        because = first.because
+    return replace(deadlocks, **both, because=because, exhaustive=first.exhaustive)
 
 
 def certify(
@@ -108,7 +169,10 @@ def certify(
     without: Sequence[str] = (),
     watcher: Watcher | None = None,
 ) -> tuple[SafetyAnswer, Certificate | None]:
-    """The answer of the backward search under SRA, and if it is safe the certificate for it."""
+    """The answer of the backward search under SRA, and if it is safe the certificate for it. Raises
+    `InputError` if `wanted` asks for deadlocks, which certificates do not cover."""
+    if wanted.deadlocks:
+        raise InputError("a certificate does not cover deadlocks; ask about them without one", program.file)
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
     answer = question.under("backward")
     assert isinstance(answer, Safe | Unsafe | Unknown)
@@ -261,7 +325,8 @@ class _Question:
         # Two searches can be there at a time, of which each may have half.
         self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
         kept = kept_registers(self._marked.program, wanted)
-        code = Lowering(self._marked.program, monitored=False, kept=kept).plain
+        cut_off = criterion == DEADLOCKS
+        code = Lowering(self._marked.program, monitored=False, kept=kept, cut_off=cut_off).plain
         start = time.perf_counter()
         self._graphs = _native.thread_graphs(code, MOST_NODES)
         self._spending.add("graphs", Stats(seconds=time.perf_counter() - start))
@@ -393,6 +458,8 @@ class _Question:
     def _by_robustness_alone(self) -> _Decision | None:
         """For programs that are too large for the other engines, and ask for nothing but their assertions and
         data races."""
+        if self._criterion == DEADLOCKS:
+            return self._deadlocks_by_robustness_alone()
         only_races = self._criterion == DATA_RACES
         if dataclasses.replace(self._wanted, ignore_races=False) != Property() or (
             self._program.condition is not None and not only_races
@@ -404,6 +471,15 @@ class _Question:
         race = None if self._wanted.ignore_races else answer.race
         if failing is not None or race is not None:
             return self._violated("robustness", _UNDER_SC, race=race, assertion=failing)
+        if isinstance(answer, Robust) and answer.race is None:
+            return self._safe("robustness", _ROBUST_AND_SAFE)
+        return None
+
+    def _deadlocks_by_robustness_alone(self) -> _Decision | None:
+        answer = robust(self._program, "ra", limits=self._spending.limits, watcher=self._watcher)
+        self._spending.add("robustness", answer.stats)
+        if answer.deadlock is not None:
+            return self._violated("robustness", _UNDER_SC, deadlock=answer.deadlock)
         if isinstance(answer, Robust) and answer.race is None:
             return self._safe("robustness", _ROBUST_AND_SAFE)
         return None
@@ -425,7 +501,7 @@ class _Question:
         robust_too = self._by_robustness(self._spending.seconds_left)
         if robust_too is not None:
             return robust_too
-        why = "it is safe under SRA" if self._criterion == "safe" else "SRA has no data race"
+        why = "SRA has no data race" if self._is_about_races else "it is safe under SRA"
         if isinstance(race, Racy):
             why += ", but it has a write/write race, so that RA may reach more"
         else:
@@ -441,10 +517,24 @@ class _Question:
         program, built = self._marked.program, self._graphs.unbuilt is None
         if self._criterion == DATA_RACES:
             return data_races(program, self._graphs.threads) if built else self._unbuilt()
+        if self._criterion == DEADLOCKS:
+            return self._deadlocks() if built else self._unbuilt()
         bad = BadStates(program, self._wanted, self._graphs).products if built else []
         if not bad and not asks_something(self._program, self._wanted):
-            raise InputError(self._nothing_asked(), self._program.file)
+            raise _NothingAskedError(self._nothing_asked(), self._program.file)
         return bad if built else self._unbuilt()
+
+    def _deadlocks(self) -> list[BadProduct] | Unknown:
+        found = deadlocks(self._marked.program, self._graphs.threads)
+        bad = list(islice(found, MOST_WAITS + 1))
+        if len(bad) <= MOST_WAITS:
+            return bad
+        why = f"there are more than {MOST_WAITS:,} ways for the threads to wait"
+        return Unknown(**self._common(), why=why, spent=self._spending.spent)
+
+    @property
+    def _is_about_races(self) -> bool:
+        return self._criterion in RACE_KINDS.values()
 
     def _backward(self, bad: Sequence[BadProduct]) -> _native.Coverability:
         return _native.Coverability(
@@ -480,7 +570,7 @@ class _Question:
     def _common(self) -> dict[str, Any]:
         return {
             "file": self._program.file,
-            "question": "verify" if self._criterion == "safe" else "races",
+            "question": "races" if self._is_about_races else "verify",
             "model": self._model,
             "criterion": self._criterion,
             "stats": self._spending.stats,
@@ -490,7 +580,7 @@ class _Question:
 
     def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe | RaceFree:
         common = {**self._common(), "engine": engine, "because": because, "spent": self._spending.spent}
-        if self._criterion != "safe":
+        if self._is_about_races:
             return RaceFree(**common, basis=basis)
         common["exhaustive"] = not self._wanted.ignore_races  # neither a race nor a failing assertion
         return Safe(**common, basis=basis)
@@ -502,6 +592,8 @@ class _Question:
         if self._criterion == DATA_RACES:
             because = "no two threads access one non-atomic location, one of them to write it"
             because = _ALL_ATOMIC if all(self._program.atomic_cells) else because
+        if self._criterion == DEADLOCKS:
+            because = "no thread can wait for a value that its location does not hold"
         return self._safe("graphs", because)
 
     def _nothing_asked(self) -> str:
@@ -511,20 +603,22 @@ class _Question:
         return (
             f"nothing was asked: the program has no assertion and no final condition, {no_races}, and no "
             "property was given. To ask, put `assert(…)` or a comment such as `// assert: x == 1` into the "
-            "program, or use --assert, --mutex, --error-label or --bad"
+            "program, or use --assert, --mutex, --error-label, --bad or --deadlocks"
         )
 
     def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe | Racy:
         path = self._path(search)
         if self._criterion == DATA_RACES:
             witness = data_race_witness(self._marked, path, "ra")
+        elif self._criterion == DEADLOCKS:
+            witness = deadlock_witness(self._marked, path, "ra")
         else:
             witness = safety_witness(self._marked, self._wanted, path, "ra")
         return self._violated(engine, because, witness=witness)
 
     def _violated(self, engine: str, because: str, **found: Any) -> Unsafe | Racy:
         common = {**self._common(), "engine": engine, "because": because, "spent": self._spending.spent}
-        return Unsafe(**common, **found) if self._criterion == "safe" else Racy(**common, **found)
+        return Racy(**common, **found) if self._is_about_races else Unsafe(**common, **found)
 
     def _unbuilt(self) -> Unknown:
         unbuilt = self._graphs.unbuilt

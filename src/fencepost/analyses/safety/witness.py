@@ -16,7 +16,7 @@ from fencepost.analyses.safety.bad_states import FAILED
 from fencepost.engine import _native
 from fencepost.engine._native import LabelKind
 from fencepost.engine.decode import initial_events, make_event
-from fencepost.models import op_sra
+from fencepost.models import deadlocks, op_sra
 from fencepost.models.graphs import Graph
 from fencepost.models.sc import racing
 from fencepost.models.sra import SraLts
@@ -74,6 +74,22 @@ def data_race_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
     if bad is None:
         raise AssertionError("the engine reported a data race that the run does not have")
     return _drawn(run, model, bad)
+
+
+def deadlock_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
+    """The run along `path` to where no thread can go on."""
+    run = _completed(marked.program, path)
+    program, memory = run.program, _memory(run)
+    lts = SraLts(program)
+    waiting = deadlocks.waiting(lts, run.end, list(memory.values()))
+    if not waiting:
+        raise AssertionError("the engine reported a deadlock that the run does not have")
+    accesses = [lts.threads[t].access(run.end[t]) for t in waiting]
+    cells = [program.cells[access.cell] for access in accesses if access is not None]
+    places = tuple(_place(program, t, run.end[t]) for t in waiting)
+    return _drawn(
+        run, model, BadState(kind="deadlock", places=places, memory={cell: memory[cell] for cell in cells})
+    )
 
 
 def race_witness(marked: Marked, path: Path, model: str) -> SafetyWitness:
@@ -241,15 +257,14 @@ def _data_race(run: _Run) -> BadState | None:
 
 def _has_ended_so(run: _Run, bad: BadEnd) -> bool:
     """Whether all threads have ended, and the state is one that `bad` is about."""
-    program, threads = run.program, run.program.threads
+    threads = run.program.threads
     if any(at.pc != len(thread.code) for thread, at in zip(threads, run.end, strict=True)):
         return False
     registers = {
         thread.name: dict(zip(thread.registers, at.registers, strict=True))
         for thread, at in zip(threads, run.end, strict=True)
     }
-    memory = {cell: run.graph.written(run.graph.latest(number)) for number, cell in enumerate(program.cells)}
-    return is_true(bad.formula, registers, memory) is bad.wanted
+    return is_true(bad.formula, registers, _memory(run)) is bad.wanted
 
 
 def _final(run: _Run, formulas: Sequence[Formula]) -> BadState:
@@ -262,12 +277,15 @@ def _final(run: _Run, formulas: Sequence[Formula]) -> BadState:
         registers = [a.register for a in named if isinstance(a, RegisterIs) and a.thread == thread.name]
         if registers:
             places.append(_place(program, t, at, registers=registers))
-    memory = {
-        atom.cell: run.graph.written(run.graph.latest(program.cells.index(atom.cell)))
-        for atom in named
-        if isinstance(atom, CellIs)
-    }
+    held = _memory(run)
+    memory = {atom.cell: held[atom.cell] for atom in named if isinstance(atom, CellIs)}
     return BadState(kind="final", places=tuple(places), memory=memory)
+
+
+def _memory(run: _Run) -> dict[str, int]:
+    """The value of each cell at the end of the run."""
+    written, latest = run.graph.written, run.graph.latest
+    return {cell: written(latest(number)) for number, cell in enumerate(run.program.cells)}
 
 
 def _place(

@@ -20,7 +20,7 @@ from fencepost.cli.options import (
     property_options,
     search_limits,
 )
-from fencepost.memory_models import ENGINES, MODELS, PRUNINGS, RACE_KINDS, RaceKind
+from fencepost.memory_models import DEADLOCKS, ENGINES, MODELS, PRUNINGS, RACE_KINDS, RaceKind
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -46,6 +46,11 @@ def _without(command: Command) -> Command:
 @model_option("verify")
 @property_options
 @click.option(
+    "--deadlocks",
+    is_flag=True,
+    help="No state in which a thread waits (wait, BCAS, lock) and all others wait too or have ended.",
+)
+@click.option(
     "--engine",
     type=click.Choice(ENGINES),
     default=ENGINES[0],
@@ -66,6 +71,7 @@ def verify(
     files: tuple[str, ...],
     model: str,
     given: GivenProperty,
+    deadlocks: bool,
     engine: Any,
     without: tuple[str, ...],
     certificate: str | None,
@@ -77,9 +83,10 @@ def verify(
     """Can the programs go wrong under causal consistency?
 
     A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
-    condition looks for or --assert does not allow, or does what --mutex, --error-label or --bad forbid;
-    comments such as `// mutex: cs` in the file say the same. The answer is exact, also for programs with
-    loops, and comes with a run or says which engine proved it. Directories stand for the programs in them.
+    condition looks for or --assert does not allow, or does what --mutex, --error-label, --bad or --deadlocks
+    forbid; comments such as `// mutex: cs` in the file say the same. The answer is exact, also for programs
+    with loops, and comes with a run or says which engine proved it. Directories stand for the programs in
+    them.
     """
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
@@ -90,11 +97,14 @@ def verify(
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
+        if deadlocks:
+            raise click.UsageError("--certificate does not cover --deadlocks; ask about them without it")
     check_outputs(files, certificate=certificate)
-    how = Safety(*given, engine, without, certificate)
+    how = Safety(*given, engine, without, certificate, deadlocks)
+    criterion = DEADLOCKS if deadlocks else "safe"
 
     def job(path: str) -> Job:
-        return Job(path, Question.of("verify", model), limits, reading=reading, safety=how)
+        return Job(path, Question("verify", model, criterion), limits, reading=reading, safety=how)
 
     answer_files(files, job, where, printing)
 

@@ -44,11 +44,9 @@ def read(path: Path) -> frozenset[str]:
 
 def without_known(answer: _Answer, known: frozenset[str]) -> tuple[_Answer, int]:
     """The answer without the findings that are known, and how many of them there are."""
-    parts = {"witness": answer.witness, "race": answer.race, "assertion": answer.assertion}
-    present = [name for name, part in parts.items() if part is not None]
     old = [
         name
-        for name, found in zip(present, findings(answer), strict=True)
+        for name, found in zip(answer.parts_found, findings(answer), strict=True)
         if finding_id(answer, found) in known
     ]
     return msgspec.structs.replace(answer, **dict.fromkeys(old)), len(old)

@@ -1,7 +1,8 @@
 """Answers about files as JUnit XML, the form in which build servers take the results of tests.
 
 Each file is a test case of the suite of its question. It fails if anything was found, with the report of the
-terminal as its text, and has an error if it could not be read or was not decided.
+terminal as its text, and has an error if it could not be read or was not decided. A warning, such as a
+deadlock beside another question, is written to the output of the case.
 """
 
 from __future__ import annotations
@@ -59,8 +60,11 @@ def _case(file: str, answer: Answer | InputError) -> Element:
             SubElement(properties, "property", name="finding", value=finding_id(answer, one))
         report = text.render(answer, color=False, width=_WIDTH)
         _add(case, "failure", found[0].rule, " ".join(one.message for one in found), report)
-    elif answer.holds is None:
+        return case
+    if answer.holds is None:
         _add(case, "error", "unknown", undecided(answer), "")
+    if found:
+        SubElement(case, "system-out").text = "\n".join(printable(one.message) for one in found)
     return case
 
 

@@ -99,6 +99,12 @@ RULES = {
         "docs/verify.md",
         "error",
     ),
+    "deadlock": Rule(
+        "Deadlock",
+        "Threads can wait for ever",
+        "Some run comes to where a thread waits and no thread can go on.",
+        "docs/robust.md",
+    ),
     "write-race": Rule(
         "WriteRace",
         "Two writes race",
@@ -135,6 +141,8 @@ def _notification(level: str, text: str, place: Json) -> Json:
 def _result(answer: Answer, found: Finding) -> Json:
     said = " ".join([found.message, *found.advice])
     result = sarif_log.result(RULES, found.rule, finding_id(answer, found), said)
+    if answer.holds is False and found.graph is answer.witness and found.rule == "deadlock":
+        result["level"] = "error"  # asked for, and not a warning beside another question
     result["locations"] = [sarif_log.location(answer.file, found.line, found.column)]
     others = [
         sarif_log.location(answer.file, event.line, event.column, says=words)

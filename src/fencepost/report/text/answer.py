@@ -32,7 +32,7 @@ def verdict_line(page: Page, answer: Answer, repaired: str = "") -> str:
 
 def findings_and_footer(page: Page, answer: Answer) -> Iterator[str]:
     """The blocks below the verdict: findings, warnings, and what the search took."""
-    if (answer.witness, answer.race, answer.assertion) != (None, None, None):
+    if answer.parts_found:
         from fencepost.report.text import findings  # only here: most answers have none
 
         yield from findings.render(page, answer)

@@ -13,7 +13,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from fencepost.errors import InputError
-from fencepost.memory_models import DATA_RACES, WRITE_RACES
+from fencepost.memory_models import DATA_RACES, DEADLOCKS, WRITE_RACES
 from fencepost.report.printable import columns, counted, printable
 from fencepost.report.story import headline, mood
 from fencepost.verdicts import Answer, RaceFree, Racy, Safe, SafetyWitness, Unsafe
@@ -29,6 +29,7 @@ _NONE, _NOT_SEARCHED = "–", "?"
 _USUAL = ("race", "assertion")
 _ABOUT_BAD_STATES = {  # by criterion
     "safe": ("bad state", "answered by"),
+    DEADLOCKS: ("bad state", "answered by"),
     DATA_RACES: ("data race", "answered by"),
     WRITE_RACES: ("write/write race",),
 }
@@ -87,6 +88,7 @@ def counts(answers: Sequence[Answer | InputError]) -> str:
         for words, count in (
             ("a data race", sum(answer.race is not None for answer in given)),
             ("a failing assertion", sum(answer.assertion is not None for answer in given)),
+            ("a deadlock", sum(answer.deadlock is not None for answer in given)),
         )
         if count
     ]
@@ -151,7 +153,7 @@ def _assertion(answer: Answer) -> str:
 
 def _bad_state(answer: Answer) -> str:
     if not isinstance(answer.witness, SafetyWitness) or answer.holds is None:
-        return _assertion(answer)
+        return _assertion(answer) or ("" if answer.deadlock is None else "deadlock")
     bad = answer.witness.bad
     line = _line(bad.places[0].line) if bad.places else ""
     return f"{bad.kind}, {line}" if line else bad.kind
