@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine._native import Outcome, Result, StoreKind
 from fencepost.engine.decode import decode_failure, decode_race
 from fencepost.engine.lower import Lowering
@@ -55,6 +56,7 @@ def robust(
     row = model_for("robust", model)
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
+    check_sc_accesses(program, "robust", model)
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 

@@ -37,6 +37,7 @@ from fencepost.analyses.safety.bad_states import (
 )
 from fencepost.analyses.safety.certify import certificate_of
 from fencepost.analyses.safety.witness import Path, data_race_witness, race_witness, safety_witness
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
@@ -92,6 +93,7 @@ def verify(
     the backward search to do without.
     """
     model_for("verify", model)
+    check_sc_accesses(program, "verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
     question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
@@ -109,6 +111,7 @@ def certify(
     watcher: Watcher | None = None,
 ) -> tuple[SafetyAnswer, Certificate | None]:
     """The answer of the backward search under SRA, and if it is safe the certificate for it."""
+    check_sc_accesses(program, "verify", "sra")
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
     answer = question.under("backward")
     assert isinstance(answer, Safe | Unsafe | Unknown)
@@ -133,6 +136,7 @@ def races(
     model = model or ("rc20" if kind == "data" else "sra")
     if criterion not in model_for("races", model).criteria["races"]:
         raise ValueError(f"{kind} races cannot be asked about under {model}")
+    check_sc_accesses(program, "races", model)
     if model == "rc20":
         return _races_under_rc20(program, limits, without, watcher)
     question = _Question(
