@@ -78,14 +78,14 @@ _ROBUST = {
     ("IRIW", "s | s s | s s | s"): True,
     ("IRIW", "s | a s | a s | s"): False,
     ("IRIW", "s | s a | s a | s"): False,
-    ("IRIW", "r | s s | s s | r"): False,
+    ("IRIW", "r | s s | s s | r"): True,  # fr ; rf orders the reads of a location in S
     ("IRIW", "x | x F x | x F x | x"): True,
     ("WRC", "s | s s | s s"): True,
     ("WRC", "x | a r | a x"): True,
     ("RWC", "s | s s | s s"): True,
     ("RWC", "s | a s | s s"): False,
     ("W+RWC", "x r | a F x | x F x"): True,
-    ("W+RWC", "s r | a s | s s"): False,
+    ("W+RWC", "s r | a s | s s"): True,  # po ; sw ; po is strong
     ("Z6.3", "s s | s s | s s"): True,
     ("Z6.3", "s r | s r | s s"): False,
 }
