@@ -378,8 +378,9 @@ class _FaultError(Exception):
 
 def _fence_label(mode: Mode, cell: int) -> Label:
     if mode is Mode.SC:
-        in_s = cell == NO_CELL
-        return Label("F" if in_s else "RMW", cell, *((None, None) if in_s else (0, 0)), Mode.SC, Mode.SC)
+        if cell == NO_CELL:
+            return Label("F", cell, None, None, Mode.SC, Mode.SC)
+        return Label("RMW", cell, 0, 0, Mode.SC, Mode.SC)
     acquires = Mode.ACQ if mode in (Mode.ACQ, Mode.ACQ_REL) else None
     releases = Mode.REL if mode in (Mode.REL, Mode.ACQ_REL) else None
     return Label("F", cell, None, None, acquires, releases)

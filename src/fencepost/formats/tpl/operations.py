@@ -240,9 +240,8 @@ class Operations:
     def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
         """Relaxed where none is given; a compare-exchange that fails reads as one that succeeds."""
         modes = [as_token(token) for token in tokens]
-        for mode in modes:
-            if mode in ("acq_rel", "seq_cst"):
-                self._scope.extension(f"{quoted(mode)} on an access is", mode)
+        for strong in filter(_FOR_BOTH_PARTS.get, modes):
+            self._scope.extension(f"{quoted(strong)} on an access is", strong)
         if len(usage.modes) > 1 and modes and modes[0] in _FOR_BOTH_PARTS:
             both = modes[0]
             modes[:1] = [_same_place(both, mode) for mode in _FOR_BOTH_PARTS[both]]
