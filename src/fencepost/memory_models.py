@@ -88,7 +88,7 @@ MODELS = {
     ),
     "cpp20": MemoryModel(
         "C++20 atomics with seq_cst accesses",
-        criteria={},
+        criteria={"robust": ("robust",)},
         definition="fencepost.models.cpp20",
         weak_fences=True,
         sc_accesses=True,

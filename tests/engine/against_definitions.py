@@ -10,7 +10,7 @@ from fencepost.models.witnesses import replay, replay_assertion, replay_race
 from fencepost.program import Program
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer
 
-RACES = {"ra": sc.races, "rc20": rc20.races}
+RACES = {"ra": sc.races, "rc20": rc20.races, "cpp20": rc20.races}
 
 
 class Truth(NamedTuple):

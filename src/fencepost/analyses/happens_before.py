@@ -6,7 +6,8 @@ with how many of its events happen before, and a cell, with the place in modific
 write that may not be overlooked.
 
 How an access orders is in its event: under RA every atomic one acquires and releases, and there are no
-fences other than SC fences.
+fences other than SC fences. An SC fence is an RMW of its own cell, or under a model with the order S, where it
+has none, an acquire-release fence.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Knowledge:
         initial write, and its message."""
         assert event.thread is not None
         self._count(event.thread)
-        self._views.read(event.thread, message, {("cell", event.cell): place}, acquire="acq" in _modes(event))
+        self._views.read(event.thread, message, {("cell", event.cell): place}, acquire=_acquires(event))
 
     def happened(self, thread: int) -> dict[int, int]:
         """How many events of each thread happen before the thread's next event."""
@@ -75,23 +76,24 @@ class Knowledge:
         self._views.happen(t, {own: self._views.current[t].get(own, 0) + 1})
 
     def _fence(self, t: int, event: Event) -> None:
-        if event.mode == "seq_cst":
+        if event.cell:
             message, newest = self._message[event.cell], self._place(event.cell)
             self._message[event.cell] = self._views.sc_fence(t, message, newest, self._next_place(event.cell))
-        if event.mode in ("acq", "acq_rel"):
+            return
+        if event.mode != "rel":
             self._views.acquire_fence(t)
-        if event.mode in ("rel", "acq_rel"):
+        if event.mode != "acq":
             self._views.release_fence(t)
 
     def _access(self, t: int, event: Event) -> None:
-        x, modes = event.cell, _modes(event)
+        x = event.cell
         message = self._message[x]
         if event.read is not None:
-            self._views.read(t, message, self._place(x), acquire="acq" in modes)
+            self._views.read(t, message, self._place(x), acquire=_acquires(event))
         if event.written is not None:
             replaced = None if event.read is None else message
             new = self._next_place(x)
-            self._message[x] = self._views.write(t, new, release="rel" in modes, replaced=replaced)
+            self._message[x] = self._views.write(t, new, release=_releases(event), replaced=replaced)
 
     def _place(self, cell: str) -> _Clock:
         return {("cell", cell): self._writes[cell]}
@@ -101,5 +103,9 @@ class Knowledge:
         return self._place(cell)
 
 
-def _modes(event: Event) -> list[str]:
-    return event.mode.split(",")
+def _acquires(event: Event) -> bool:
+    return not {"acq", "seq_cst"}.isdisjoint(event.mode.split(","))
+
+
+def _releases(event: Event) -> bool:
+    return not {"rel", "seq_cst"}.isdisjoint(event.mode.split(","))

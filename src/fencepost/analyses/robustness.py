@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine._native import Outcome, Result, StoreKind
 from fencepost.engine.decode import decode_failure, decode_race
-from fencepost.engine.lower import Lowering
 from fencepost.engine.search import (
     REDUCED,
     Limits,
     Tactics,
     Watcher,
     explore,
+    lowering_for,
     stats,
     why_unknown,
 )
@@ -116,7 +116,7 @@ def search(
     else:
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
-    lowering = Lowering(program, monitored=True, local=tactics.local)
+    lowering = lowering_for(program, model, local=tactics.local)
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue

@@ -18,6 +18,7 @@ from fencepost.engine import _native
 from fencepost.engine._native import Outcome, StoreKind
 from fencepost.engine.lower import Lowering
 from fencepost.errors import InputError
+from fencepost.memory_models import MODELS
 from fencepost.program import Program
 from fencepost.verdicts import Stats
 
@@ -129,7 +130,7 @@ def explore(
     partial-order reduction or several threads, runs are not shortest even breadth first.
     """
     if lowering is None:
-        lowering = Lowering(program, monitored=model != "sc", local=tactics.local)
+        lowering = lowering_for(program, model, local=tactics.local)
     code = lowering.symmetric if tactics.symmetry else lowering.plain
     with _as_input_errors(program):
         result = _native.explore(
@@ -146,6 +147,13 @@ def explore(
         # Perhaps only because some accesses were made local.
         return explore(program, model, limits, order, watcher, tactics=replace(tactics, local=False))
     return result
+
+
+def lowering_for(program: Program, model: str, *, local: bool) -> Lowering:
+    """The bytecode that `explore` takes for the model."""
+    return Lowering(
+        program, monitored=model != "sc", ordered_by_s=MODELS[model].ordered_by_s, local=local
+    )
 
 
 def explore_tso(
