@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from fencepost.analyses.robustness import robust
 from fencepost.engine.search import REDUCED, Tactics
-from fencepost.models import rc20, sc
+from fencepost.models import cpp20, rc20, sc
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.models.witnesses import replay, replay_assertion, replay_race
 from fencepost.program import Program
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer
 
-RACES = {"ra": sc.races, "rc20": rc20.races, "cpp20": rc20.races}
+RACES = {"ra": sc.races, "rc20": rc20.races, "cpp20": cpp20.races}
 
 
 class Truth(NamedTuple):

@@ -24,13 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.models import rc20
 from fencepost.models.definition import Definition
 from fencepost.models.enumerate import BOTTOM, Bottom
 from fencepost.models.graphs import NOTHING, Event, Graph
-from fencepost.models.rc20 import RC20, events_in, hb, is_rc20_consistent, knowledge, sw
+from fencepost.models.rc20 import RC20, Rc20Race, events_in, hb, is_rc20_consistent, knowledge, sw
 from fencepost.models.relations import Relation, identity
 from fencepost.models.threads import Label
-from fencepost.program import Mode
+from fencepost.program import Mode, Program
 
 # The predicate.
 
@@ -81,6 +82,11 @@ class Cpp20Graphs:
 
 CPP20 = Cpp20Graphs()
 DEFINITION = Definition(CPP20, hb)
+
+
+def races(program: Program, limit: int | None = None) -> set[Rc20Race]:
+    """S orders no two accesses to a non-atomic cell: the races are those of RC20's happens-before."""
+    return rc20.races(program, limit, ordered_by_s=True)
 
 
 # S by masks of event numbers; a test holds them against the relations.

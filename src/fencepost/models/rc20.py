@@ -154,11 +154,11 @@ class Rc20Race(NamedTuple):
     second: Event
 
 
-def races(program: Program, limit: int | None = None) -> set[Rc20Race]:
-    """Where SC goes on after a race, so does this."""
+def races(program: Program, limit: int | None = None, *, ordered_by_s: bool = False) -> set[Rc20Race]:
+    """Where SC goes on after a race, so does this. With `ordered_by_s`, SC fences only acquire and release."""
     if all(program.atomic_cells):
         return set()
-    lts = ProgramLts(program, silent_fences=False)
+    lts = ProgramLts(program, silent_fences=False, ordered_by_s=ordered_by_s)
     found: set[Rc20Race] = set()
     for threads, graph in reachable_graph_states(lts, SCG, limit):
         assert graph is not BOTTOM
