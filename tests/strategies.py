@@ -348,8 +348,10 @@ class _ThreadWriter:
         code: list[Instruction] = []
         count = min(self.choices.weighted([(2, 8), (1, 2), (3, 3)]), self.most)
         for place in range(count):
-            if place and self.choices.chance(20):
-                code.append(self.instruction(self.choices.pick(("fence", "weak fence")), len(code)))
+            if place and self.choices.chance(35):
+                code.append(
+                    self.instruction(self.choices.weighted([("fence", 2), ("weak fence", 1)]), len(code))
+                )
             kinds = RING_ACCESSES if place else RING_STARTS[min(count, 2)]
             code.append(self.instruction(self.choices.weighted(kinds), len(code)))
         return self.registers, tuple(code)

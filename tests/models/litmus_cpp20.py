@@ -116,4 +116,20 @@ VERDICTS |= {
         ),
         True,
     ),
+    "the fence of an overwritten write": (
+        program(
+            [write("y", 1), SC_FENCE, write("x", 1)],
+            [write("x", 2)],
+            [read("a", "x", Mode.SC), read("b", "y", Mode.SC)],
+        ),
+        True,
+    ),
+    "the fence of an overwritten write, and an acquire read": (
+        program(
+            [write("y", 1), SC_FENCE, write("x", 1)],
+            [write("x", 2)],
+            [read("a", "x", Mode.SC), read("b", "y", Mode.ACQ)],
+        ),
+        False,
+    ),
 }
