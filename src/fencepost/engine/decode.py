@@ -108,9 +108,9 @@ def _mode(instruction: Instruction, model: str, kind: str) -> str:
     load_mode = read_mode(instruction, writes=kind != "R")
     if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
         load_mode, store_mode = Mode.ACQ, Mode.REL
-    if kind == "RMW" and load_mode is Mode.SC:
-        return load_mode.value
     modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
+    if Mode.SC in modes:  # an RMW is seq_cst as a whole
+        modes = [Mode.SC]
     return ",".join(mode.value for mode in modes if mode is not None)
 
 

@@ -151,9 +151,7 @@ def explore(
 
 def lowering_for(program: Program, model: str, *, local: bool) -> Lowering:
     """The bytecode that `explore` takes for the model."""
-    return Lowering(
-        program, monitored=model != "sc", ordered_by_s=MODELS[model].ordered_by_s, local=local
-    )
+    return Lowering(program, monitored=model != "sc", ordered_by_s=MODELS[model].ordered_by_s, local=local)
 
 
 def explore_tso(

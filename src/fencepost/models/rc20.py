@@ -155,7 +155,7 @@ class Rc20Race(NamedTuple):
 
 
 def races(program: Program, limit: int | None = None, *, ordered_by_s: bool = False) -> set[Rc20Race]:
-    """Where SC goes on after a race, so does this. With `ordered_by_s`, SC fences only acquire and release."""
+    """Where SC goes on after a race, so does this. With `ordered_by_s`, an SC fence has no cell."""
     if all(program.atomic_cells):
         return set()
     lts = ProgramLts(program, silent_fences=False, ordered_by_s=ordered_by_s)
