@@ -21,11 +21,13 @@ class Truth(NamedTuple):
     failing_assertion: bool
 
 
-def by_definition(program: Program, model: str) -> Truth:
-    races = RACES[model](program)
+def by_definition(program: Program, model: str, limit: int | None = None) -> Truth:
+    """Raises `LimitReachedError` if there are more graphs than `limit`."""
+    races = RACES[model](program, limit)
     # The models' graphs stop at a race; Theorem 5.1 does not.
     counterexample = non_robustness_witness if races else not_robust_graph
-    return Truth(counterexample(program, model) is None, bool(races), bool(sc.findings(program)))
+    robust = counterexample(program, model, limit) is None
+    return Truth(robust, bool(races), bool(sc.findings(program)))
 
 
 def check_against_definitions(
