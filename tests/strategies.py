@@ -8,13 +8,15 @@ Programs have few locations, few values and few accesses, so that the graphs of 
 interesting outcomes are frequent. With `loop_free=False` jumps go anywhere, into endless local loops too.
 With `modes=True` they are for models in which modes and weak fences matter: there are more fences, some
 threads mostly write and some mostly read, and many programs pass a message: a payload, non-atomic or not,
-guarded by a flag that orders it or just fails to.
+guarded by a flag that orders it or just fails to. With `sc_accesses=True` accesses can also be seq_cst: in
+some programs half are, in some nearly all; and most programs are rings of threads that meet at locations.
 Every instruction has a position of its own (line: its thread's place in the program, column: pc + 1), so
 that positions in reports can be checked.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections.abc import Sequence
@@ -74,6 +76,8 @@ ACCESSES = [
 ]
 FIRST_ACCESSES = [("store", 1)]
 LATER_ACCESSES = [("load", 2), ("store", 1)]
+RING_STARTS = {1: [("store", 9), ("exchange", 1)], 2: [("store", 8), ("load", 3), ("fadd", 1), ("cas", 1)]}
+RING_ACCESSES = [("load", 10), ("store", 8), ("fadd", 1), ("exchange", 1), ("cas", 1), ("wait", 1)]
 USUAL_ACCESSES = {
     "mixed": (FIRST_ACCESSES, LATER_ACCESSES),
     "writer": (FIRST_ACCESSES, [("store", 4), ("load", 1)]),
@@ -156,9 +160,11 @@ def random_program(
     non_atomic: bool = True,
     most_accesses: int | None = None,
     modes: bool = False,
+    sc_accesses: bool = False,
 ) -> Program:
     """A program drawn without Hypothesis: fast, for tests by the thousand."""
-    return _program(RandomChoices(source), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
+    limits = _Limits(loop_free, threads, non_atomic, most_accesses, modes, sc_accesses)
+    return _program(RandomChoices(source), limits)
 
 
 @st.composite
@@ -170,13 +176,15 @@ def programs(
     most_accesses: int | None = None,
     *,
     modes: bool = False,
+    sc_accesses: bool = False,
 ) -> Program:
     """Programs with between `threads[0]` and `threads[1]` threads.
 
     `non_atomic=False` leaves out non-atomic cells; `most_accesses` bounds the accesses of each thread
     further than `MOST_ACCESSES` does. (Four threads with three writes each can have a million graphs.)
     """
-    return _program(DrawnChoices(draw), _Limits(loop_free, threads, non_atomic, most_accesses, modes))
+    limits = _Limits(loop_free, threads, non_atomic, most_accesses, modes, sc_accesses)
+    return _program(DrawnChoices(draw), limits)
 
 
 @st.composite
@@ -204,11 +212,17 @@ class _Limits:
     non_atomic: bool
     most_accesses: int | None
     modes: bool
+    sc_accesses: bool
+    sc_percent: int = 0
 
 
 def _program(choices: Choices, limits: _Limits) -> Program:
     max_value = choices.weighted([(1, 3), (2, 3), (3, 2)])
     fewest, most = limits.threads
+    if limits.sc_accesses:
+        limits = dataclasses.replace(limits, sc_percent=choices.pick((50, 80, 95)))
+    if limits.sc_accesses and most >= 2 and choices.chance(70):
+        return _ring(choices, limits)
     if limits.modes and limits.non_atomic and most >= 2 and choices.chance(50):
         return _message_passing(choices, limits, max_value)
     locations = _locations(choices, limits, max_value)
@@ -223,6 +237,19 @@ def _program(choices: Choices, limits: _Limits) -> Program:
         registers, code = writer.write()
         threads += [Thread(family, code, registers, tid=tid, copies=copies) for tid in range(copies or 1)]
     return Program(locations, tuple(threads), max_value)
+
+
+def _ring(choices: Choices, limits: _Limits) -> Program:
+    """Threads that each lead from one location to the next, as in SB, 2+2W, IRIW, R, S and the like."""
+    fewest, most = limits.threads
+    count = min(max(fewest, choices.weighted([(2, 3), (3, 3), (4, 2)])), most)
+    locations = tuple(Location(name) for name in "xyz"[: choices.weighted([(2, 5), (3, 1)])])
+    threads = []
+    for place in range(count):
+        writer = _ThreadWriter(choices, limits, 2, locations, place=place, copies=None, threads=min(count, 3))
+        registers, code = writer.write_ring()
+        threads.append(Thread(f"t{place}", code, registers))
+    return Program(locations, tuple(threads), 2)
 
 
 def _message_passing(choices: Choices, limits: _Limits, max_value: int) -> Program:
@@ -316,6 +343,19 @@ class _ThreadWriter:
             code.append(self.instruction(self.choices.weighted(LOCALS), len(code)))
         return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
 
+    def write_ring(self) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
+        """One to three accesses, each to the location after the last one's, often with a fence between."""
+        code: list[Instruction] = []
+        count = min(self.choices.weighted([(2, 8), (1, 2), (3, 3)]), self.most)
+        for place in range(count):
+            if place and self.choices.chance(35):
+                code.append(
+                    self.instruction(self.choices.weighted([("fence", 2), ("weak fence", 1)]), len(code))
+                )
+            kinds = RING_ACCESSES if place else RING_STARTS[min(count, 2)]
+            code.append(self.instruction(self.choices.weighted(kinds), len(code)))
+        return self.registers, tuple(code)
+
     def write_role(self, role: str) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
         """What a thread does to pass a message, often with a step too many, too weak, or missing."""
         self.registers, self.usual_value = ("r",), 1
@@ -382,6 +422,8 @@ class _ThreadWriter:
             return Store(cell, self.value(), Mode.NA, at=at)
         load = Mode.ACQ if self.choices.chance(40) else Mode.RLX
         store = Mode.REL if self.choices.chance(40) else Mode.RLX
+        if self.limits.sc_accesses and self.choices.chance(self.limits.sc_percent):
+            load = store = Mode.SC
         match kind:
             case "load":
                 return Load(self.register(), cell, load, at=at)
@@ -395,6 +437,8 @@ class _ThreadWriter:
             case "cas" | "failing cas":
                 expected = Constant(0) if kind == "failing cas" else self.value()
                 failure = Mode.ACQ if self.choices.chance(40) else Mode.RLX
+                if self.limits.sc_accesses and self.choices.chance(self.limits.sc_percent):
+                    failure = Mode.SC
                 modes = (load, store, failure)
                 return CompareExchange(self.result(), cell, expected, self.value(), *modes, at=at)
             case "bcas":

@@ -61,6 +61,8 @@ class MemoryModel(NamedTuple):
     definition: str = ""  # the module that defines it by execution graphs, as `DEFINITION`
     synchronises: bool = False  # every atomic access acquires and releases
     weak_fences: bool = False  # acquire and release fences do something
+    sc_accesses: bool = False  # takes seq_cst accesses
+    ordered_by_s: bool = False  # S has them and SC fences; else such a fence is an RMW of its own cell
     engines: tuple[Engine, ...] = ()  # to choose from for `verify`
     orders: tuple[str, ...] = ()  # to choose from for `robust`
 
@@ -92,6 +94,15 @@ MODELS = {
         weak_fences=True,
         orders=SEARCH_ORDERS,
     ),
+    "cpp20": MemoryModel(
+        "C++20 atomics with seq_cst accesses",
+        criteria={"robust": ("robust",)},
+        definition="fencepost.models.cpp20",
+        weak_fences=True,
+        sc_accesses=True,
+        ordered_by_s=True,
+        orders=SEARCH_ORDERS,
+    ),
     "tso": MemoryModel(
         "total store order (x86)",
         criteria={
@@ -104,6 +115,7 @@ MODELS = {
         "sequential consistency",
         criteria={"verify": ("safe", DEADLOCKS), "races": (DATA_RACES,)},
         definition="fencepost.models.sc",
+        sc_accesses=True,
     ),
 }
 

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from fencepost.analyses.robustness import robust
 from fencepost.engine.search import REDUCED, Tactics
-from fencepost.models import rc20, sc
+from fencepost.models import cpp20, rc20, sc
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph
 from fencepost.models.witnesses import replay, replay_assertion, replay_race
 from fencepost.program import Program
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer
 
-RACES = {"ra": sc.races, "rc20": rc20.races}
+RACES = {"ra": sc.races, "rc20": rc20.races, "cpp20": cpp20.races}
 
 
 class Truth(NamedTuple):
@@ -21,11 +21,13 @@ class Truth(NamedTuple):
     failing_assertion: bool
 
 
-def by_definition(program: Program, model: str) -> Truth:
-    races = RACES[model](program)
+def by_definition(program: Program, model: str, limit: int | None = None) -> Truth:
+    """Raises `LimitReachedError` if there are more graphs than `limit`."""
+    races = RACES[model](program, limit)
     # The models' graphs stop at a race; Theorem 5.1 does not.
     counterexample = non_robustness_witness if races else not_robust_graph
-    return Truth(counterexample(program, model) is None, bool(races), bool(sc.findings(program)))
+    robust = counterexample(program, model, limit) is None
+    return Truth(robust, bool(races), bool(sc.findings(program)))
 
 
 def check_against_definitions(

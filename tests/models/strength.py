@@ -33,6 +33,32 @@ def weakened(program: Program, source: random.Random, percent: int = 50) -> Prog
     return _with_code(program, lambda i: _weakened(i, source) if source.randrange(100) < percent else i)
 
 
+def weakened_from_sc(program: Program, source: random.Random) -> Program:
+    """As `weakened`, of a program for C++20: half of what is seq_cst acquires and releases instead."""
+    return _with_code(weakened(program, source, 20), lambda i: _not_sc(i) if source.randrange(2) else i)
+
+
+def _not_sc(instruction: Instruction) -> Instruction:
+    match instruction:
+        case Fence(Mode.SC):
+            return replace(instruction, mode=Mode.ACQ_REL)
+        case Load(mode=Mode.SC) | Wait(mode=Mode.SC):
+            return replace(instruction, mode=Mode.ACQ)
+        case Store(mode=Mode.SC):
+            return replace(instruction, mode=Mode.REL)
+        case CompareExchange(failure_mode=Mode.SC):
+            return _not_sc(replace(instruction, failure_mode=Mode.ACQ))
+        case (
+            FetchAdd(load_mode=Mode.SC)
+            | Exchange(load_mode=Mode.SC)
+            | CompareExchange(load_mode=Mode.SC)
+            | BlockingCompareExchange(load_mode=Mode.SC)
+        ):
+            return replace(instruction, load_mode=Mode.ACQ, store_mode=Mode.REL)
+        case _:
+            return instruction
+
+
 def _with_code(program: Program, change: Callable[[Instruction], Instruction]) -> Program:
     threads = (replace(thread, code=tuple(map(change, thread.code))) for thread in program.threads)
     return replace(program, threads=tuple(threads))
@@ -61,6 +87,7 @@ def _weakened(instruction: Instruction, source: random.Random) -> Instruction:
         case Load() | Wait() | Store() if instruction.mode is not Mode.NA:
             return replace(instruction, mode=Mode.RLX)
         case FetchAdd() | Exchange() | CompareExchange() | BlockingCompareExchange():
+            instruction = _not_sc(instruction)
             return replace(instruction, **{source.choice(["load_mode", "store_mode"]): Mode.RLX})
         case _:
             return instruction

@@ -151,5 +151,5 @@ def test_a_model_without_a_question_is_refused_by_the_analyses():
 
 
 def test_a_model_that_is_not_defined_by_graphs_says_so():
-    with pytest.raises(ValueError, match=r"no definition of 'tso'.*; there are ra, rc20, sc, toy"):
+    with pytest.raises(ValueError, match=r"no definition of 'tso'.*; there are ra, rc20, cpp20, sc, toy"):
         definition("tso")

@@ -498,8 +498,19 @@ class TopicSearch {
         added[words] = Word{sent.slot} << 32 | here.last;
         added[words + 1] = from;
         here.last = static_cast<std::uint32_t>(index + 1);
-        if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
-            part.found = {number << 32 | index, static_cast<std::uint32_t>(std::countr_zero(threads))};
+        for (auto threads = stale_and_aware(bits) & here.askers.now; threads != 0; threads &= threads - 1) {
+            auto const t = static_cast<std::uint32_t>(std::countr_zero(threads));
+            if (is_bounded(sent.slot, t, bits)) continue;
+            part.found = {number << 32 | index, t};
+            return;
+        }
+    }
+    // Whether the order S keeps t, which is stale and aware, from the violation that it asks about.
+    bool is_bounded(std::uint32_t slot, std::uint32_t t, Bits const& bits) const {
+        auto const& stand = graph_.stands()[graph_.stand(slot / topic_count(), t)];
+        auto const& thread = graph_.machine().program().threads[t];
+        return rules_.bounds(rules_.topics()[topics_[slot % topic_count()]], t,
+                             thread.code[thread.accesses[stand.point]], bits.data());
     }
 
     // Without subsumption, whether they are equal.

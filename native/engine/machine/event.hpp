@@ -37,23 +37,34 @@ struct MonitorEvent {
         non_atomic_write,
         exchange,  // of equal threads (search/symmetry.hpp)
     };
-    // The effect of weak fences in a row. Acquire fences set C = A, release fences R = C, and any sequence of
-    // them has one of these effects.
-    enum class Fences : std::uint8_t { acquire, release, acquire_release, release_acquire };
+    // The effect of fences in a row that are no accesses: weak ones, and the SC fences of C++20. Any sequence
+    // of them has one of these effects (labels.cpp).
+    enum class Fences : std::uint8_t {
+        acquire,
+        release,
+        acquire_release,
+        release_acquire,
+        sc,
+        sc_release,
+        acquire_sc,
+        acquire_sc_release,
+    };
 
     Kind kind;
     std::uint32_t thread = 0;  // or the number of the exchange
     std::uint32_t cell = 0;
     bool acquire = true;  // the read part
     bool release = true;  // the write part
+    bool sc = false;      // in the order of SC events
     StaleValue old = {};  // what a write makes stale
     Fences fences = Fences::acquire;
 
-    // A weak fence, or the fences in an SC fence that no other thread can see.
+    // A fence that is no access, or the fences in an SC fence that no other thread can see.
     static MonitorEvent fence(std::uint32_t thread, Instruction const& i) {
         MonitorEvent event{Kind::fence, thread};
         event.fences = i.op == Op::acquire_fence   ? Fences::acquire
                        : i.op == Op::release_fence ? Fences::release
+                       : i.op == Op::order_fence   ? Fences::sc
                                                    : Fences::acquire_release;
         return event;
     }

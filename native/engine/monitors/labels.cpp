@@ -13,13 +13,44 @@ std::uint64_t packed(MonitorEvent const& e) {
     word = word << 16 | e.cell;
     word = word << 12 | (e.old.plain + 1);  // 0: none
     word = word << 12 | (e.old.free + 1);
-    return word << 4 | static_cast<std::uint64_t>(e.acquire) << 3 |
-           static_cast<std::uint64_t>(e.release) << 2 | static_cast<std::uint64_t>(e.fences);
+    return word << 6 | static_cast<std::uint64_t>(e.acquire) << 5 |
+           static_cast<std::uint64_t>(e.release) << 4 | static_cast<std::uint64_t>(e.sc) << 3 |
+           static_cast<std::uint64_t>(e.fences);
+}
+
+bool has_sc(MonitorEvent::Fences fences) {
+    return fences >= MonitorEvent::Fences::sc;
+}
+bool has_acquire(MonitorEvent::Fences fences) {
+    using enum MonitorEvent::Fences;
+    return fences != release && fences != sc && fences != sc_release;
+}
+bool has_release(MonitorEvent::Fences fences) {
+    using enum MonitorEvent::Fences;
+    return fences != acquire && fences != sc && fences != acquire_sc;
+}
+
+// With a, r and s for the fences (rules.hpp):
+//   s sets all that r sets        so rs has the effect of s;
+//   after s, what t knows now is all that it knows pending
+//                                 so sa has the effect of s;
+//   a second s knows what was pending before the first, and its copies for relaxed writes have the K of the
+//   first                         so ss has the effect of asr, and so has whatever follows ss.
+MonitorEvent::Fences then_with_sc(MonitorEvent::Fences first, MonitorEvent::Fences second) {
+    using enum MonitorEvent::Fences;
+    bool const both = has_sc(first) && has_sc(second);
+    bool const acquires = both || has_acquire(has_sc(first) ? first : second) ||
+                          (!has_sc(first) && has_acquire(first));
+    bool const releases = both || has_release(has_sc(second) ? second : first) ||
+                          (!has_sc(second) && has_release(second));
+    if (acquires) return releases ? acquire_sc_release : acquire_sc;
+    return releases ? sc_release : sc;
 }
 
 // With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar.
 MonitorEvent::Fences then(MonitorEvent::Fences first, MonitorEvent::Fences second) {
     using enum MonitorEvent::Fences;
+    if (has_sc(first) || has_sc(second)) return then_with_sc(first, second);
     if (first == acquire) return second == acquire ? acquire : acquire_release;
     if (first == acquire_release) return acquire_release;
     if (first == release_acquire) return second == acquire ? release_acquire : acquire_release;

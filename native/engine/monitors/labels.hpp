@@ -57,7 +57,7 @@ class LabelMonitor {
     static constexpr bool has_views = true;
 
     LabelMonitor(Program const&, Layout& layout, Model model)
-        : has_modes(fencepost::has_modes(model)), model_(model), label_(layout.allocate(32)) {}
+        : has_modes(parts_of(model).modes), model_(model), label_(layout.allocate(32)) {}
 
     bool const has_modes;
 

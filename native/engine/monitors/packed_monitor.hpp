@@ -19,10 +19,10 @@ class AwareSets {
 
     // What rules.hpp asks for, in a state or in an update of states; the sets must be kept.
     void unite(auto& state, AwareSet to, AwareSet from) const {
-        sets_.unite(state, index(to), sets_, index(from));
+        sets_.unite(state, index(to), index(from));
     }
     void copy(auto& state, AwareSet to, AwareSet from) const {
-        sets_.copy(state, index(to), sets_, index(from));
+        sets_.copy(state, index(to), index(from));
     }
     void insert(auto& state, AwareSet set, std::uint32_t x) const {
         if (auto const bit = has(set, x); bit.bits != 0) set_bits(state, bit);
@@ -37,7 +37,7 @@ class AwareSets {
 
     void add_exchange(Exchange const& e, std::vector<AwareSet> const& to, BitSwaps& swaps) const;
     std::vector<Field> fields_of(AwareSet set) const {
-        return {sets_[index(set)], sets_[index(set)] + sets_.pieces()};
+        return {sets_[index(set)], sets_[index(set)] + sets_.pieces(index(set))};
     }
 
   private:
@@ -96,13 +96,13 @@ template <class Rules>
 class PackedMonitor {
   public:
     static constexpr bool watches = true;
-    static constexpr bool has_modes = Rules::has_modes;
+    static constexpr bool has_modes = Rules::parts.modes;
     static constexpr bool has_views = true;
 
     PackedMonitor(Program const& program, Layout& layout)
-        : parts_(program, has_modes),
+        : parts_(program, Rules::parts),
           sets_(program, parts_, layout),
-          views_(program, layout, parts_.views(), has_modes) {}
+          views_(program, layout, parts_, has_modes) {}
 
     void start(Word* state) const {
         PackedTarget target(sets_, views_, state);
@@ -115,9 +115,10 @@ class PackedMonitor {
         Rules::apply(parts_, target, *seen);
     }
 
-    // What violations and races depend on: the bit of x ∈ VSC[t], and C[t].
+    // What violations and races depend on: the bit of x ∈ VSC[t], C[t], and for an SC access P[t].
     WordMask aware(std::uint32_t t, std::uint32_t x) const { return sets_.has(parts_.VSC(t), x); }
     View current(std::uint32_t t) const { return parts_.C(t); }
+    View order(std::uint32_t t, bool sc) const { return sc ? parts_.P().current[t] : View{none}; }
     Views const& views() const { return views_; }
 
     void add_exchange(Exchange const& e, BitSwaps& swaps) const {
@@ -136,11 +137,11 @@ class PackedMonitor {
     Views views_;
 };
 
-// The next access of a thread violates robustness in the states that have one bit set, and one of some
-// others.
+// The next access of a thread violates robustness in the states that have one bit set, and one of some others
+// or both of some pair.
 struct ViolationMask {
     WordMask aware{0, 0};
-    BitSelection stale;
+    Views::Selected stale;
 
     bool holds(Word const* state) const { return (state[aware.word] & aware.bits) != 0 && stale.any(state); }
 };
@@ -155,7 +156,8 @@ ViolationMask violation_mask(Machine<Monitor> const& machine, Word const* state,
         if (i.non_atomic) return mask;
         auto const& monitor = machine.monitor();
         mask.aware = monitor.aware(t, a.cell);
-        Views::StaleBits stale(monitor.views(), monitor.current(t), a.cell, mask.stale);
+        Views::StaleBits stale(monitor.views(), a.cell, monitor.current(t), monitor.order(t, i.sc_alone),
+                               monitor.order(t, i.sc), mask.stale);
         violation_conditions(i.op, a.first, machine.awaited(state, t, i), stale);
     }
     return mask;

@@ -31,6 +31,35 @@
 //   non-atomic read of d    every view but C[t] and A[t] misses this read
 //   non-atomic write of d   the reads before it are history; every view but C[t] and A[t] misses this write
 //
+// CPP20, C++20 atomics with SC accesses (seq-cst.md): RC20 in which SC accesses acquire and release, and an SC
+// fence is an acquire-release fence; and a total order S of the SC accesses and fences. K(e) is what must come
+// before the SC event e in S, as a view: it rules out the writes to a location that are older than one which
+// is, or is read by, an SC access in S before e or e itself, or which happens before such a fence. What
+// seq-cst.md says of clocks is said here of views; the join of two clocks is the meet of two views.
+//
+//   P[t]                    K of the SC events that strongly happen before the next event of t
+//   F[t]                    K of the SC fences that happen before it
+//   E[t]                    K of what is before an access, by eco, that happens before it
+//                           Each of them is kept three times, like C, A and R, and travels with messages like
+//                           them. C, A, R and W rule out besides what F and its like rule out: that bounds
+//                           every access, SC or not, just as happens-before does.
+//   KW[x], KM[x]            K of what comes by eco before the next read of x, and before its next write: of
+//                           SC accesses to x, and of the SC fences that happen before accesses to x
+//
+//   access of x by t        the rules of RC20; then, with in = KM[x] if it writes, else KW[x]:
+//     eco                   E[t] ⊓= in, now and pending
+//     write part            messages of P, F and E as of C; that of P is without K of the access itself, since
+//                           what strongly happens before the reader must be followed by a release
+//     SC                    P[t] = K = P[t] ⊓ in with K(x) = ∅; KM[x] ⊓= K
+//     read part             messages of P, F and E as of C
+//                           KM[x] ⊓= F[t]; if it writes, KW[x] = KM[x]
+//   weak fences             for P, F and E as for C
+//   SC fence                acquire fence but for P; K = P[t] ⊓ E[t] ⊓ C[t]; C[t] = F[t] = K; P[t] = K ⊓ what
+//                           is pending of P; release fence, but for P it is what was pending before
+//
+// K of an SC fence need not name F[t]. That of a fence of t is in P[t]. That of another thread came by a write
+// after it, which t or one whose message t has read: so it is in E[t].
+//
 // RA (rocker-2019, Figure 6 with section 5.1): RC20 with every access acquire and release, so that A and R
 // are not needed and weak fences do nothing. Its races show in the program state alone (Theorem 6.2).
 //
@@ -42,9 +71,12 @@
 //   an RMW of v             v ∈ C[t](x).free
 //   a write                 C[t](x).free is not empty
 //
+// Under CPP20, for an SC access, these must be in P[t](x) too.
+//
 // Race of t at d, RC20 (design.md, section 3): C[t] misses an earlier access to d that conflicts.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <optional>
@@ -66,39 +98,84 @@ constexpr bool is_kept(View view) {
     return view != View{none};
 }
 
+// The views of what travels like happens-before: what a thread knows now, what it will know after an acquire
+// fence, what it knew at its last release fence, and what the newest write to a cell tells those who read it.
+struct Travelling {
+    std::vector<View> current, pending, released;  // per thread
+    std::vector<View> message;                     // per cell
+
+    Travelling(std::size_t threads, std::size_t cells)
+        : current(threads, View{none}),
+          pending(threads, View{none}),
+          released(threads, View{none}),
+          message(cells, View{none}) {}
+};
+
+// What a model needs beside the sets of hbsc, C and W.
+struct ModelParts {
+    bool modes = false;  // A and R: accesses have modes, and weak fences do something
+    bool order = false;  // S
+};
+
 // The sets and views of a monitor, named as in the papers. Not kept, since no violation depends on them, are
 //   MSC[x]         where x is never written;
 //   WSC[x], W[x]   where x is never written, or never read: no thread learns from them;
 //   A[t]           where t has no acquire fence: no rule asks for it;
 //   R[t]           where t has no release fence: it stays what it was at the start, and one view that knows
-//                  nothing serves all such threads.
+//                  nothing serves all such threads;
+// of CPP20
+//   all of P       where the program has no SC accesses: P ⊒ F then, since all SC events are fences and what
+//                  strongly happens before also happens before; and C has what F has;
+//   all of F, E    where the program has no SC fences: F stays what it was at the start, and only SC fences ask
+//                  for E;
+//   of P, F, E     what is not kept of C, A, R and W, for the same reasons;
+//   KM[x]          where x is never written: only writes ask for it; and without SC fences also where x has no
+//                  SC accesses: it stays what it was at the start;
+//   KW[x]          where KM[x] is not kept, or x is never read.
 class MonitorParts {
   public:
-    // Without modes, A and R are never kept.
-    MonitorParts(Program const& program, bool has_modes);
+    // Throws std::invalid_argument if the program has the SC fences of another kind of model.
+    MonitorParts(Program const& program, ModelParts model);
 
     AwareSet VSC(std::uint32_t t) const { return AwareSet{t}; }
     AwareSet MSC(std::uint32_t x) const { return msc_[x]; }
     AwareSet WSC(std::uint32_t x) const { return wsc_[x]; }
-    View C(std::uint32_t t) const { return View{t}; }
-    View A(std::uint32_t t) const { return a_[t]; }
-    View R(std::uint32_t t) const { return r_[t]; }
-    View W(std::uint32_t x) const { return w_[x]; }
+    View C(std::uint32_t t) const { return hb_.current[t]; }
+    View A(std::uint32_t t) const { return hb_.pending[t]; }
+    View R(std::uint32_t t) const { return hb_.released[t]; }
+    View W(std::uint32_t x) const { return hb_.message[x]; }
+    Travelling const& hb() const { return hb_; }  // C, A, R and W
+    Travelling const& P() const { return p_; }
+    Travelling const& F() const { return f_; }
+    Travelling const& E() const { return e_; }
+    std::array<Travelling const*, 3> order() const { return {&p_, &f_, &e_}; }
+    View KW(std::uint32_t x) const { return kw_[x]; }
+    View KM(std::uint32_t x) const { return km_[x]; }
 
-    std::uint32_t threads() const { return static_cast<std::uint32_t>(a_.size()); }
-    std::uint32_t cells() const { return static_cast<std::uint32_t>(w_.size()); }
+    std::uint32_t threads() const { return static_cast<std::uint32_t>(hb_.current.size()); }
+    std::uint32_t cells() const { return static_cast<std::uint32_t>(msc_.size()); }
     std::uint32_t sets() const { return sets_; }
     std::uint32_t views() const { return views_; }
+    // C, A, R and W have the numbers below this. All others say nothing about races, since no happens-before
+    // comes from S.
+    std::uint32_t hb_views() const { return hb_views_; }
 
     // By number: the set, and the view, that takes the part of each when two threads are exchanged.
     std::vector<AwareSet> exchanged_sets(Exchange const& e) const;
     std::vector<View> exchanged_views(Exchange const& e) const;
 
   private:
+    struct Facts;
+    void add_hb(Program const& program, Facts const& facts, bool has_modes);
+    void add_order(Facts const& facts);
+    void add_like_hb(Travelling& added);
+    View new_view() { return View{views_++}; }
+
     std::vector<AwareSet> msc_, wsc_;  // per cell
-    std::vector<View> w_;              // per cell
-    std::vector<View> a_, r_;          // per thread
-    std::uint32_t sets_, views_;
+    Travelling hb_, p_, f_, e_;
+    std::vector<View> kw_, km_;  // per cell
+    View knows_nothing_{none};
+    std::uint32_t sets_ = 0, views_ = 0, hb_views_ = 0;
 };
 
 // What the rules act on. Operations on a set or view that is not kept do nothing.
@@ -140,11 +217,38 @@ struct Hbsc {
     }
 };
 
-// A model says what it is called, whether it tells the modes of accesses apart and knows weak fences, what it
-// sees of an event, and what the event does.
+// How what is known travels, of whatever kind it is.
+struct Travel {
+    static void read_part(Travelling const& v, MonitorTarget auto& m, MonitorEvent const& e) {
+        m.meet(v.pending[e.thread], v.message[e.cell]);
+        if (e.acquire) m.meet(v.current[e.thread], v.message[e.cell]);
+    }
+    static void write_part(Travelling const& v, MonitorTarget auto& m, MonitorEvent const& e, bool rmw) {
+        auto const sent = e.release ? v.current[e.thread] : v.released[e.thread];
+        if (rmw) {
+            m.meet(v.message[e.cell], sent);
+        } else {
+            m.copy(v.message[e.cell], sent);
+        }
+    }
+    static void acquire_fence(Travelling const& v, MonitorTarget auto& m, std::uint32_t t) {
+        m.copy(v.current[t], v.pending[t]);
+    }
+    static void release_fence(Travelling const& v, MonitorTarget auto& m, std::uint32_t t) {
+        m.copy(v.released[t], v.current[t]);
+    }
+    static void fences(Travelling const& v, MonitorTarget auto& m, MonitorEvent const& e) {
+        using enum MonitorEvent::Fences;
+        if (e.fences == release || e.fences == release_acquire) release_fence(v, m, e.thread);
+        if (e.fences != release) acquire_fence(v, m, e.thread);
+        if (e.fences == acquire_release) release_fence(v, m, e.thread);
+    }
+};
+
+// A model says what it is called, which parts it needs, what it sees of an event, and what the event does.
 struct Rc20 {
     static constexpr char const* name = "RC20";
-    static constexpr bool has_modes = true;
+    static constexpr ModelParts parts{.modes = true};
 
     static std::optional<MonitorEvent> seen(MonitorEvent const& e) { return e; }
 
@@ -162,11 +266,11 @@ struct Rc20 {
             case MonitorEvent::Kind::read_modify_write:
                 return read_modify_write(p, m, e);
             case MonitorEvent::Kind::fence:
-                return fences(p, m, e);
+                return Travel::fences(p.hb(), m, e);
             case MonitorEvent::Kind::sc_fence:
-                acquire_fence(p, m, t);
+                Travel::acquire_fence(p.hb(), m, t);
                 read_modify_write(p, m, e);
-                return release_fence(p, m, t);
+                return Travel::release_fence(p.hb(), m, t);
             case MonitorEvent::Kind::non_atomic_read:
                 m.miss_read(x, t);
                 m.know_read(p.C(t), x, t);
@@ -181,40 +285,22 @@ struct Rc20 {
 
   private:
     static void read_part(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
-        m.meet(p.A(e.thread), p.W(e.cell));
-        if (e.acquire) m.meet(p.C(e.thread), p.W(e.cell));
+        Travel::read_part(p.hb(), m, e);
         know(p, m, e.thread, e.cell);
     }
     static void write_part(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e, bool rmw) {
         auto const t = e.thread, x = e.cell;
         m.make_stale(x, rmw ? StaleValue{e.old.plain, none} : e.old);
         know(p, m, t, x);
-        auto const message = e.release ? p.C(t) : p.R(t);
         // C[t](x) is empty already, and an RMW that acquires has just met W[x].
-        if (e.release && (e.acquire || !rmw)) return m.copy(p.W(x), message);
-        if (rmw) {
-            m.meet(p.W(x), message);
-        } else {
-            m.copy(p.W(x), message);
-        }
+        if (e.release && (e.acquire || !rmw)) return m.copy(p.W(x), p.C(t));
+        Travel::write_part(p.hb(), m, e, rmw);
         m.forget(p.W(x), x);
     }
     static void read_modify_write(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
         Hbsc::write(p, m, e.thread, e.cell);
         read_part(p, m, e);
         write_part(p, m, e, true);
-    }
-    static void acquire_fence(MonitorParts const& p, MonitorTarget auto& m, std::uint32_t t) {
-        m.copy(p.C(t), p.A(t));
-    }
-    static void release_fence(MonitorParts const& p, MonitorTarget auto& m, std::uint32_t t) {
-        m.copy(p.R(t), p.C(t));
-    }
-    static void fences(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
-        using enum MonitorEvent::Fences;
-        if (e.fences == release || e.fences == release_acquire) release_fence(p, m, e.thread);
-        if (e.fences != release) acquire_fence(p, m, e.thread);
-        if (e.fences == acquire_release) release_fence(p, m, e.thread);
     }
     // The views that learn from the thread's own accesses.
     static void know(MonitorParts const& p, MonitorTarget auto& m, std::uint32_t t, std::uint32_t x) {
@@ -223,9 +309,89 @@ struct Rc20 {
     }
 };
 
+struct Cpp20 {
+    static constexpr char const* name = "CPP20";
+    static constexpr ModelParts parts{.modes = true, .order = true};
+
+    static std::optional<MonitorEvent> seen(MonitorEvent const& e) { return e; }
+
+    static void apply(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
+        switch (e.kind) {
+            case MonitorEvent::Kind::read:
+                Rc20::apply(p, m, e);
+                return access(p, m, e, true, false);
+            case MonitorEvent::Kind::write:
+                Rc20::apply(p, m, e);
+                return access(p, m, e, false, true);
+            case MonitorEvent::Kind::read_modify_write:
+                Rc20::apply(p, m, e);
+                return access(p, m, e, true, true);
+            case MonitorEvent::Kind::fence:
+                return fences(p, m, e);
+            default:
+                return Rc20::apply(p, m, e);
+        }
+    }
+
+  private:
+    // What an access does to P, F, E and K. An RMW sends its message before it takes the one it reads: what it
+    // takes is in what it sends, as it extends that message.
+    static void access(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e, bool reads,
+                       bool writes) {
+        auto const t = e.thread, x = e.cell;
+        auto const in = writes ? p.KM(x) : p.KW(x);
+        m.meet(p.E().current[t], in);
+        m.meet(p.E().pending[t], in);
+        if (writes) {
+            for (auto const* v : p.order()) Travel::write_part(*v, m, e, reads);
+        }
+        if (e.sc) {
+            m.meet(p.P().current[t], in);
+            m.forget(p.P().current[t], x);
+            m.meet(p.KM(x), p.P().current[t]);
+        }
+        if (reads) {
+            for (auto const* v : p.order()) Travel::read_part(*v, m, e);
+        }
+        if (e.sc) m.meet(p.P().pending[t], p.P().current[t]);
+        m.meet(p.KM(x), p.F().current[t]);
+        if (writes) m.copy(p.KW(x), p.KM(x));
+    }
+    static void fences(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
+        using enum MonitorEvent::Fences;
+        auto const weak = [&](MonitorEvent::Fences some) {
+            auto part = e;
+            part.fences = some;
+            Travel::fences(p.hb(), m, part);
+            for (auto const* v : p.order()) Travel::fences(*v, m, part);
+        };
+        if (e.fences < sc) return weak(e.fences);
+        if (e.fences == acquire_sc || e.fences == acquire_sc_release) weak(acquire);
+        sc_fence(p, m, e.thread);
+        if (e.fences == sc_release || e.fences == acquire_sc_release) weak(release);
+    }
+    static void sc_fence(MonitorParts const& p, MonitorTarget auto& m, std::uint32_t t) {
+        auto const C = p.C(t);
+        auto const &P = p.P(), &F = p.F(), &E = p.E();
+        Travel::acquire_fence(p.hb(), m, t);
+        Travel::acquire_fence(E, m, t);
+        m.meet(C, E.current[t]);
+        m.meet(C, P.current[t]);  // C is K now
+        m.copy(p.A(t), C);
+        m.copy(F.current[t], C);
+        m.copy(F.pending[t], C);
+        m.copy(P.released[t], P.pending[t]);
+        m.meet(P.pending[t], C);
+        m.copy(P.current[t], P.pending[t]);
+        Travel::release_fence(p.hb(), m, t);
+        Travel::release_fence(E, m, t);
+        Travel::release_fence(F, m, t);
+    }
+};
+
 struct Ra {
     static constexpr char const* name = "RA";
-    static constexpr bool has_modes = false;
+    static constexpr ModelParts parts{};
 
     static std::optional<MonitorEvent> seen(MonitorEvent e) {
         using enum MonitorEvent::Kind;
@@ -241,14 +407,14 @@ struct Ra {
 // Sequential consistency has no rules, and nothing can violate it.
 struct Sc {
     static constexpr char const* name = "SC";
-    static constexpr bool has_modes = false;
+    static constexpr ModelParts parts{};
 
     static std::optional<MonitorEvent> seen(MonitorEvent const&) { return std::nullopt; }
     static void apply(MonitorParts const&, MonitorTarget auto&, MonitorEvent const&) {}
 };
 
 // The models: one row each. A `Model` is the number of a row.
-using Models = std::tuple<Sc, Ra, Rc20>;
+using Models = std::tuple<Sc, Ra, Rc20, Cpp20>;
 enum class Model : std::uint8_t {};
 
 // Calls `action` with the rules of the model.
@@ -261,8 +427,8 @@ auto with_rules(Model model, Action action) {
     return action(Rules());
 }
 
-inline bool has_modes(Model model) {
-    return with_rules(model, []<class Rules>(Rules) { return Rules::has_modes; });
+inline ModelParts parts_of(Model model) {
+    return with_rules(model, []<class Rules>(Rules) { return Rules::parts; });
 }
 
 // Which stale values in C[t](x) make an access of this kind a violation, if x ∈ VSC[t]: calls `stale` with

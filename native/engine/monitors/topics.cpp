@@ -43,13 +43,13 @@ class TopicRules::Target {
     }
 
     void meet(View view, View other) {
-        if (is_kept(view) && is_kept(other)) add(stale(view), stale(other), false, true);
+        if (has_bit(view) && has_bit(other)) add(stale(view), stale(other), false, true);
     }
     void copy(View to, View from) {
-        if (is_kept(to) && is_kept(from)) add(stale(to), stale(from), true, true);
+        if (has_bit(to) && has_bit(from)) add(stale(to), stale(from), true, true);
     }
     void forget(View view, std::uint32_t x) {
-        if (is_kept(view) && x == topic_.cell) make(stale(view), false);
+        if (has_bit(view) && x == topic_.cell) make(stale(view), false);
     }
     void make_stale(std::uint32_t x, StaleValue old) {
         bool const is_it = (topic_.plain != none && topic_.plain == old.plain) ||
@@ -75,6 +75,10 @@ class TopicRules::Target {
     Bit aware(AwareSet set) const { return rules_.aware_bits_[static_cast<std::size_t>(set)]; }
     Bit stale(View view) const { return rules_.stale_bits_[static_cast<std::size_t>(view)]; }
     bool is_about_values() const { return topic_.kind == Topic::Kind::stale_value; }
+    bool has_bit(View view) const {
+        return is_kept(view) &&
+               (is_about_values() || static_cast<std::uint32_t>(view) < rules_.parts_.hb_views());
+    }
     bool is_last_read(std::uint32_t d, std::uint32_t t) const {
         return topic_.kind == Topic::Kind::last_read && topic_.cell == d && topic_.reader == t;
     }
@@ -82,7 +86,9 @@ class TopicRules::Target {
     // Every view misses what the topic is about. Races do not ask who is aware.
     void wake() {
         woken_ = true;
-        make_all(rules_.stale_bits_, true);
+        for (std::uint32_t view = 0; view < rules_.parts_.views(); ++view) {
+            if (has_bit(View{view})) make(stale(View{view}), true);
+        }
         if (!is_about_values()) make_all(rules_.aware_bits_, true);
     }
     void make_all(std::vector<Bit> const& bits, bool value) {
@@ -116,8 +122,8 @@ class TopicRules::Target {
 };
 
 TopicRules::TopicRules(Program const& program, Model model)
-    : program_(program), model_(model), parts_(program, has_modes(model)) {
-    add_topics(has_modes(model));
+    : program_(program), model_(model), parts_(program, parts_of(model)) {
+    add_topics(parts_of(model).modes);
     number_bits();
     for (auto const& e : program.exchanges) add_exchange(e);
 }
@@ -161,7 +167,7 @@ void TopicRules::number_bits() {
         number(aware_bits_, parts_.WSC(x));
         number(stale_bits_, parts_.W(x));
     }
-    // What is left are A and R, in their order.
+    // What is left are A, R and the views of the order S, in their order.
     for (auto view = parts_.threads(); view < parts_.views(); ++view) {
         if (stale_bits_[view] == none) number(stale_bits_, View{view});
     }
@@ -247,6 +253,13 @@ TopicRules::Effect TopicRules::effect(std::vector<MonitorEvent> const& label, st
 
 void TopicRules::apply(Target& target, MonitorEvent const& event) const {
     with_rules(model_, [&]<class Rules>(Rules) { Rules::apply(parts_, target, event); });
+}
+
+bool TopicRules::bounds(Topic const& topic, std::uint32_t t, Instruction const& i, Word const* bits) const {
+    bool const sc = i.op == Op::compare_exchange ? (topic.plain != none ? i.sc_alone : i.sc) : i.sc || i.sc_alone;
+    if (topic.kind != Topic::Kind::stale_value || !sc || !is_kept(parts_.P().current[t])) return false;
+    auto const bit = stale_bits_[static_cast<std::size_t>(parts_.P().current[t])];
+    return (bits[bit / 64] >> bit % 64 & 1) == 0;
 }
 
 bool TopicRules::asks(Topic const& topic, Instruction const& i, Operand expected,

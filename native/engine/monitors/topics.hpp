@@ -8,7 +8,7 @@
 //
 // Of a topic, a monitor is one bit for each set and view that the full monitor has:
 //
-//   stale[v]   view v (C[t], A[t], R[t], W[x]) may still miss the write that made the value stale
+//   stale[v]   view v (C[t], A[t], R[t], W[x], and those of the order S) may still miss the write that made the value stale
 //   aware[s]   the newest write to the location is in set s (VSC[t], MSC[x], WSC[x])
 //
 // A topic is dormant while no thread that can ask about it is stale. Then `aware` means nothing, since the
@@ -87,6 +87,9 @@ class TopicRules {
         for (auto v : machine.awaited(state, t, i)) awaited.emplace_back(v);
         return asks(topic, i, a.first, awaited);
     }
+    // Whether an access of t that asks about the topic is bounded by the order S: P[t] rules out what the
+    // topic is about.
+    bool bounds(Topic const& topic, std::uint32_t t, Instruction const& i, Word const* bits) const;
     // Whether an instruction can do so, whatever the values.
     bool may_ask(Topic const& topic, Instruction const& i) const;
 

@@ -2,11 +2,16 @@
 
 namespace fencepost {
 
-Views::Views(Program const& program, Layout& layout, std::size_t views, bool with_races)
+Views::Views(Program const& program, Layout& layout, MonitorParts const& parts, bool with_races)
     : cells_(program.cells), bits_(program.cells.size()) {
     BitNumbering numbering;
-    number_bits(numbering, program.threads.size(), with_races);
-    sets_ = SetArray(layout, views, numbering.piece_bits());
+    for (std::size_t x = 0; x < bits_.size(); ++x) number_values(numbering, x);
+    if (parts.views() > parts.hb_views()) numbering.begin_piece();
+    auto const pieces_of_values = numbering.piece_bits().size();
+    for (std::size_t x = 0; with_races && x < bits_.size(); ++x)
+        number_races(numbering, x, program.threads.size());
+    sets_ = SetArray(layout, parts.hb_views(), numbering.piece_bits());
+    sets_.add_shorter(layout, parts.views() - parts.hb_views(), pieces_of_values);
     for (auto& b : bits_) {
         b.plain_everywhere = everywhere(b.plain_class);
         b.free_everywhere = everywhere(b.free_class);
@@ -15,30 +20,32 @@ Views::Views(Program const& program, Layout& layout, std::size_t views, bool wit
     }
 }
 
-void Views::number_bits(BitNumbering& numbering, std::size_t threads, bool with_races) {
-    for (std::size_t x = 0; x < bits_.size(); ++x) {
-        auto& b = bits_[x];
-        auto const take = [&](std::size_t count, std::vector<Part>& single) {
-            for (std::size_t i = 0; i < count; ++i) {
-                auto const [piece, bit] = numbering.next();
-                single.push_back({piece, bit});
-                if (b.all.empty() || b.all.back().piece != piece) b.all.push_back({piece, 0});
-                b.all.back().bits |= bit;
-            }
-        };
-        take(cells_[x].plain.size(), b.plain_class);
-        take(cells_[x].free.size(), b.free_class);
-        if (with_races && !cells_[x].atomic) {
-            take(1, b.write);
-            take(threads, b.read);
-        }
+void Views::number_values(BitNumbering& numbering, std::size_t x) {
+    take(numbering, x, cells_[x].plain.size(), bits_[x].plain_class);
+    take(numbering, x, cells_[x].free.size(), bits_[x].free_class);
+}
+
+void Views::number_races(BitNumbering& numbering, std::size_t x, std::size_t threads) {
+    if (cells_[x].atomic) return;
+    take(numbering, x, 1, bits_[x].write);
+    take(numbering, x, threads, bits_[x].read);
+}
+
+void Views::take(BitNumbering& numbering, std::size_t x, std::size_t count, std::vector<Part>& single) {
+    auto& all = bits_[x].all;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto const [piece, bit] = numbering.next();
+        single.push_back({piece, bit});
+        if (all.empty() || all.back().piece != piece) all.push_back({piece, 0});
+        all.back().bits |= bit;
     }
 }
 
 BitSelection Views::everywhere(Part const& part) const {
     BitSelection selection;
-    for (std::size_t view = 0; view < sets_.count(); ++view)
-        selection.add(sets_[view][part.piece], part.bits);
+    for (std::size_t view = 0; view < sets_.count(); ++view) {
+        if (part.piece < sets_.pieces(view)) selection.add(sets_[view][part.piece], part.bits);
+    }
     return selection;
 }
 
@@ -67,8 +74,10 @@ void Views::add_exchange(Exchange const& e, std::vector<View> const& to, BitSwap
             pairs.emplace_back(bits_[x].read[t], bits_[y].read.at(e.thread(t)));
     }
     for (std::size_t view = 0; view < sets_.count(); ++view) {
-        for (auto const& [a, b] : pairs)
+        for (auto const& [a, b] : pairs) {
+            if (a.piece >= sets_.pieces(view)) continue;
             swaps.add(sets_[view][a.piece], a.bits, sets_[index(to[view])][b.piece], b.bits);
+        }
     }
 }
 

@@ -9,6 +9,9 @@
 // of two sets. That is exact although a bit can stand for several values: the writes that a view allows are a
 // suffix of the modification order, so of two views one always includes the other at a cell. All views start
 // empty: nothing is stale, and everything is known.
+//
+// Only the views of happens-before hold accesses to non-atomic cells. What other views know of happens-before
+// is no part of them, and no part of it comes from them.
 #pragma once
 
 #include <optional>
@@ -35,13 +38,13 @@ class Views {
 
   public:
     // Non-atomic cells take part if `with_races` is set.
-    Views(Program const& program, Layout& layout, std::size_t views, bool with_races);
+    Views(Program const& program, Layout& layout, MonitorParts const& parts, bool with_races);
 
     // What rules.hpp asks for, in a state or in an update of states; the view must be kept.
     void meet(auto& state, View view, View other) const {
-        sets_.intersect(state, index(view), sets_, index(other));
+        sets_.intersect(state, index(view), index(other));
     }
-    void copy(auto& state, View to, View from) const { sets_.copy(state, index(to), sets_, index(from)); }
+    void copy(auto& state, View to, View from) const { sets_.copy(state, index(to), index(from)); }
     void forget(auto& state, View view, std::uint32_t x) const {
         for (auto const& part : bits_[x].all) clear(state, view, part);
     }
@@ -67,50 +70,72 @@ class Views {
     };
     std::optional<MissedAccess> missed(Word const* state, View view, std::uint32_t d, bool writes) const;
 
-    // Selects bits of view(x), for `violation_conditions`.
+    // Of the stale values of one cell, some in one view, and some that two views have in common.
+    struct Selected {
+        BitSelection in_one;
+        BitPairs in_both;
+
+        bool any(Word const* state) const { return in_one.any(state) || in_both.any(state); }
+    };
+
+    // Selects bits of view(x), for `violation_conditions`. Values to read count only if they are also in
+    // `also_plain`(x), and values to follow only if they are in `also_free`(x), if there are such views.
     class StaleBits {
       public:
-        StaleBits(Views const& views, View view, std::uint32_t x, BitSelection& selection)
-            : cell_(views.cells_[x]),
+        StaleBits(Views const& views, std::uint32_t x, View view, View also_plain, View also_free,
+                  Selected& selected)
+            : views_(views),
+              cell_(views.cells_[x]),
               bits_(views.bits_[x]),
-              fields_(views.sets_[index(view)]),
-              selection_(selection) {}
+              view_(view),
+              also_plain_(also_plain),
+              also_free_(also_free),
+              selected_(selected) {}
 
-        void any_plain() { add(bits_.plain_class); }
-        void any_free() { add(bits_.free_class); }
-        void plain(Value v) { add(bits_.plain_class, cell_.plain.of_critical(v)); }
-        void free(Value v) { add(bits_.free_class, cell_.free.of_critical(v)); }
+        void any_plain() { add_all(bits_.plain_class, also_plain_); }
+        void any_free() { add_all(bits_.free_class, also_free_); }
+        void plain(Value v) { add(bits_.plain_class, cell_.plain.of_critical(v), also_plain_); }
+        void free(Value v) { add(bits_.free_class, cell_.free.of_critical(v), also_free_); }
         void plain_but(Value v) {
             auto const excluded = cell_.plain.of_critical(v);
             for (std::uint32_t c = 0; c < bits_.plain_class.size(); ++c) {
-                if (c != excluded) add(bits_.plain_class, c);
+                if (c != excluded) add(bits_.plain_class, c, also_plain_);
             }
         }
 
       private:
-        void add(Part const& part) { selection_.add(fields_[part.piece], part.bits); }
-        void add(std::vector<Part> const& classes) {
-            for (auto const& part : classes) add(part);
+        void add_all(std::vector<Part> const& classes, View also) {
+            for (std::uint32_t c = 0; c < classes.size(); ++c) add(classes, c, also);
         }
-        void add(std::vector<Part> const& classes, std::uint32_t c) {
-            if (c != none) add(classes[c]);
+        void add(std::vector<Part> const& classes, std::uint32_t c, View also) {
+            if (c == none) return;
+            auto const& [piece, bits] = classes[c];
+            auto const& field = views_.sets_[index(view_)][piece];
+            if (is_kept(also)) {
+                selected_.in_both.add(field, views_.sets_[index(also)][piece], bits);
+            } else {
+                selected_.in_one.add(field, bits);
+            }
         }
 
+        Views const& views_;
         Cell const& cell_;
         CellBits const& bits_;
-        Field const* fields_;
-        BitSelection& selection_;
+        View view_, also_plain_, also_free_;
+        Selected& selected_;
     };
 
     // With two threads, views change places as `to` says, and so do bits in all of them.
     void add_exchange(Exchange const& e, std::vector<View> const& to, BitSwaps& swaps) const;
     std::vector<Field> fields_of(View view) const {
-        return {sets_[index(view)], sets_[index(view)] + sets_.pieces()};
+        return {sets_[index(view)], sets_[index(view)] + sets_.pieces(index(view))};
     }
 
   private:
     static std::size_t index(View view) { return static_cast<std::size_t>(view); }
-    void number_bits(BitNumbering& numbering, std::size_t threads, bool with_races);
+    void number_values(BitNumbering& numbering, std::size_t x);
+    void number_races(BitNumbering& numbering, std::size_t x, std::size_t threads);
+    void take(BitNumbering& numbering, std::size_t x, std::size_t count, std::vector<Part>& single);
     BitSelection everywhere(Part const& part) const;
     std::vector<BitSelection> everywhere(std::vector<Part> const& parts) const;
 

@@ -124,7 +124,7 @@ void Program::finish() {
         thread.point_of.assign(thread.code.size(), none);
         for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
             auto& i = thread.code[pc];
-            require(i.op <= Op::drain, "unknown instruction");
+            require(i.op <= Op::order_fence, "unknown instruction");
             require(i.reg == none || i.reg < thread.registers, "register");
             require(i.target <= thread.code.size(), "jump target");
             check_registers(i.dead);

@@ -80,6 +80,8 @@ enum class Op : std::uint8_t {
     release_fence,
     acquire_release_fence,
     drain,  // an SC fence that only a store buffer can notice: a local instruction
+    // An SC fence of C++20: a local instruction, since it is ordered by what its thread knows already.
+    order_fence,
 };
 
 // Whether the access replaces what it reads by a combination of that and its operand.
@@ -94,6 +96,8 @@ struct Instruction {
     bool acquire = false;        // the read part
     bool acquire_alone = false;  // the read part on its own: a load, a wait, a CAS that fails
     bool release = false;        // the write part
+    bool sc = false;             // in the order of SC events: a store, an RMW
+    bool sc_alone = false;       // the read part on its own
     bool non_atomic = false;
     bool local = false;               // an access, but other threads cannot see when it happens
     bool can_fail = false;            // an index may be out of range, or an expression divides by 0

@@ -81,7 +81,8 @@ class ProgramBuilder {
                          std::uint32_t cells, std::optional<std::uint32_t> index,
                          std::optional<std::uint32_t> first, std::optional<std::uint32_t> second,
                          std::vector<std::uint32_t> many, std::uint32_t target, bool acquire,
-                         bool acquire_alone, bool release, bool non_atomic, bool local, bool taints) {
+                         bool acquire_alone, bool release, bool sc, bool sc_alone, bool non_atomic,
+                         bool local, bool taints) {
         if (program_.threads.empty()) throw std::invalid_argument("no thread to add to");
         Instruction i;
         i.op = op;
@@ -96,6 +97,8 @@ class ProgramBuilder {
         i.acquire = acquire;
         i.acquire_alone = acquire_alone;
         i.release = release;
+        i.sc = sc;
+        i.sc_alone = sc_alone;
         i.non_atomic = non_atomic;
         i.local = local;
         i.taints = taints;
@@ -217,7 +220,8 @@ void bind_program(nb::module_& m) {
         .value("ACQUIRE_FENCE", Op::acquire_fence)
         .value("RELEASE_FENCE", Op::release_fence)
         .value("ACQUIRE_RELEASE_FENCE", Op::acquire_release_fence)
-        .value("DRAIN", Op::drain);
+        .value("DRAIN", Op::drain)
+        .value("ORDER_FENCE", Op::order_fence);
     nb::class_<Program>(m, "Program");
     nb::class_<ProgramBuilder>(m, "ProgramBuilder")
         .def(nb::init<Value, bool>(), "max_value"_a, "wraps"_a)
@@ -231,8 +235,8 @@ void bind_program(nb::module_& m) {
         .def("add_instruction", &ProgramBuilder::add_instruction, "op"_a, nb::kw_only(), "reg"_a = nb::none(),
              "first_cell"_a = 0, "cells"_a = 1, "index"_a = nb::none(), "first"_a = nb::none(),
              "second"_a = nb::none(), "many"_a = std::vector<std::uint32_t>(), "target"_a = 0,
-             "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "non_atomic"_a = false,
-             "local"_a = false, "taints"_a = false)
+             "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "sc"_a = false,
+             "sc_alone"_a = false, "non_atomic"_a = false, "local"_a = false, "taints"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("finish", &ProgramBuilder::finish);
 }

@@ -31,6 +31,18 @@ void BitSelection::add(Field const& field, Word value) {
     masks_.push_back({field.word, bits});
 }
 
+void BitPairs::add(Field const& a, Field const& b, Word value) {
+    Word const bits = value << a.shift;
+    int const rotation = static_cast<int>((a.shift - b.shift) & 63);
+    for (auto& p : pairs_) {
+        if (p.first == a.word && p.second == b.word && p.rotation == rotation) {
+            p.bits |= bits;
+            return;
+        }
+    }
+    pairs_.push_back({a.word, b.word, rotation, bits});
+}
+
 void BitSwaps::add(Field const& a, Field const& b) {
     for (Word bits = a.mask; bits != 0; bits &= bits - 1) {
         Word const bit = bits & -bits;
@@ -92,11 +104,19 @@ unsigned bits_for(std::uint64_t largest) {
 }
 
 SetArray::SetArray(Layout& layout, std::size_t count, std::span<unsigned const> piece_bits)
-    : count_(count), pieces_(piece_bits.size()) {
-    fields_.reserve(count * pieces_);
-    for (std::size_t set = 0; set < count; ++set) {
-        for (unsigned bits : piece_bits) fields_.push_back(layout.allocate(bits));
-    }
+    : piece_bits_(piece_bits.begin(), piece_bits.end()), whole_(count) {
+    for (std::size_t set = 0; set < count; ++set) add(layout, piece_bits.size());
+}
+
+void SetArray::add_shorter(Layout& layout, std::size_t count, std::size_t pieces) {
+    shorter_ = count;
+    short_pieces_ = pieces;
+    for (std::size_t set = 0; set < count; ++set) add(layout, pieces);
+}
+
+void SetArray::add(Layout& layout, std::size_t pieces) {
+    for (std::size_t p = 0; p < piece_bits_.size(); ++p)
+        fields_.push_back(p < pieces ? layout.allocate(piece_bits_[p]) : Field{});
 }
 
 }  // namespace fencepost

@@ -1,6 +1,7 @@
 // Where each component of a state stands in its packed words.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,28 @@ class BitSelection {
 
   private:
     std::vector<WordMask> masks_;
+};
+
+// Pairs of bits anywhere in a state. Pairs in the same two words at the same distance share an entry.
+class BitPairs {
+  public:
+    // Some bits, given before shifting, of two fields of one size.
+    void add(Field const& a, Field const& b, Word value);
+    // Whether both bits of some pair are set.
+    bool any(Word const* state) const {
+        for (auto const& p : pairs_) {
+            if ((state[p.first] & std::rotl(state[p.second], p.rotation) & p.bits) != 0) return true;
+        }
+        return false;
+    }
+
+  private:
+    struct Pairs {
+        std::uint32_t first, second;  // words
+        int rotation;                 // of the second
+        Word bits;                    // in the first
+    };
+    std::vector<Pairs> pairs_;
 };
 
 // Pairs of bits of a state that are swapped; a pair may be given twice. Pairs in the same two words at the
@@ -86,48 +109,65 @@ class BitNumbering {
         Word bit;
     };
     Bit next() {
-        if (piece_bits_.empty() || piece_bits_.back() == 64) piece_bits_.push_back(0);
+        if (piece_bits_.empty() || piece_bits_.back() == 64 || begins_) piece_bits_.push_back(0);
+        begins_ = false;
         return {static_cast<std::uint32_t>(piece_bits_.size() - 1), Word{1} << piece_bits_.back()++};
     }
+    // The next element is in a new piece.
+    void begin_piece() { begins_ = true; }
     std::vector<unsigned> const& piece_bits() const { return piece_bits_; }
 
   private:
     std::vector<unsigned> piece_bits_;
+    bool begins_ = false;
 };
 
-// An array of bit sets of one size. A set longer than a word is split in pieces of at most a word.
+// An array of bit sets. A set longer than a word is split in pieces of at most a word. All sets are split alike,
+// but the last ones may have only the first pieces. What is done to a set by another is done in the pieces
+// that both have.
 class SetArray {
   public:
     SetArray() = default;
-    // `piece_bits` gives the length of each piece; every set of the array is split alike.
+    // `piece_bits` gives the length of each piece.
     SetArray(Layout& layout, std::size_t count, std::span<unsigned const> piece_bits);
+    // Adds sets that have this many pieces.
+    void add_shorter(Layout& layout, std::size_t count, std::size_t pieces);
 
-    std::size_t pieces() const { return pieces_; }
-    std::size_t count() const { return count_; }
-    Field const* operator[](std::size_t set) const { return fields_.data() + set * pieces_; }
+    std::size_t count() const { return whole_ + shorter_; }
+    std::size_t pieces(std::size_t set) const { return set < whole_ ? piece_bits_.size() : short_pieces_; }
+    Field const* operator[](std::size_t set) const { return fields_.data() + set * piece_bits_.size(); }
 
-    void copy(Word* state, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) (*this)[to][p].set(state, source[from][p].get(state));
+    void copy(Word* state, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [state](Field const& a, Field const& b) { a.set(state, b.get(state)); });
     }
-    void unite(Word* state, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) (*this)[to][p].unite(state, source[from][p].get(state));
+    void unite(Word* state, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [state](Field const& a, Field const& b) { a.unite(state, b.get(state)); });
     }
-    void intersect(Word* state, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) (*this)[to][p].intersect(state, source[from][p].get(state));
+    void intersect(Word* state, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [state](Field const& a, Field const& b) { a.intersect(state, b.get(state)); });
     }
-    void copy(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) update.copy((*this)[to][p], source[from][p]);
+    void copy(Update& update, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [&update](Field const& a, Field const& b) { update.copy(a, b); });
     }
-    void unite(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) update.unite((*this)[to][p], source[from][p]);
+    void unite(Update& update, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [&update](Field const& a, Field const& b) { update.unite(a, b); });
     }
-    void intersect(Update& update, std::size_t to, SetArray const& source, std::size_t from) const {
-        for (std::size_t p = 0; p < pieces_; ++p) update.intersect((*this)[to][p], source[from][p]);
+    void intersect(Update& update, std::size_t to, std::size_t from) const {
+        each_piece(to, from, [&update](Field const& a, Field const& b) { update.intersect(a, b); });
     }
 
   private:
-    std::size_t count_ = 0, pieces_ = 0;
-    std::vector<Field> fields_;
+    void add(Layout& layout, std::size_t pieces);
+    template <class Action>
+    void each_piece(std::size_t to, std::size_t from, Action action) const {
+        auto const common = std::min(pieces(to), pieces(from));
+        for (std::size_t p = 0; p < common; ++p) action((*this)[to][p], (*this)[from][p]);
+    }
+
+    std::vector<unsigned> piece_bits_;
+    std::size_t whole_ = 0, shorter_ = 0;  // how many sets
+    std::size_t short_pieces_ = 0;
+    std::vector<Field> fields_;  // per set and piece
 };
 
 }  // namespace fencepost

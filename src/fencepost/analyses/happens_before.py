@@ -6,13 +6,15 @@ with how many of its events happen before, and a cell, with the place in modific
 write that may not be overlooked.
 
 How an access orders is in its event: under RA every atomic one acquires and releases, and there are no
-fences other than SC fences.
+fences other than SC fences. An SC fence is an RMW of a cell of its own. Under a model with the order S it has
+no cell, and is an acquire-release fence.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import TypeVar
 
 from fencepost.models.rules import Views
 from fencepost.verdicts import Event
@@ -22,7 +24,11 @@ _Key = tuple[str, int | str]
 _Clock = Mapping[_Key, int]
 
 
-def _join(clock: _Clock, other: _Clock) -> _Clock:
+K = TypeVar("K")
+
+
+def joined(clock: Mapping[K, int], other: Mapping[K, int]) -> Mapping[K, int]:
+    """The larger number of each key."""
     newer = {key: number for key, number in other.items() if clock.get(key, 0) < number}
     return {**clock, **newer} if newer else clock
 
@@ -32,7 +38,7 @@ class Knowledge:
 
     def __init__(self, atomic: Collection[str]) -> None:
         self._atomic = atomic
-        self._views: Views[_Clock] = Views({}, _join)
+        self._views: Views[_Clock] = Views({}, joined)
         self._message: dict[str, _Clock] = {}  # of the newest write to each cell
         self._writes: dict[str, int] = defaultdict(int)
 
@@ -57,7 +63,7 @@ class Knowledge:
         initial write, and its message."""
         assert event.thread is not None
         self._count(event.thread)
-        self._views.read(event.thread, message, {("cell", event.cell): place}, acquire="acq" in _modes(event))
+        self._views.read(event.thread, message, {("cell", event.cell): place}, acquire=acquires(event))
 
     def happened(self, thread: int) -> dict[int, int]:
         """How many events of each thread happen before the thread's next event."""
@@ -79,23 +85,24 @@ class Knowledge:
         self._views.happen(t, {own: self._views.current[t].get(own, 0) + 1})
 
     def _fence(self, t: int, event: Event) -> None:
-        if event.mode == "seq_cst":
+        if event.cell:
             message, newest = self._message[event.cell], self._place(event.cell)
             self._message[event.cell] = self._views.sc_fence(t, message, newest, self._next_place(event.cell))
-        if event.mode in ("acq", "acq_rel"):
+            return
+        if event.mode != "rel":
             self._views.acquire_fence(t)
-        if event.mode in ("rel", "acq_rel"):
+        if event.mode != "acq":
             self._views.release_fence(t)
 
     def _access(self, t: int, event: Event) -> None:
-        x, modes = event.cell, _modes(event)
+        x = event.cell
         message = self._message[x]
         if event.read is not None:
-            self._views.read(t, message, self._place(x), acquire="acq" in modes)
+            self._views.read(t, message, self._place(x), acquire=acquires(event))
         if event.written is not None:
             replaced = None if event.read is None else message
             new = self._next_place(x)
-            self._message[x] = self._views.write(t, new, release="rel" in modes, replaced=replaced)
+            self._message[x] = self._views.write(t, new, release=releases(event), replaced=replaced)
 
     def _place(self, cell: str) -> _Clock:
         return {("cell", cell): self._writes[cell]}
@@ -105,5 +112,9 @@ class Knowledge:
         return self._place(cell)
 
 
-def _modes(event: Event) -> list[str]:
-    return event.mode.split(",")
+def acquires(event: Event) -> bool:
+    return not {"acq", "seq_cst"}.isdisjoint(event.mode.split(","))
+
+
+def releases(event: Event) -> bool:
+    return not {"rel", "seq_cst"}.isdisjoint(event.mode.split(","))

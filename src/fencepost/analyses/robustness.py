@@ -12,15 +12,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine._native import Outcome, Result, StoreKind
 from fencepost.engine.decode import decode_deadlock, decode_failure, decode_race
-from fencepost.engine.lower import Lowering
 from fencepost.engine.search import (
     REDUCED,
     Limits,
     Tactics,
     Watcher,
     explore,
+    lowering_for,
     stats,
     why_unknown,
 )
@@ -59,6 +60,7 @@ def robust(
         raise ValueError(f"unknown criterion {criterion!r} for {model}; expected one of {known}")
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
+    check_sc_accesses(program, "robust", model)
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 
@@ -130,9 +132,7 @@ def search(
     else:
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
-    lowering = Lowering(
-        program, monitored=True, local=tactics.local, observational=observational, cut_off=True
-    )
+    lowering = lowering_for(program, model, local=tactics.local, observational=observational)
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
 from fencepost.analyses.robustness import found_besides, undecided
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine._native import Outcome, TsoViolation
 from fencepost.engine.decode import decode_run
 from fencepost.engine.search import Limits, Watcher, explore_tso, stats
@@ -56,6 +57,7 @@ def persist(
 
     With `flatten`, a number of steps, a proof by flattening is tried before all states are searched.
     """
+    check_sc_accesses(program, "persist", "tso")
     if flatten is None:
         return _exact(program, limits, watcher)
     near = _exact(program, replace(limits, states=_fewer(NEAR_STATES, limits)), watcher)

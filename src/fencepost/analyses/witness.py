@@ -7,14 +7,16 @@ can be long, so everything takes time linear in the length of the run, times the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from fencepost.analyses.happens_before import Knowledge
+from fencepost.analyses.order_bounds import OrderBounds, is_sc
 from fencepost.engine import _native
 from fencepost.engine._native import Violation
 from fencepost.engine.decode import decode_run, make_event
+from fencepost.memory_models import MODELS
 from fencepost.program import (
     BlockingCompareExchange,
     CompareExchange,
@@ -58,7 +60,8 @@ def build_witness(program: Program, model: str, violation: AnyViolation) -> Witn
     overlooked = tainting_loads(violation.run, run)
     knowledge.take(run, overlooked)
     first = knowledge.newest_known_write(violation.thread, cell)
-    stale, access = _stale_access(program, model, violation, run, writes[first:])
+    usable = _usable(model, violation.thread, cell, run, writes)
+    stale, access = _stale_access(program, model, violation, run, writes[first:], usable=usable)
     events = (*run, access)
     edges = tuple(_edges(events, stale))
     counts = atomic | {FENCE_CELL}  # non-atomic cells take no part in hbsc but through po
@@ -87,8 +90,25 @@ def tainting_loads(native: Sequence[_native.Event], run: Sequence[Event]) -> set
     return {event.id for event, of_engine in zip(events, native, strict=True) if of_engine.taints}
 
 
+def _usable(
+    model: str, thread: int, cell: str, run: Sequence[Event], writes: Sequence[int]
+) -> Callable[[int, Event], bool]:
+    """Whether S lets an access that happens next use the write; it may be seq_cst only where it fails."""
+    if not MODELS[model].ordered_by_s:
+        return lambda write, access: True
+    bounds = OrderBounds()
+    bounds.take(run)
+    return lambda write, access: write in writes[bounds.oldest(thread, cell, sc=is_sc(access)) :]
+
+
 def _stale_access(
-    program: Program, model: str, violation: AnyViolation, run: Sequence[Event], candidates: Sequence[int]
+    program: Program,
+    model: str,
+    violation: AnyViolation,
+    run: Sequence[Event],
+    candidates: Sequence[int],
+    *,
+    usable: Callable[[int, Event], bool],
 ) -> tuple[int, Event]:
     """The newest stale write that the access can read or directly follow, and the access that does so."""
     for write, successor in reversed(list(pairwise(candidates))):
@@ -109,7 +129,8 @@ def _stale_access(
             read=read,
             written=written,
         )
-        return write, access
+        if usable(write, access):
+            return write, access
     raise AssertionError("the engine reported a violation that the execution graph does not have")
 
 

@@ -31,10 +31,10 @@ _FAILURES: dict[FailureKind, str] = {
 }
 
 
-def initial_events(program: Program) -> list[Event]:
-    """The initial writes: one per cell, and one for the cell of SC fences where there are any."""
+def initial_events(program: Program, model: str) -> list[Event]:
+    """The initial writes: one per cell, and one for the cell of SC fences where the model has it."""
     cells = list(zip(program.cells, program.initial_memory, strict=True))
-    if program.has_sc_fence:
+    if program.has_sc_fence and not MODELS[model].ordered_by_s:
         cells.append((FENCE_CELL, 0))
     return [
         Event(id=number, thread=None, kind="W", cell=name, written=value)
@@ -44,7 +44,7 @@ def initial_events(program: Program) -> list[Event]:
 
 def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> list[Event]:
     """The initial writes and the events of the run."""
-    events = initial_events(program)
+    events = initial_events(program, model)
     for event in run:
         events.append(_decode_event(program, model, len(events), event))
     return events
@@ -109,6 +109,8 @@ def _mode(instruction: Instruction, model: str, kind: str) -> str:
     if MODELS[model].synchronises and Mode.NA not in (load_mode, store_mode):
         load_mode, store_mode = Mode.ACQ, Mode.REL
     modes = {"R": [load_mode], "W": [store_mode]}.get(kind, [load_mode, store_mode])
+    if Mode.SC in modes:  # an RMW is seq_cst as a whole
+        modes = [Mode.SC]
     return ",".join(mode.value for mode in modes if mode is not None)
 
 

@@ -75,11 +75,13 @@ _BINARY = {
 }
 _SHORT_CIRCUIT = {"&&": ExpressionOp.AND_JUMP, "||": ExpressionOp.OR_JUMP}
 _FENCES = {
-    Mode.SC: Op.SC_FENCE,
     Mode.ACQ: Op.ACQUIRE_FENCE,
     Mode.REL: Op.RELEASE_FENCE,
     Mode.ACQ_REL: Op.ACQUIRE_RELEASE_FENCE,
 }
+
+_ACQUIRES = (Mode.ACQ, Mode.SC)
+_RELEASES = (Mode.REL, Mode.SC)
 
 _FETCHES = {operator: Op[name.upper()] for operator, name in FETCH_OPERATORS.items()}
 
@@ -91,11 +93,12 @@ class Lowering:
 
     Without a monitor all stale values are alike. Registers that can no longer matter are forgotten,
     unless `keep_registers` is set or they are among those that `kept` names, by thread. With `store_buffers`,
-    SC fences do nothing but drain the buffer of their thread. With `local`, constants are propagated, and
-    accesses that no other thread can see are local instructions. With `observational`, loads taint their
-    registers where they could read a stale value, and instructions know which registers they use. With
-    `cut_off`, a thread whose assumption fails has not ended but runs for ever. That makes a difference for
-    deadlocks alone: a run that an assumption cuts off does not show one.
+    SC fences do nothing but drain the buffer of their thread. With `ordered_by_s` they are local instructions
+    too, which are ordered like seq_cst accesses. With `local`, constants are propagated, and accesses that no
+    other thread can see are local instructions. With `observational`, loads taint their registers where they
+    could read a stale value, and instructions know which registers they use. With `cut_off`, a thread whose
+    assumption fails has not ended but runs for ever. That makes a difference for deadlocks alone: a run that
+    an assumption cuts off does not show one.
     """
 
     def __init__(
@@ -106,12 +109,14 @@ class Lowering:
         keep_registers: bool = False,
         kept: Mapping[str, frozenset[str]] = MappingProxyType({}),
         store_buffers: bool = False,
+        ordered_by_s: bool = False,
         local: bool = False,
         observational: bool = False,
         cut_off: bool = False,
     ) -> None:
         self._program = program = with_constants(program) if local else program
-        private = private_accesses(program) if local else set()
+        private = private_accesses(program, ordered_by_s=ordered_by_s) if local else set()
+        sc_fence = Op.DRAIN if store_buffers else Op.ORDER_FENCE if ordered_by_s else Op.SC_FENCE
         self._classes = stale_classes(program, private) if monitored else {}
         self._builder = _native.ProgramBuilder(program.max_value, program.wraps)
         self._add_cells()
@@ -120,13 +125,7 @@ class Lowering:
             pcs = frozenset(pc for of, pc in private if of == t)
             shown = registers_used_at_end(program, thread) if observational else None
             _ThreadLowering(
-                program,
-                self._builder,
-                thread,
-                pcs,
-                store_buffers=store_buffers,
-                shown_at_end=shown,
-                cut_off=cut_off,
+                program, self._builder, thread, pcs, sc_fence, shown_at_end=shown, cut_off=cut_off
             ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
 
@@ -172,15 +171,15 @@ class _ThreadLowering:
         builder: _native.ProgramBuilder,
         thread: Thread,
         private: frozenset[int],
+        sc_fence: Op,
         *,
-        store_buffers: bool,
         shown_at_end: frozenset[str] | None,
         cut_off: bool,
     ) -> None:
         self._private = private
         self._shown_at_end = shown_at_end  # None: nobody asks which registers are used
         self._cut_off = cut_off
-        self._fences = _FENCES | {Mode.SC: Op.DRAIN} if store_buffers else _FENCES
+        self._fences = _FENCES | {Mode.SC: sc_fence}
         self._program = program
         self._builder = builder
         self._thread = thread
@@ -263,6 +262,7 @@ class _ThreadLowering:
         if isinstance(index, Constant) and index.value < cells:
             first_cell, cells, index = first_cell + index.value, 1, None
         load_mode, store_mode = access_modes(access)
+        alone = read_mode(access, writes=False)
         self._builder.add_instruction(
             op,
             reg=None if register is None else self._register[register],
@@ -272,9 +272,11 @@ class _ThreadLowering:
             first=first,
             second=second,
             many=many,
-            acquire=load_mode is Mode.ACQ,
-            acquire_alone=read_mode(access, writes=False) is Mode.ACQ,
-            release=store_mode is Mode.REL,
+            acquire=load_mode in _ACQUIRES,
+            acquire_alone=alone in _ACQUIRES,
+            release=store_mode in _RELEASES,
+            sc=store_mode is Mode.SC,
+            sc_alone=alone is Mode.SC,
             non_atomic=Mode.NA in (load_mode, store_mode),
             local=local,
             taints=self._shown_at_end is not None and op == Op.LOAD and load_mode is not Mode.NA,

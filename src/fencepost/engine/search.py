@@ -18,6 +18,7 @@ from fencepost.engine import _native
 from fencepost.engine._native import Outcome, StoreKind
 from fencepost.engine.lower import Lowering
 from fencepost.errors import InputError
+from fencepost.memory_models import MODELS
 from fencepost.program import Program
 from fencepost.verdicts import Stats
 
@@ -131,13 +132,7 @@ def explore(
     partial-order reduction or several threads, runs are not shortest even breadth first.
     """
     if lowering is None:
-        lowering = Lowering(
-            program,
-            monitored=model != "sc",
-            local=tactics.local,
-            observational=observational,
-            cut_off=True,
-        )
+        lowering = lowering_for(program, model, local=tactics.local, observational=observational)
     code = lowering.symmetric if tactics.symmetry else lowering.plain
     with _as_input_errors(program):
         result = _native.explore(
@@ -155,6 +150,18 @@ def explore(
         plainly = replace(tactics, local=False)
         return explore(program, model, limits, order, watcher, tactics=plainly, observational=observational)
     return result
+
+
+def lowering_for(program: Program, model: str, *, local: bool, observational: bool = False) -> Lowering:
+    """The bytecode that `explore` takes for the model."""
+    return Lowering(
+        program,
+        monitored=model != "sc",
+        ordered_by_s=MODELS[model].ordered_by_s,
+        local=local,
+        observational=observational,
+        cut_off=True,
+    )
 
 
 def explore_tso(

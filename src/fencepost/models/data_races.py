@@ -1,10 +1,10 @@
-"""Data races, defined twice for SC, RA and SRA, and once for RC20.
+"""Data races, defined twice for SC, RA and SRA, and once for RC20 and C++20.
 
-    standing_races   a reachable state in which two threads' next accesses conflict on a non-atomic cell;
-                     every access synchronises, whatever its cell, as in the engines for safety
-    unordered_pair   a graph of the model in which two accesses conflict on a non-atomic cell, and
-                     happens-before orders neither first; only atomic accesses synchronise, as in C++
-    races_in_rc20    a run of RC20 comes to ⊥
+    standing_races     a reachable state in which two threads' next accesses conflict on a non-atomic cell;
+                       every access synchronises, whatever its cell, as in the engines for safety
+    unordered_pair     a graph of the model in which two accesses conflict on a non-atomic cell, and
+                       happens-before orders neither first; only atomic accesses synchronise, as in C++
+    races_on_the_way   a run of RC20 or C++20 comes to ⊥
 
 The first two find a race in the same programs. In a graph of the second kind take the first event, in the
 order in which the graph grows, that races with one before it. Up to there happens-before orders whatever
@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from fencepost.models import op_sra
-from fencepost.models.definition import ConsistentGraphs, program_lts
+from fencepost.models.definition import ConsistentGraphs, definition, program_lts
 from fencepost.models.enumerate import BOTTOM, GraphMemory, reachable_graph_states
 from fencepost.models.graphs import Event, Graph
 from fencepost.models.ra import RAG, is_ra_consistent
-from fencepost.models.rc20 import RC20
 from fencepost.models.relations import Relation
 from fencepost.models.sc import SCG, ScRace, racing, sc_states
 from fencepost.models.sra import SRAG, SraLts
@@ -70,6 +69,6 @@ def _unordered(graph: Graph, hb: Relation[Event]) -> Iterator[tuple[Event, Event
             yield one, other
 
 
-def races_in_rc20(program: Program, limit: int | None = None) -> bool:
-    states = reachable_graph_states(program_lts(program, "rc20"), RC20, limit)
+def races_on_the_way(program: Program, model: str, limit: int | None = None) -> bool:
+    states = reachable_graph_states(program_lts(program, model), definition(model).memory, limit)
     return any(graph is BOTTOM for _, graph in states)

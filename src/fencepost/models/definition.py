@@ -52,4 +52,5 @@ def definition(model: str) -> Definition:
 
 def program_lts(program: Program, model: str) -> ProgramLts:
     """The program as a transition system; fences that do nothing under the model are no events."""
-    return ProgramLts(program, silent_fences=not MODELS[model].weak_fences)
+    row = MODELS[model]
+    return ProgramLts(program, silent_fences=not row.weak_fences, ordered_by_s=row.ordered_by_s)

@@ -41,6 +41,7 @@ class Cells(NamedTuple):
     initial: tuple[Label, ...]
     atomic: tuple[bool, ...]
     threads: int
+    fence: int  # the cell of SC fences, where they are RMWs
 
 
 class Graph:
@@ -295,7 +296,7 @@ def initial_graph(lts: ProgramLts) -> Graph:
     """G0: only the initial writes."""
     nothing: tuple[tuple[()], ...] = ((),) * len(lts.threads)
     init = tuple(Label("W", cell, None, value) for cell, value in enumerate(lts.initial_memory))
-    cells = Cells(init, lts.atomic_cells, len(lts.threads))
+    cells = Cells(init, lts.atomic_cells, len(lts.threads), lts.fence_cell)
     return Graph(
         cells, nothing, nothing, tuple((cell,) for cell in range(len(init))), nothing, consistent=True
     )

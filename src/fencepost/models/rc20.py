@@ -45,7 +45,7 @@ ACQUIRES = (Mode.ACQ, Mode.SC)
 
 
 def fences(graph: Graph) -> frozenset[Event]:
-    return frozenset(e for e in graph.events if e.label.kind == "F" or e.label.load_mode is Mode.SC)
+    return frozenset(e for e in graph.events if e.label.kind == "F" or e.label.cell == graph.cells.fence)
 
 
 def releasing(graph: Graph) -> frozenset[Event]:
@@ -132,11 +132,15 @@ def unordered_accesses(graph: Graph, thread: int, label: Label) -> Iterator[int]
     writes = graph.mo_lists[label.cell]
     for write in writes:
         reads = known.readers.get(write, 0) if label.writes else 0
-        unknown = (1 << write | reads) & ~known.of_thread[thread]
-        while unknown:
-            lowest = unknown & -unknown
-            yield lowest.bit_length() - 1
-            unknown ^= lowest
+        yield from events_in((1 << write | reads) & ~known.of_thread[thread])
+
+
+def events_in(mask: int) -> Iterator[int]:
+    """The numbers of the events in a mask."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 # Races.
@@ -150,11 +154,11 @@ class Rc20Race(NamedTuple):
     second: Event
 
 
-def races(program: Program, limit: int | None = None) -> set[Rc20Race]:
-    """Where SC goes on after a race, so does this."""
+def races(program: Program, limit: int | None = None, *, ordered_by_s: bool = False) -> set[Rc20Race]:
+    """Where SC goes on after a race, so does this. With `ordered_by_s`, an SC fence has no cell."""
     if all(program.atomic_cells):
         return set()
-    lts = ProgramLts(program, silent_fences=False)
+    lts = ProgramLts(program, silent_fences=False, ordered_by_s=ordered_by_s)
     found: set[Rc20Race] = set()
     for threads, graph in reachable_graph_states(lts, SCG, limit):
         assert graph is not BOTTOM
@@ -180,6 +184,7 @@ def racing(lts: ProgramLts, threads: Threads, graph: Graph) -> Iterator[Rc20Race
 
 class Knowledge(NamedTuple):
     of_thread: tuple[int, ...]  # for each thread, dom(hb? ; [Init ∪ E_thread])
+    of_event: dict[int, int]  # for each event of a thread, dom(hb? ; [{event}])
     readers: dict[int, int]  # for each write that is read, the events that read it
 
 
@@ -191,6 +196,7 @@ def knowledge(graph: Graph) -> Knowledge:
         views.happen(thread, (1 << initial) - 1)
     messages = dict.fromkeys(range(initial), 0)  # of each event met so far, what its readers can acquire
     readers: dict[int, int] = {}
+    of_event: dict[int, int] = {}
     for thread, place in _in_causal_order(graph):
         label, w = graph.labels[thread][place], graph.rf_lists[thread][place]
         number = graph.number(thread, place + 1)
@@ -200,15 +206,18 @@ def knowledge(graph: Graph) -> Knowledge:
             if graph.cells.atomic[label.cell]:
                 message = messages[w]
         views.happen(thread, 1 << number)
-        messages[number] = _take(views, thread, label, message)
-    return Knowledge(tuple(views.current[thread] for thread in range(len(graph.labels))), readers)
+        if label.cell == graph.cells.fence:
+            messages[number] = views.sc_fence(thread, message, 0, 0)
+        else:
+            messages[number] = _take(views, thread, label, message)
+        of_event[number] = views.current[thread]
+    of_thread = tuple(views.current[thread] for thread in range(len(graph.labels)))
+    return Knowledge(of_thread, of_event, readers)
 
 
 def _take(views: Views[int], thread: int, label: Label, message: int) -> int:
     """Let the event happen, with the message of the write that it reads; gives its own message."""
     acquire, release = label.load_mode in ACQUIRES, label.store_mode in RELEASES
-    if label.load_mode is Mode.SC:
-        return views.sc_fence(thread, message, 0, 0)
     if label.kind == "F":
         if acquire:
             views.acquire_fence(thread)

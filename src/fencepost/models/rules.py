@@ -1,4 +1,4 @@
-"""The rules of RC20 and of hbsc over any join lattice: what do threads and messages know during a run?
+"""The rules of RC20, C++20 and hbsc over any join lattice: what do threads and messages know during a run?
 
 Per thread there is C (what its next event knows), A (what it will know after an acquire fence) and R (what it
 knew at its last release fence); each write carries a message W to those that read it. All start at ⊥.
@@ -15,6 +15,9 @@ knew at its last release fence); each write carries a message W to those that re
     hbsc, read                    ScViews.read           SC ⊔= WSC, MSC ⊔= the old SC
     hbsc, write or RMW            ScViews.write          SC = MSC = WSC = SC ⊔ MSC ⊔ new
 
+C++20 has P, F and E besides C, each of them with its own A, R and W. Its rules are below those of RC20, with
+a table of their own (`Cpp20Views`).
+
 RA is RC20 with every access acquire and release (rocker-2019, section 4.2). What is known is up to the
 lattice: `own` is what an event adds, `newest` and `new` what is known of the write that is read or made. The
 caller keeps the messages, of each write or only of the newest write to each cell.
@@ -29,7 +32,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from functools import reduce
+from typing import Generic, NamedTuple, TypeVar
 
 V = TypeVar("V")
 
@@ -76,6 +80,131 @@ class Views(Generic[V]):
         sent = self.write(t, new, release=True, replaced=message)
         self.release_fence(t)
         return sent
+
+
+class Cpp20Message(NamedTuple, Generic[V]):
+    """What a write carries to those that read it: a part for each of C, P, F and E."""
+
+    known: V
+    strongly: V
+    fences: V
+    eco: V
+
+
+class Cpp20Views(Generic[V]):
+    """C, P, F and E of each thread; KW, KR, KFW and KFR of each cell.
+
+    K(e) is what must come before an SC event e in the total order S: of each cell, the writes that are e or
+    S-before it, that such an access reads, or that happen before such a fence.
+
+        C     known      the writes that happen before the next event of the thread
+        P     strongly   K of the SC events that strongly happen before it
+        F     fences     K of the SC fences that happen before it
+        E     eco        K of what is eco-before an access that happens before it
+
+        KW    _before_read           K of the SC accesses that are eco-before the next read of the cell
+        KR    _before_write          K of those that are besides eco-before its next write: the reads
+        KFW   _fences_before_read    F of its writes
+        KFR   _fences_before_write   F of its reads
+
+    Each of C, P, F and E follows the rules of RC20. What C++20 adds:
+
+        access e of x   access   in = KW ⊔ KFW, if e writes ⊔ KR ⊔ KFR;   E ⊔= in
+                                 if e is SC, K(e) = P before e ⊔ in ⊔ its place in x, else ⊥
+          that writes            KW ⊔= KR ⊔ K(e);   KFW ⊔= KFR ⊔ F
+          that reads             KR ⊔= K(e);   KFR ⊔= F
+          at last                P ⊔= K(e)
+        SC fence        fence    K = P before it ⊔ E ⊔ C;   F ⊔= K;   after its release part, P ⊔= K
+        next access     bound    no write before C ⊔ F, if it is SC ⊔ P
+
+    P lags behind. A strongly happens before what happens after a step *after* A, and what A acquires counts
+    from the next step on. So a message takes P without the K of its own write, a release fence copies P
+    without its own K, and K(e) is made with P from before e acquires.
+    """
+
+    def __init__(self, bottom: V, join: Callable[[V, V], V]) -> None:
+        self._bottom, self._join = bottom, join
+        self.known, self.strongly, self.fences, self.eco = (Views(bottom, join) for _ in range(4))
+        self._parts = (self.known, self.strongly, self.fences, self.eco)
+        self._before_read: dict[Hashable, V] = defaultdict(lambda: bottom)
+        self._before_write: dict[Hashable, V] = defaultdict(lambda: bottom)
+        self._fences_before_read: dict[Hashable, V] = defaultdict(lambda: bottom)
+        self._fences_before_write: dict[Hashable, V] = defaultdict(lambda: bottom)
+
+    @property
+    def no_message(self) -> Cpp20Message[V]:
+        """That of an initial write."""
+        return Cpp20Message(*[self._bottom] * 4)
+
+    def bound(self, t: int, *, sc: bool) -> V:
+        """What the next access of the thread must not be before, by S and happens-before."""
+        bound = self._join(self.known.current[t], self.fences.current[t])
+        return self._join(bound, self.strongly.current[t]) if sc else bound
+
+    def access(
+        self,
+        t: int,
+        x: Hashable,
+        place: V,
+        *,
+        acquire: bool = False,
+        release: bool = False,
+        sc: bool = False,
+        read: Cpp20Message[V] | None = None,
+        writes: bool = False,
+    ) -> Cpp20Message[V] | None:
+        """The message of the access if it writes. `read` is that of the write it reads, if it reads; `place`
+        is what is known by the write that it reads or, if it writes, makes."""
+        strongly = self.strongly.current[t]
+        if read is not None:
+            for views, message in zip(self._parts, read, strict=True):
+                views.read(t, message, self._bottom, acquire=acquire)
+        before = self._eco_before(x, writes=writes)
+        self.known.happen(t, place)
+        self.eco.happen(t, before)
+        k = self._all(strongly, before, place) if sc else self._bottom
+        self._note(x, k, self.fences.current[t], reads=read is not None, writes=writes)
+        sent = self._message(t, place, release=release, replaced=read) if writes else None
+        self.strongly.happen(t, k)
+        return sent
+
+    def fence(self, t: int, *, acquire: bool, release: bool, sc: bool = False) -> None:
+        strongly = self.strongly.current[t]
+        if acquire:
+            for views in self._parts:
+                views.acquire_fence(t)
+        k = self._all(strongly, self.eco.current[t], self.known.current[t]) if sc else self._bottom
+        self.fences.happen(t, k)
+        if release:
+            for views in self._parts:
+                views.release_fence(t)
+        self.strongly.happen(t, k)
+
+    def _message(
+        self, t: int, place: V, *, release: bool, replaced: Cpp20Message[V] | None
+    ) -> Cpp20Message[V]:
+        known, *others = (
+            views.write(t, self._bottom, release=release, replaced=message)
+            for views, message in zip(self._parts, replaced or [None] * 4, strict=True)
+        )
+        return Cpp20Message(self._join(known, place), *others)
+
+    def _eco_before(self, x: Hashable, *, writes: bool) -> V:
+        before = self._join(self._before_read[x], self._fences_before_read[x])
+        return self._all(before, self._before_write[x], self._fences_before_write[x]) if writes else before
+
+    def _note(self, x: Hashable, k: V, fences: V, *, reads: bool, writes: bool) -> None:
+        for by_reads, by_writes, own in (
+            (self._before_write, self._before_read, k),
+            (self._fences_before_write, self._fences_before_read, fences),
+        ):
+            if writes:
+                by_writes[x] = self._all(by_writes[x], by_reads[x], own)
+            if reads:
+                by_reads[x] = self._join(by_reads[x], own)
+
+    def _all(self, *values: V) -> V:
+        return reduce(self._join, values)
 
 
 class ScViews(Generic[V]):

@@ -16,6 +16,7 @@ rocker-2019 Figure 2, extended to every instruction of `fencepost.program`:
     r := wait(x, e1, e2 …)   R(x, v) for v in Φ(e1), Φ(e2)  Φ[r ↦ v]
     BCAS(x, eR, eW)          RMW(x, Φ(eR), Φ(eW))           Φ
     SC fence                 RMW(f, 0, 0), f reserved       Φ
+                             F(sc) where S orders them (under C++20)
     other fences             F(mode); a local step where fences are silent (under RA)
 
 A thread always stands at its next access, or at its end: after a step, all local steps run at once. A choice
@@ -131,10 +132,19 @@ class Access:
 
 
 class ThreadLts:
-    """The transition system of thread number `index` of `program`."""
+    """The transition system of thread number `index` of `program`.
+
+    Where `ordered_by_s`, SC fences are events of the total order S, and access no cell.
+    """
 
     def __init__(
-        self, program: Program, index: int, silent_fences: bool = True, *, cut_off: bool = False
+        self,
+        program: Program,
+        index: int,
+        silent_fences: bool = True,
+        *,
+        ordered_by_s: bool = False,
+        cut_off: bool = False,
     ) -> None:
         self.program = program
         self.thread = program.threads[index]
@@ -142,6 +152,7 @@ class ThreadLts:
         self.end = len(self.code)
         self.silent_fences = silent_fences
         self.cut_off = cut_off
+        self._sc_fence_cell = NO_CELL if ordered_by_s else fence_cell(program)
         self._slot = {name: slot for slot, name in enumerate(self.thread.registers)}
         self._arrivals: dict[ThreadState, Arrival] = {}
         self._accesses: dict[ThreadState, Access | None] = {}
@@ -267,7 +278,7 @@ class ThreadLts:
         """Evaluate the expressions of the access at `state`; the first error wins."""
         instruction = self.code[state.pc]
         if isinstance(instruction, Fence):
-            return Access(instruction, fence_cell(self.program) if instruction.mode is Mode.SC else NO_CELL)
+            return Access(instruction, self._sc_fence_cell if instruction.mode is Mode.SC else NO_CELL)
         assert isinstance(instruction, CellAccess)
         cell = self.program.first_cell[instruction.cell.name]
         expressions = expressions_of(instruction)
@@ -360,14 +371,23 @@ Threads = tuple[ThreadState, ...]
 class ProgramLts:
     """The transition system of a whole program: one `ThreadLts` per thread, interleaved."""
 
-    def __init__(self, program: Program, silent_fences: bool = True, *, cut_off: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        silent_fences: bool = True,
+        *,
+        ordered_by_s: bool = False,
+        cut_off: bool = False,
+    ) -> None:
         self.program = program
         self.threads = tuple(
-            ThreadLts(program, index, silent_fences, cut_off=cut_off) for index in range(len(program.threads))
+            ThreadLts(program, index, silent_fences, ordered_by_s=ordered_by_s, cut_off=cut_off)
+            for index in range(len(program.threads))
         )
         self.fence_cell = fence_cell(program)
-        self.initial_memory = program.initial_memory + ((0,) if program.has_sc_fence else ())
-        self.atomic_cells = program.atomic_cells + ((True,) if program.has_sc_fence else ())
+        has_fence_cell = program.has_sc_fence and not ordered_by_s
+        self.initial_memory = program.initial_memory + ((0,) if has_fence_cell else ())
+        self.atomic_cells = program.atomic_cells + ((True,) if has_fence_cell else ())
 
     def initial_states(self) -> Iterable[Threads]:
         return product(*(thread.start.states for thread in self.threads))
@@ -392,6 +412,8 @@ class _FaultError(Exception):
 
 def _fence_label(mode: Mode, cell: int) -> Label:
     if mode is Mode.SC:
+        if cell == NO_CELL:
+            return Label("F", cell, None, None, Mode.SC, Mode.SC)
         return Label("RMW", cell, 0, 0, Mode.SC, Mode.SC)
     acquires = Mode.ACQ if mode in (Mode.ACQ, Mode.ACQ_REL) else None
     releases = Mode.REL if mode in (Mode.REL, Mode.ACQ_REL) else None

@@ -15,7 +15,8 @@
 All raise `ReplayError` with the reason. Where the program has a choice, all outcomes are followed at once.
 
 Under RC20 weak fences are events too. Each stands right after the access after which its thread passed it, or
-at the beginning of the run; only those after the last access may be missing.
+at the beginning of the run; only those after the last access may be missing. Under CPP20 the same holds for
+SC fences.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ class _RunUnderSc:
         self.program = program
         self.model = model
         self.lts = program_lts(program, model)
-        self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
+        has_fence_cell = len(self.lts.initial_memory) > len(program.cells)
+        self.cell_names = program.cells + ((FENCE_CELL,) if has_fence_cell else ())
         self.graph = initial_graph(self.lts)
         self.numbers: list[int] = []  # of each event, its number in the graph
         self.stands: list[set[ThreadState]] = [set(thread.start.states) for thread in self.lts.threads]

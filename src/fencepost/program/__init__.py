@@ -61,6 +61,7 @@ from fencepost.program.program import (
     Thread,
     Tracking,
     access_modes,
+    is_sc_access,
     read_mode,
 )
 
@@ -112,6 +113,7 @@ __all__ = [
     "evaluate",
     "expressions_of",
     "falls_through",
+    "is_sc_access",
     "jump_targets",
     "moved",
     "negated",

@@ -37,8 +37,10 @@ class Mode(Enum):
     SC = "seq_cst"
 
 
-LOAD_MODES = (Mode.RLX, Mode.ACQ)
-STORE_MODES = (Mode.RLX, Mode.REL)
+# A read-modify-write is seq_cst as a whole, one event of the total order S: both of its modes are `SC`, or
+# neither is. A compare-exchange that fails is another event: its mode can be any of those of loads.
+LOAD_MODES = (Mode.RLX, Mode.ACQ, Mode.SC)
+STORE_MODES = (Mode.RLX, Mode.REL, Mode.SC)
 # The operators of `FetchAdd`, and what the access is called.
 FETCH_OPERATORS = {"+": "fetch_add", "&": "fetch_and", "|": "fetch_or", "^": "fetch_xor"}
 FENCE_MODES = (Mode.ACQ, Mode.REL, Mode.ACQ_REL, Mode.SC)

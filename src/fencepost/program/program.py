@@ -162,6 +162,12 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         fences = (i for thread in self.threads for i in thread.code if isinstance(i, Fence))
         return any(fence.mode is Mode.SC for fence in fences)
 
+    @cached_property
+    def sc_access(self) -> CellAccess | None:
+        """The first seq_cst access; a compare-exchange that is so only where it fails is one."""
+        accesses = (i for thread in self.threads for i in thread.code if isinstance(i, CellAccess))
+        return next((access for access in accesses if is_sc_access(access)), None)
+
     def mistake(self, message: str, at: Position) -> InputError:
         """What to raise about the place `at` in the program's source."""
         line, column = max(at.line, 1), max(at.column, 1)
@@ -279,6 +285,8 @@ def _access_mistakes(program: Program, instruction: Instruction) -> _Mistakes:
         yield f"a compare-exchange that fails cannot be {instruction.failure_mode.value}", at
     elif store_mode not in (None, Mode.NA, *STORE_MODES):
         yield f"a store cannot be {store_mode.value}", at
+    elif None not in (load_mode, store_mode) and (load_mode is Mode.SC) != (store_mode is Mode.SC):
+        yield "a read-modify-write is seq_cst as a whole; its other mode must be seq_cst too", at
     if location is not None and location.atomic == non_atomic:
         kind, other = ("atomic", "a non-atomic") if location.atomic else ("non-atomic", "an atomic")
         yield f"`{location.name}` is {kind}; it cannot take {other} access", at
@@ -310,6 +318,11 @@ def access_modes(instruction: CellAccess) -> tuple[Mode | None, Mode | None]:
             return None, instruction.mode
         case _:
             return instruction.load_mode, instruction.store_mode
+
+
+def is_sc_access(access: CellAccess) -> bool:
+    """Whether it is seq_cst, at least where it fails."""
+    return Mode.SC in (*access_modes(access), read_mode(access, writes=False))
 
 
 def read_mode(access: CellAccess, *, writes: bool) -> Mode | None:

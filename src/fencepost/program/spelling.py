@@ -164,7 +164,7 @@ class Spelling(msgspec.Struct, frozen=True):
     def _call(self, instruction: Instruction) -> str:
         match instruction:
             case FetchAdd(register, cell, value, load, store, operator) if operator != "+":
-                arguments = ", ".join([self.expression(value), *filter(None, map(_mode, (load, store)))])
+                arguments = ", ".join([self.expression(value), *_modes(load, store)])
                 return f"{self._result(register)}{self.cell(cell)}.{FETCH_OPERATORS[operator]}({arguments})"
             case FetchAdd(register, cell, value, load, store):
                 return self._called("FADD", register, cell, (value,), load, store)
@@ -174,7 +174,8 @@ class Spelling(msgspec.Struct, frozen=True):
                 values = (expected, desired)
                 if failure is load:
                     return self._called("CAS", register, cell, values, load, store)
-                modes = [mode.value for mode in (load, store, failure)]
+                modes = ["seq_cst"] if load is Mode.SC else [load.value, store.value]
+                modes.append(failure.value)
                 return f"{self._result(register)}CAS({', '.join([*self._operands(cell, values), *modes])})"
             case BlockingCompareExchange(cell, Constant(0), Constant(1), Mode.ACQ, Mode.RLX):
                 return f"lock({self.cell(cell)})"
@@ -187,7 +188,7 @@ class Spelling(msgspec.Struct, frozen=True):
     def _called(
         self, word: str, register: str | None, cell: Cell, values: tuple[Expression, ...], *modes: Mode
     ) -> str:
-        arguments = [*self._operands(cell, values), *filter(None, map(_mode, modes))]
+        arguments = [*self._operands(cell, values), *_modes(*modes)]
         return f"{self._result(register)}{word}({', '.join(arguments)})"
 
     def _operands(self, cell: Cell, values: tuple[Expression, ...]) -> list[str]:
@@ -195,6 +196,11 @@ class Spelling(msgspec.Struct, frozen=True):
 
     def _result(self, register: str | None) -> str:
         return "" if register is None else f"{self.registers.get(register, register)} = "
+
+
+def _modes(*modes: Mode) -> list[str]:
+    """Those of one access; seq_cst is said once, for the whole of it."""
+    return ["seq_cst"] if Mode.SC in modes else [*filter(None, map(_mode, modes))]
 
 
 def _mode(mode: Mode) -> str:

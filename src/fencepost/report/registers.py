@@ -28,10 +28,14 @@ class Standing(msgspec.Struct, frozen=True):
 
 def standings(program: Program, model: str, events: Sequence[Event]) -> list[list[Standing]]:
     """Where each thread stands at first and after each of its events; nothing if that is not known."""
-    silent_fences = not MODELS[model].weak_fences
+    row = MODELS[model]
+    ltss = [
+        ThreadLts(program, number, not row.weak_fences, ordered_by_s=row.ordered_by_s)
+        for number in range(len(program.threads))
+    ]
     return [
-        _standings(ThreadLts(program, number, silent_fences), own, hidden_fences=model == "tso")
-        for number, own in enumerate(_by_thread(program, events))
+        _standings(lts, own, hidden_fences=model == "tso")
+        for lts, own in zip(ltss, _by_thread(program, events), strict=True)
     ]
 
 

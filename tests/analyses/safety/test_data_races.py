@@ -15,7 +15,7 @@ from fencepost.errors import InputError
 from fencepost.formats import properties, tpl
 from fencepost.memory_models import ENGINES
 from fencepost.models import op_sra, sc
-from fencepost.models.data_races import races_in_rc20, standing_races, unordered_pair
+from fencepost.models.data_races import races_on_the_way, standing_races, unordered_pair
 from fencepost.models.explore import LimitReachedError
 from fencepost.program import CellAccess, Load, Mode, Program, Store
 from fencepost.program.properties import Property, asks_something
@@ -151,7 +151,7 @@ def test_under_sc_and_ra_as_the_definition_says(program: Program) -> None:
 @given(with_plain_locations())
 def test_under_rc20_as_the_definition_says(program: Program) -> None:
     try:
-        race = races_in_rc20(program, MOST_GRAPHS)
+        race = races_on_the_way(program, "rc20", MOST_GRAPHS)
     except LimitReachedError:
         return
     answer = races(program, limits=ENOUGH)

@@ -231,16 +231,19 @@ def test_initial_values_that_do_not_fit_the_array() -> None:
 
 
 def test_modes_that_an_access_cannot_have() -> None:
-    assert_at(in_function("r = x.load(rel);"), 3, 12, "a load cannot be `rel`; expected `rlx` or `acq`")
-    assert_at(in_function("x.store(1, acq);"), 3, 12, "a store cannot be `acq`; expected `rlx` or `rel`")
+    assert_at(
+        in_function("r = x.load(rel);"), 3, 12, "a load cannot be `rel`; expected `rlx`, `acq` or `seq_cst`"
+    )
+    assert_at(in_function("x.store(1, acq);"), 3, 12, "a store cannot be `acq`; expected `rlx`, `rel` or")
     assert_at(in_function("CAS(x, 0, 1, rel, acq);"), 3, 14, "the read of `CAS` cannot be `rel`")
     assert_at(in_function("CAS(x, 0, 1, acq, acq);"), 3, 19, "the write of `CAS` cannot be `acq`")
-    failing = "the read of a `CAS` that fails cannot be `rel`; expected `rlx` or `acq`"
+    failing = "the read of a `CAS` that fails cannot be `rel`; expected `rlx`, `acq` or `seq_cst`"
     assert_at(in_function("CAS(x, 0, 1, acq, rel, rel);"), 3, 24, failing)
     assert_at(in_function("FADD(x, 1, acq_rel, rel);"), 3, 21, "`FADD` takes two modes")
     assert_at(in_function("FADD(x, 1, rlx, acq_rel);"), 3, 17, "the write of `FADD` cannot be `acq_rel`")
     assert_at(in_function("x.load(release);"), 3, 8, "a load cannot be `rel`")
-    assert_at(in_function("r = x.load(seq_cst);"), 3, 12, "for sequential consistency use `fence;`")
+    assert_at(in_function("FADD(x, 1, seq_cst, rel);"), 3, 21, "`FADD` takes two modes")
+    assert_at(in_function("CAS(x, 0, 1, acq, seq_cst);"), 3, 1, "a read-modify-write is seq_cst as a whole")
     assert_at(in_function("wait(x, 1, rel);"), 3, 12, "a wait cannot be `rel`")
     assert_at(in_function("fence(rlx);"), 3, 7, "a fence cannot be `rlx`")
     assert_at(in_function("fence(r);"), 3, 7, "expected a mode")

@@ -15,6 +15,7 @@ from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
 from fencepost.analyses.repair.search import Found, cheapest_repair
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine.search import Limits
 from fencepost.memory_models import EITHER, MODELS, model_for
 from fencepost.program import Program
@@ -60,6 +61,7 @@ def fix(
     criterion = criterion or criteria[0]
     if criterion not in criteria:
         raise ValueError(f"criterion {criterion!r} does not go with model {model!r}")
+    check_sc_accesses(program, "fix", model)
     for kind in without:
         check_kind(kind)
     prices = Prices(costs or {}, loop_weight)

@@ -48,6 +48,7 @@ from fencepost.analyses.safety.witness import (
     race_witness,
     safety_witness,
 )
+from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
@@ -108,6 +109,7 @@ def verify(
     the backward search to do without.
     """
     model_for("verify", model)
+    check_sc_accesses(program, "verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
 
@@ -171,6 +173,7 @@ def certify(
 ) -> tuple[SafetyAnswer, Certificate | None]:
     """The answer of the backward search under SRA, and if it is safe the certificate for it. Raises
     `InputError` if `wanted` asks for deadlocks, which certificates do not cover."""
+    check_sc_accesses(program, "verify", "sra")
     if wanted.deadlocks:
         raise InputError("a certificate does not cover deadlocks; ask about them without one", program.file)
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
@@ -197,6 +200,7 @@ def races(
     model = model or ("rc20" if kind == "data" else "sra")
     if criterion not in model_for("races", model).criteria["races"]:
         raise ValueError(f"{kind} races cannot be asked about under {model}")
+    check_sc_accesses(program, "races", model)
     if model == "rc20":
         return _races_under_rc20(program, limits, without, watcher)
     question = _Question(

@@ -324,7 +324,7 @@ def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> 
     program = run.program
     events: list[Event] = []
     number: dict[int, int] = {}  # of an event of the definition's graph -> its id here
-    for event in initial_events(program):
+    for event in initial_events(program, model):
         if event.cell != MARK_LOCATION:
             number[event.id] = len(events)
             events.append(replace(event, id=len(events)))

@@ -96,7 +96,10 @@ LONG_MODES = {
     **{f"memory_order_{order}": order for order in ("acq_rel", "seq_cst")},
     **{"memory_order_relaxed": "rlx", "memory_order_acquire": "acq", "memory_order_release": "rel"},
     "memory_order_consume": "acq",
+    "sc": "seq_cst",
 }
+# Modes that speak of the read and the write of an access.
+_FOR_BOTH_PARTS = {"acq_rel": ("acq", "rel"), "seq_cst": ("seq_cst", "seq_cst")}
 _UPDATE = "upd"  # Rocker's word for the mode of an SC fence
 
 
@@ -237,10 +240,11 @@ class Operations:
     def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
         """Relaxed where none is given; a compare-exchange that fails reads as one that succeeds."""
         modes = [as_token(token) for token in tokens]
-        if len(usage.modes) > 1 and modes and modes[0] == "acq_rel":
+        for strong in filter(_FOR_BOTH_PARTS.get, modes):
+            self._scope.extension(f"{quoted(strong)} on an access is", strong)
+        if len(usage.modes) > 1 and modes and modes[0] in _FOR_BOTH_PARTS:
             both = modes[0]
-            self._scope.extension("`acq_rel` on an access is", both)
-            modes[:1] = [_same_place(both, mode) for mode in ("acq", "rel")]
+            modes[:1] = [_same_place(both, mode) for mode in _FOR_BOTH_PARTS[both]]
         if len(modes) > len(usage.modes):
             limit = ("no mode", "one mode", "two modes", "three modes")[len(usage.modes)]
             raise self._scope.error(f"{quoted(word)} takes {limit}", modes[len(usage.modes)])
@@ -272,8 +276,7 @@ class Operations:
         mode = Mode(str(token))
         if mode not in allowed:
             choice = one_of(quoted(mode.value) for mode in allowed)
-            sc = "; for sequential consistency use `fence;`" if mode is Mode.SC else ""
-            raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}{sc}", token)
+            raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}", token)
         return mode
 
     def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree) -> None:
