@@ -12,6 +12,7 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/raw_memory.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
@@ -113,6 +114,7 @@ template <class T>
     else
         expect_read(a, cell);
     begin_access(t, order, pc);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T value;
@@ -120,6 +122,7 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::acquire_message(t, x->race_message, a, acquires(order));
+        watched_atomic.read();
         value = raw_load(a, pc);
         AccessSite const site{pc, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
@@ -130,6 +133,7 @@ template <class T>
         if (again) note_read(t, *x, acquires(order));
     }
     note_round(t, pc, address_of(a), to_bits(value));
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
     return value;
 }
@@ -146,6 +150,7 @@ template <class T>
     begin_access(t, order, pc);
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T old;
@@ -153,6 +158,7 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_store(a, value);
         old = peek(a);
+        watched_atomic.write();
         bool const in_place = races::publishes_in_place(t, x->race_message, releases(order));
         raw_store_locked(a, value, pc, in_place);
         races::publish(t, x->race_message, releases(order), in_place);
@@ -165,6 +171,7 @@ template <class T>
         }
     }
     written(a, old != value);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
 }
 
@@ -205,6 +212,7 @@ template <class Update, class T>
     back_off_if_contended(hook, cell, pc, again);
     begin_access(t, order, pc);
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T old, next;
@@ -212,6 +220,7 @@ template <class Update, class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return update.in_memory(a, operand);
         races::acquire_message(t, x->race_message, a, acquires(order));
+        watched_atomic.write();
         bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
         old = update.in_memory(a, operand, pc, in_place);
         races::extend(t, x->race_message, releases(order), in_place);
@@ -229,6 +238,7 @@ template <class Update, class T>
     note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
     written(a, old != next);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
     return old;
 }
@@ -249,6 +259,7 @@ template <class T>
     back_off_if_contended(hook, cell, pc, again);
     begin_access(t, failure == Order::seq_cst ? failure : success, pc);
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
@@ -257,6 +268,7 @@ template <class T>
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
         races::acquire_message(t, x->race_message, a, acquires(succeeds ? success : failure));
+        succeeds ? watched_atomic.write() : watched_atomic.read();
         bool const in_place = succeeds && races::extends_in_place(t, x->race_message, releases(success));
         old = raw_compare_exchange(a, expected, desired, pc, in_place);
         succeeded = old == expected;
@@ -279,6 +291,7 @@ template <class T>
     note_round(t, pc, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);
     written(a, succeeded && old != desired);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
     return old;
 }
