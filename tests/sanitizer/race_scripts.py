@@ -1,7 +1,7 @@
 """Scripts with plain accesses, and which of these race by the definition of happens-before in C++20.
 
-As in `scripts`, each operation waits for its turn, by means that neither fencepost nor ThreadSanitizer sees:
-what comes after what is fixed, and reads see the write before them. `races` takes the definition literally
+As in `scripts`, each operation waits for its turn, by means that neither fencepost nor ThreadSanitizer sees
+(under a schedule, too: who waits lets others run): what comes after what is fixed, and reads see the write before them. `races` takes the definition literally
 (intro.races, atomics.order, atomics.fences): synchronises-with between releases and acquires, through release
 sequences and fences, and the transitive closure over it.
 """
@@ -155,7 +155,8 @@ typedef void* thread(void*);
 class RaceBook:
     """Scripts in one program. Line numbers tell the operations apart."""
 
-    def __init__(self, scripts: Sequence[Script]) -> None:
+    def __init__(self, scripts: Sequence[Script], *, mode: str = "races") -> None:
+        self._mode = mode
         self._lines: dict[int, tuple[int, int]] = {}  # line -> script, position
         text = _HEAD.splitlines()
         rows = []
@@ -177,13 +178,14 @@ class RaceBook:
     def compile(self, shell: Shell) -> Path:
         """Not optimised: clang makes a store of an exchange whose result is not used."""
         shell.write("book.c", self.text)
-        shell.ok("fencepost-cc", "--mode", "races", "-O0", "-Wall", "-Wextra", "book.c", "-o", "book")
+        shell.ok("fencepost-cc", "--mode", self._mode, "-O0", "-Wall", "-Wextra", "book.c", "-o", "book")
         return shell.directory / "book"
 
     def run(self, shell: Shell, program: Path, number: int) -> set[Pair]:
         """The positions of the accesses of this script that are reported as races."""
         events = shell.directory / "events.json"
         options = f"json={events}:quiet=1:exitcode=0"
+        options += f":schedule=random:seed={number}" if self._mode == "full" else ""
         shell.ok(program, str(number), FENCEPOST_OPTIONS=options, TSAN_OPTIONS="exitcode=0:symbolize=0")
         lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
         assert lines[-1]["event"] == "end"

@@ -39,6 +39,8 @@ struct StackCache {
     std::uint32_t ids[size];
 };
 
+struct RaceClocks;  // races/happens_before.hpp
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
@@ -67,6 +69,7 @@ struct Thread {
     ScProvenance provenance;
     StackCache stacks;
     shadow::RegionCache regions;
+    RaceClocks* race_clocks;  // in mode full, while its plain accesses are watched
 
     enum class State : std::uint8_t { unused, made, running, ended } state;
     bool detached;

@@ -4,6 +4,7 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/races/feed.hpp"
 
 namespace fencepost {
 
@@ -13,7 +14,9 @@ void acquire_object(void const volatile* object, std::uintptr_t channel) {
     interrupt_await(hook.thread());
     std::uintptr_t const address = reinterpret_cast<std::uintptr_t>(object) + channel;
     LockedCell cell(hook.thread(), address, CellKind::synchronisation);
-    if (cell) acquire_from(hook.thread(), *cell);
+    if (!cell) return;
+    races::acquire_object(hook.thread(), cell->race_message);
+    acquire_from(hook.thread(), *cell);
 }
 
 void release_object(void const volatile* object, std::uintptr_t channel) {
@@ -22,7 +25,9 @@ void release_object(void const volatile* object, std::uintptr_t channel) {
     interrupt_await(hook.thread());
     std::uintptr_t const address = reinterpret_cast<std::uintptr_t>(object) + channel;
     LockedCell cell(hook.thread(), address, CellKind::synchronisation);
-    if (cell) release_to(hook.thread(), *cell);
+    if (!cell) return;
+    races::release_object(hook.thread(), cell->race_message);
+    release_to(hook.thread(), *cell);
 }
 
 }  // namespace fencepost

@@ -10,6 +10,7 @@
 #include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/race_watch.hpp"
 
 using namespace fencepost;
 
@@ -32,6 +33,8 @@ struct Allocator {
 };
 constexpr Allocator c_library{__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
 Allocator found;
+// The frame of the `delete` that calls `free`, if one does.
+constinit thread_local void const* deleted_by [[gnu::tls_model("initial-exec")]] = nullptr;
 enum class Lookup : std::uint8_t { not_begun, begun, done } lookup;
 
 Allocator const& look_up() {
@@ -49,14 +52,16 @@ Allocator const& real_allocator() {
 // Before the library has started there is nothing to note.
 void* noted(void* block, void const* frame) {
     if (block == nullptr || all_threads == nullptr) return block;
+    memory_comes(block, malloc_usable_size(block));
     Hook hook;
     if (hook) note_block(hook.thread(), block, frame);
     return block;
 }
 
-void forgotten(void* block) {
+void forgotten(void* block, void const* frame) {
     if (block == nullptr || all_threads == nullptr) return;
     std::size_t const bytes = malloc_usable_size(block);
+    memory_goes(block, bytes, frame);
     forget_block(block);
     forget_memory(block, bytes);
 }
@@ -70,12 +75,14 @@ FENCEPOST_INTERPOSE void* malloc(std::size_t bytes) noexcept {
 }
 
 FENCEPOST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept {
-    return noted(real_allocator().allocate_zeroed(count, bytes), FRAME);
+    void* const block = noted(real_allocator().allocate_zeroed(count, bytes), FRAME);
+    if (block != nullptr) memory_is_zeroed(block, count * bytes, FRAME);
+    return block;
 }
 
 // A block that cannot be moved stays as it is; one that is moved is a new one, whatever it holds.
 FENCEPOST_INTERPOSE void* realloc(void* block, std::size_t bytes) noexcept {
-    forgotten(block);
+    forgotten(block, FRAME);
     return noted(real_allocator().reallocate(block, bytes), FRAME);
 }
 
@@ -85,7 +92,7 @@ FENCEPOST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size
         errno = ENOMEM;
         return nullptr;
     }
-    forgotten(block);
+    forgotten(block, FRAME);
     return noted(real_allocator().reallocate(block, total), FRAME);
 }
 
@@ -108,7 +115,7 @@ FENCEPOST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std
 }
 
 FENCEPOST_INTERPOSE void free(void* block) noexcept {
-    forgotten(block);
+    forgotten(block, deleted_by != nullptr ? deleted_by : FRAME);
     real_allocator().release(block);
 }
 
@@ -124,3 +131,20 @@ OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes))
 OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes))
 OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void const* tag), (bytes, tag))
 OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void const* tag), (bytes, tag))
+
+// And that of `delete`. The block may come from a pool of the program's own, so only `free` looks at it.
+#if defined(FENCEPOST_FULL)
+#define OPERATOR_DELETE(symbol, parameters, arguments)                        \
+    extern "C" void symbol parameters;                                        \
+    FENCEPOST_INTERPOSE void symbol parameters {                              \
+        void const* const outer = deleted_by;                                 \
+        deleted_by = FRAME;                                                   \
+        auto const real = REAL(symbol);                                       \
+        real == nullptr ? free(block) : real arguments;                       \
+        deleted_by = outer;                                                   \
+    }
+OPERATOR_DELETE(_ZdlPv, (void* block), (block))
+OPERATOR_DELETE(_ZdaPv, (void* block), (block))
+OPERATOR_DELETE(_ZdlPvm, (void* block, std::size_t bytes), (block, bytes))
+OPERATOR_DELETE(_ZdaPvm, (void* block, std::size_t bytes), (block, bytes))
+#endif

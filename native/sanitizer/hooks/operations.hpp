@@ -12,6 +12,7 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/stacks.hpp"
+#include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/raw_memory.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
@@ -107,6 +108,7 @@ template <class T>
     else
         expect_read(a, cell);
     ++t.atomics;
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T value;
@@ -114,6 +116,7 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::acquire_message(t, x->race_message, a, acquires(order));
+        watched_atomic.read();
         value = raw_load(a, pc);
         AccessSite const site{pc, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
@@ -124,6 +127,7 @@ template <class T>
         if (again) note_read(t, *x, acquires(order));
     }
     note_round(t, pc, address_of(a), to_bits(value));
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::load, order, a, value, frame), v);
     return value;
 }
@@ -140,6 +144,7 @@ template <class T>
     ++t.atomics;
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T old;
@@ -147,6 +152,7 @@ template <class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_store(a, value);
         old = peek(a);
+        watched_atomic.write();
         bool const in_place = races::publishes_in_place(t, x->race_message, releases(order));
         raw_store_locked(a, value, pc, in_place);
         races::publish(t, x->race_message, releases(order), in_place);
@@ -159,6 +165,7 @@ template <class T>
         }
     }
     written(a, old != value);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
 }
 
@@ -199,6 +206,7 @@ template <class Update, class T>
     back_off_if_contended(hook, cell, pc, again);
     ++t.atomics;
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
     T old, next;
@@ -206,6 +214,7 @@ template <class Update, class T>
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return update.in_memory(a, operand);
         races::acquire_message(t, x->race_message, a, acquires(order));
+        watched_atomic.write();
         bool const in_place = races::extends_in_place(t, x->race_message, releases(order));
         old = update.in_memory(a, operand, pc, in_place);
         races::extend(t, x->race_message, releases(order), in_place);
@@ -223,6 +232,7 @@ template <class Update, class T>
     note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
     written(a, old != next);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
     return old;
 }
@@ -243,6 +253,7 @@ template <class T>
     back_off_if_contended(hook, cell, pc, again);
     ++t.atomics;
     std::uint32_t const stack = keep_stack(t, frame);
+    WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
@@ -251,6 +262,7 @@ template <class T>
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
         races::acquire_message(t, x->race_message, a, acquires(succeeds ? success : failure));
+        succeeds ? watched_atomic.write() : watched_atomic.read();
         bool const in_place = succeeds && races::extends_in_place(t, x->race_message, releases(success));
         old = raw_compare_exchange(a, expected, desired, pc, in_place);
         succeeded = old == expected;
@@ -273,6 +285,7 @@ template <class T>
     note_round(t, pc, address_of(a), to_bits(old));
     if (succeeded) interrupt_await(t);
     written(a, succeeded && old != desired);
+    watched_atomic.report();
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
     return old;
 }

@@ -10,6 +10,8 @@
 
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/race_watch.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/system_calls.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -29,9 +31,11 @@ void after_fork_in_parent() {
 }
 void after_fork_in_child() {
     in_child_of_fork();
+    races::forked(current_thread());
     after_fork_in_parent();
     scheduler::forked();
     findings_in_child_of_fork();
+    race_findings_in_child_of_fork();
 }
 
 int quick_exit_code;
@@ -93,5 +97,6 @@ FENCEPOST_INTERPOSE void quick_exit(int code) noexcept {
 
 FENCEPOST_INTERPOSE int munmap(void* begin, std::size_t bytes) noexcept {
     forget_memory(begin, bytes);
+    memory_goes(begin, bytes, nullptr);
     return REAL(munmap)(begin, bytes);
 }

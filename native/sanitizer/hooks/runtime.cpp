@@ -49,6 +49,7 @@ void start(char** environment) {
     start_interposing();
     on_exit(at_end, nullptr);
     scheduler::start(options.schedule);
+    if (scheduler::active()) races::watch_main(current_thread());
 }
 
 void start_early(int, char**, char** environment) {

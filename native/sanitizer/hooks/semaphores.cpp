@@ -8,6 +8,7 @@
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/races/locks.hpp"
 #include "sanitizer/schedule/sync.hpp"
 
@@ -76,7 +77,11 @@ std::uintptr_t come_to(pthread_barrier_t const* barrier) {
     std::uintptr_t const channel = rounds + place / count;
     LockedCell cell(t, cell_address(barrier, channel), CellKind::synchronisation);
     if (!cell) return channel;
-    if (place % count == 0) cell->object->forget_clocks();
+    if (place % count == 0) {
+        cell->object->forget_clocks();
+        races::forget_message(cell->race_message);
+    }
+    races::release_object(t, cell->race_message);
     release_to(t, *cell);
     return channel;
 }

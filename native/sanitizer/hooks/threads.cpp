@@ -8,6 +8,8 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/race_watch.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/time.hpp"
 
@@ -17,6 +19,14 @@ namespace {
 
 pthread_key_t end_key;
 
+// While it is still this thread's turn.
+void end_of_watch() {
+    Thread& t = current_thread();
+    memory_goes(reinterpret_cast<void const*>(t.stack_low), t.stack_high - t.stack_low, nullptr);
+    Hook hook;
+    if (hook) races::thread_ended(t);
+}
+
 // Thread-local destructors may use atomics, and come in rounds. The end of a thread is in the last one.
 void at_thread_end(void* rounds_left) {
     auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
@@ -24,6 +34,7 @@ void at_thread_end(void* rounds_left) {
         pthread_setspecific(end_key, reinterpret_cast<void*>(left - 1));
         return;
     }
+    end_of_watch();
     scheduler::thread_ends();
     Hook hook;
     Thread& t = hook.thread();
@@ -74,6 +85,7 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
         Hook hook;
         child = make_thread(hook.thread());
         child->made_by = keep_stack(hook.thread(), __builtin_frame_address(0));
+        races::thread_made(hook.thread(), *child);
     }
     child->routine = routine;
     child->argument = argument;
@@ -82,6 +94,7 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
     int const error = REAL(pthread_create)(handle, attributes, run_thread, child);
     if (error != 0) {
         Hook hook;
+        races::thread_not_made(*child);
         thread_not_made(child);
         return error;
     }
@@ -104,6 +117,7 @@ int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Re
     int const error = scheduled ? REAL(pthread_join)(handle, result) : real();
     if (error == 0 && child != nullptr) {
         Hook hook;
+        races::thread_joined(hook.thread(), child->id);
         join_thread(hook.thread(), child);
     }
     return error;

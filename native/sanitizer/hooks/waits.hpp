@@ -68,14 +68,20 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
             if (one_of(to_bits(value), values, count)) return value;
             continue;
         }
-        LockedCell x(hook.thread(), address_of(a), CellKind::atomic);
-        if (!one_of(to_bits(peek(a)), values, count)) continue;
-        if (x) races::acquire_message(hook.thread(), x->race_message, a, acquires(order));
-        T const value = raw_load(a, pc_of(frame));
-        if (x) {
-            keep_in_step(x, to_bits(value), sizeof(T));
-            read_part(hook.thread(), *x, acquires(order), {pc_of(frame), 0, Access::wait, order});
+        WatchedAtomic watched_atomic(hook.thread(), a, frame);
+        T value;
+        {
+            LockedCell x(hook.thread(), address_of(a), CellKind::atomic);
+            if (!one_of(to_bits(peek(a)), values, count)) continue;
+            if (x) races::acquire_message(hook.thread(), x->race_message, a, acquires(order));
+            watched_atomic.read();
+            value = raw_load(a, pc_of(frame));
+            if (x) {
+                keep_in_step(x, to_bits(value), sizeof(T));
+                read_part(hook.thread(), *x, acquires(order), {pc_of(frame), 0, Access::wait, order});
+            }
         }
+        watched_atomic.report();
         return value;
     }
 }
@@ -94,17 +100,22 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
         }
         Thread& t = hook.thread();
         std::uint32_t const stack = keep_stack(t, frame);
-        LockedCell x(t, address_of(a), CellKind::atomic);
-        if (peek(a) != expected) continue;
-        if (x) races::acquire_message(t, x->race_message, a, acquires(order));
-        bool const in_place = x && races::extends_in_place(t, x->race_message, releases(order));
-        if (raw_compare_exchange(a, expected, desired, pc_of(frame), in_place) != expected) continue;
-        if (x) {
-            races::extend(t, x->race_message, releases(order), in_place);
-            keep_in_step(x, wanted, sizeof(T));
-            rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
-                      {pc_of(frame), stack, Access::cas, order});
+        WatchedAtomic watched_atomic(t, a, frame);
+        {
+            LockedCell x(t, address_of(a), CellKind::atomic);
+            if (peek(a) != expected) continue;
+            if (x) races::acquire_message(t, x->race_message, a, acquires(order));
+            watched_atomic.write();
+            bool const in_place = x && races::extends_in_place(t, x->race_message, releases(order));
+            if (raw_compare_exchange(a, expected, desired, pc_of(frame), in_place) != expected) continue;
+            if (x) {
+                races::extend(t, x->race_message, releases(order), in_place);
+                keep_in_step(x, wanted, sizeof(T));
+                rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
+                          {pc_of(frame), stack, Access::cas, order});
+            }
         }
+        watched_atomic.report();
         written(a, expected != desired);
         return;
     }

@@ -1,7 +1,8 @@
-// Tells ThreadSanitizer of synchronisation, in mode races. In mode atomics all functions here are empty.
+// Tells who watches plain accesses of synchronisation: in mode races ThreadSanitizer, in mode full our own
+// detector (races/happens_before.hpp). In mode atomics all functions here are empty.
 //
-// It does not know fences, and it lets a release sequence go on where C++20 ends it. So it gets the atomics
-// as relaxed (races/memory.hpp), and here exactly what C++20 says of happens-before (intro.races,
+// ThreadSanitizer does not know fences, and it lets a release sequence go on where C++20 ends it. So it gets
+// the atomics as relaxed (races/memory.hpp), and here exactly what C++20 says of happens-before (intro.races,
 // atomics.order, atomics.fences). Its clock of a thread is C of design.md, section 7; W[x], A and R are kept
 // here:
 //
@@ -29,6 +30,10 @@
 
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/threads.hpp"
+#if defined(FENCEPOST_FULL)
+#include "sanitizer/races/accesses.hpp"
+#include "sanitizer/races/happens_before.hpp"
+#endif
 
 namespace fencepost::races {
 
@@ -112,17 +117,49 @@ void release_fence(Thread&);
 #else
 
 inline void start() {}
-inline void acquire_message(Thread&, RaceMessage&, void const volatile*, bool) {}
 inline bool publishes_in_place(Thread&, RaceMessage const&, bool) {
     return false;
 }
 inline bool extends_in_place(Thread&, RaceMessage const&, bool) {
     return false;
 }
+
+#if defined(FENCEPOST_FULL)
+
+inline void acquire_message(Thread& t, RaceMessage& m, void const volatile*, bool acquire) {
+    acquire_message(t, m, acquire);
+}
+inline void publish(Thread& t, RaceMessage& m, bool release, bool) {
+    publish(t, m, release);
+}
+inline void extend(Thread& t, RaceMessage& m, bool release, bool) {
+    extend(t, m, release);
+}
+
+#else
+
+inline void acquire_message(Thread&, RaceMessage&, void const volatile*, bool) {}
 inline void publish(Thread&, RaceMessage&, bool, bool = false) {}
 inline void extend(Thread&, RaceMessage&, bool, bool = false) {}
 inline void acquire_fence(Thread&) {}
 inline void release_fence(Thread&) {}
+
+#endif
+#endif
+
+// What ThreadSanitizer sees by itself, and nobody needs to know in mode atomics: threads, objects that
+// synchronise as a whole, and memory that is used again.
+#if !defined(FENCEPOST_FULL)
+
+inline void watch_main(Thread&) {}
+inline void thread_made(Thread&, Thread&) {}
+inline void thread_not_made(Thread&) {}
+inline void thread_ended(Thread&) {}
+inline void thread_joined(Thread&, std::uint32_t) {}
+inline void forked(Thread&) {}
+inline void acquire_object(Thread&, RaceMessage&) {}
+inline void release_object(Thread&, RaceMessage&) {}
+inline void forget_message(RaceMessage&) {}
 
 #endif
 

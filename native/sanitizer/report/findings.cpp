@@ -77,13 +77,12 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
 // The guard is held.
 void publish(Finding& f) {
     f.reported = true;
-    if (is_suppressed(f)) return;
-    if (++reported > options.max_findings) return;
+    if (is_suppressed(f) || !count_finding()) return;
     json_finding(f);
     text_finding(f);
     if (options.halt_on_error && !finished) {
         guard.unlock();
-        call(SYS_exit_group, finish_findings(static_cast<int>(options.exitcode)));
+        end_if_one_is_enough();
     }
 }
 
@@ -94,6 +93,19 @@ void publish_held() {
 }
 
 }  // namespace
+
+bool count_finding() {
+    return __atomic_add_fetch(&reported, 1, __ATOMIC_RELAXED) <= options.max_findings;
+}
+
+void count_repetition() {
+    __atomic_add_fetch(&repetitions, 1, __ATOMIC_RELAXED);
+}
+
+void end_if_one_is_enough() {
+    if (!options.halt_on_error || finished) return;
+    call(SYS_exit_group, finish_findings(static_cast<int>(options.exitcode)));
+}
 
 void start_findings() {
     process = call(SYS_getpid);
@@ -108,8 +120,7 @@ void report(Thread& t, AccessNote const& note, Violation const& v) {
     bool const sure = certain(note, v);
     if (Finding* const f = look_up(key); f != nullptr && (f->reported || !sure)) {
         __atomic_add_fetch(&f->times, 1, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&repetitions, 1, __ATOMIC_RELAXED);
-        return;
+        return count_repetition();
     }
     Locked one_at_a_time(guard);
     Finding* f = look_up(key);

@@ -40,6 +40,12 @@ struct Finding {
 // In a hook, no lock being held.
 void report(Thread&, AccessNote const&, Violation const&);
 
+// For findings of other kinds. False: there have been so many that this one is only counted.
+bool count_finding();
+void count_repetition();
+// Ends the process if the user wants no more than one finding.
+void end_if_one_is_enough();
+
 void start_findings();
 
 // The process ends: tells what has been waiting, and gives the exit code that the process should have.

@@ -4,6 +4,7 @@
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
+#include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/wording.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
@@ -14,9 +15,23 @@ namespace {
 
 #if defined(FENCEPOST_RACES)
 constexpr char const* mode = "races";
+#elif defined(FENCEPOST_FULL)
+constexpr char const* mode = "full";
 #else
 constexpr char const* mode = "atomics";
 #endif
+
+// Which plain accesses were watched in this run.
+char const* plain_accesses_watched() {
+#if defined(FENCEPOST_RACES)
+    return "all";
+#elif defined(FENCEPOST_FULL)
+    constexpr char const* words[] = {"none", "all", "part"};
+    return words[static_cast<int>(races::watch)];
+#else
+    return "none";
+#endif
+}
 
 int file = -1;
 
@@ -201,6 +216,29 @@ void json_finding(Finding const& f) {
     out.write_to(file);
 }
 
+void json_race(RaceFinding const& f) {
+    if (file < 0) return;
+    Text out;
+    auto const put_side = [&](RaceSide const& side) {
+        out << "{";
+        put_thread(out, side.thread);
+        out << ",\"what\":\"" << side.what() << "\",\"stack\":";
+        put_stack(out, side.stack);
+        out << "}";
+    };
+    out << "{\"event\":\"finding\",\"kind\":\"race\",\"access\":\"" << f.by.what()
+        << "\",\"pid\":" << process_number() << ",\"address\":\"" << Hex{f.address}
+        << "\",\"size\":" << std::uint64_t{f.size} << ",\"by\":";
+    put_side(f.by);
+    out << ",\"missed\":";
+    put_side(f.other);
+    out << ",\"location\":";
+    put_data(out, f.address);
+    put_race_repairs(out, f.chain);
+    out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    out.write_to(file);
+}
+
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
     if (file < 0) return;
     Text out;
@@ -244,7 +282,8 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     json_awaits(out);
     out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"pid\":" << process_number()
         << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
-        << ",\"steps\":" << scheduler::steps() << ",\"exit\":" << exit_code << "}\n";
+        << ",\"steps\":" << scheduler::steps() << ",\"plain\":\"" << plain_accesses_watched()
+        << "\",\"exit\":" << exit_code << "}\n";
     out.write_to(file);
 }
 

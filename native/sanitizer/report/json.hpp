@@ -10,6 +10,7 @@ namespace fencepost {
 
 struct Chain;
 struct Finding;
+struct RaceFinding;
 struct Stack;
 class Text;
 
@@ -22,6 +23,7 @@ void put_race_repairs(Text&, Chain const& between);  // with the chain itself
 void write_json(Text const& line);
 
 void json_finding(Finding const&);
+void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
 void json_no_schedules();

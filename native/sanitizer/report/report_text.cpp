@@ -3,6 +3,7 @@
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
+#include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/symbols.hpp"
 #include "sanitizer/report/wording.hpp"
 #include "sanitizer/system/options.hpp"
@@ -227,19 +228,24 @@ void put_consequence(Text& out, Finding const& f) {
     }
 }
 
+// With a blank before it; nothing if it is empty.
+void put_chain(Text& out, Chain const& chain) {
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        Link const& link = chain.links[i];
+        out << (i == 0 ? " (" : "; then ");
+        put_event(out, link.from, link.address);
+        out << "; then ";
+        put_event(out, link.to, link.address);
+    }
+    if (chain.count != 0) out << ")";
+}
+
 void put_why(Text& out, Finding const& f) {
     char const* const noun = noun_for(f.note.access);
     Text why;
     why << "Why: In every interleaving of this run the " << noun << " comes after that write";
-    for (std::size_t i = 0; i < f.chain.count; ++i) {
-        Link const& link = f.chain.links[i];
-        why << (i == 0 ? " (" : "; then ");
-        put_event(why, link.from, link.address);
-        why << "; then ";
-        put_event(why, link.to, link.address);
-    }
-    why << (f.chain.count == 0 ? "." : ").")
-        << " The memory orders do not ensure it: no chain of release and acquire operations or fences leads "
+    put_chain(why, f.chain);
+    why << ". The memory orders do not ensure it: no chain of release and acquire operations or fences leads "
            "from that write to this "
         << noun << ", so a processor or a compiler may reorder them. Then ";
     put_consequence(why, f);
@@ -295,12 +301,14 @@ Repairs without_copies(Repairs const& all) {
     return kept;
 }
 
-void put_repairs(Text& out, Finding const& f) {
-    Repairs const repairs = without_copies(f.repairs);
+// `last` ends the last sentence.
+void put_repairs(Text& out, Repairs const& all, std::string_view last = {}) {
+    Repairs const repairs = without_copies(all);
     for (std::size_t i = 0; i < repairs.count; ++i) {
         Text sentence;
         sentence << (i == 0 ? "Repair: " : "And: ");
         put_repair(sentence, repairs.list[i]);
+        if (i + 1 == repairs.count) sentence << last;
         if (i == 0) out << "\n";
         put_paragraph(out, sentence.view());
     }
@@ -347,6 +355,84 @@ void put_accesses(Text& out, Finding const& f) {
     out << "\n";
 }
 
+void put_why_it_races(Text& out, RaceFinding const& f) {
+    Text why;
+    why << "Why: Two threads use the same memory, one of them writes, not both accesses are atomic, and "
+           "nothing in C11 orders the two: no mutex, no release write with an acquire read of it, no fences "
+           "around such a pair.";
+    if (f.chain.count != 0) {
+        why << " What passed last from one thread to the other does not order them";
+        put_chain(why, f.chain);
+        why << ".";
+    }
+    put_paragraph(out, why.view());
+}
+
+// It is not said when the other thread made its access, so the repair has an if.
+void put_race_repairs(Text& out, RaceFinding const& f) {
+    Repairs const repairs = find_race_repairs(f.chain);
+    Text last;
+    if (repairs.count == 0) {
+        out << "\n";
+        last << "Repair: Protect both accesses with the same mutex, or make both atomic; or pass on that the "
+                "first is done: after it, write an atomic with `memory_order_release`, and before the second "
+                "read that value with `memory_order_acquire`.";
+        return put_paragraph(out, last.view());
+    }
+    AccessAt const& first = f.chain.links[0].from;
+    last << " This helps if ";
+    put_thread(last, f.other.thread);
+    last << " makes its access before the " << word_for(first.access);
+    if (first.pc != 0) {
+        last << " at ";
+        put_line(last, first.pc);
+    }
+    last << ", or by it. If it comes later, protect both accesses with the same mutex.";
+    put_repairs(out, repairs, last.view());
+}
+
+void put_race_accesses(Text& out, RaceFinding const& f) {
+    char const* const what = f.by.what();
+    char const capital[] = {static_cast<char>(what[0] - 'a' + 'A'), '\0'};
+    out << "  " << capital << what + 1 << " of size " << std::uint64_t{f.size} << " at " << Hex{f.address}
+        << " by ";
+    put_thread(out, f.by.thread);
+    out << ":\n";
+    put_stack(out, f.by.stack);
+    out << "\n  It races with the " << f.other.what() << " by ";
+    put_thread(out, f.other.thread);
+    out << ":\n";
+    put_stack(out, f.other.stack);
+    out << "\n";
+}
+
+// The last line of a finding.
+void put_summary(Text& out, char const* verdict, std::uintptr_t pc) {
+    out << "SUMMARY: fencepost: " << verdict << " ";
+    put_line(out, pc);
+    char const* const function = of_the_program(*symbol_at(pc)).function;
+    if (function != nullptr) out << " in " << function;
+    out << "\n" << rule;
+}
+
+// Looks up all symbols of two stacks, a chain, and the allocation of the address.
+void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std::uintptr_t address) {
+    std::uintptr_t pcs[3 * stack_depth];
+    std::size_t count = 0;
+    auto const add = [&](std::uintptr_t pc) {
+        if (pc != 0 && count < sizeof pcs / sizeof *pcs) pcs[count++] = pc;
+    };
+    for (std::size_t i = 0; i < by.count; ++i) add(by.frames[i]);
+    for (std::size_t i = 0; i < other.count; ++i) add(other.frames[i]);
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        add(chain.links[i].from.pc);
+        add(chain.links[i].to.pc);
+    }
+    Stack const allocation = kept_stack(find_owner(address).allocated_by);
+    for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
+    look_up_symbols(pcs, count);
+}
+
 }  // namespace
 
 void open_text() {
@@ -356,20 +442,23 @@ void open_text() {
 }
 
 void symbolise(Finding const& f) {
-    std::uintptr_t pcs[3 * stack_depth];
-    std::size_t count = 0;
-    auto const add = [&](std::uintptr_t pc) {
-        if (pc != 0 && count < sizeof pcs / sizeof *pcs) pcs[count++] = pc;
-    };
-    for (std::size_t i = 0; i < f.by.count; ++i) add(f.by.frames[i]);
-    for (std::size_t i = 0; i < f.missed.count; ++i) add(f.missed.frames[i]);
-    for (std::size_t i = 0; i < f.chain.count; ++i) {
-        add(f.chain.links[i].from.pc);
-        add(f.chain.links[i].to.pc);
-    }
-    Stack const allocation = kept_stack(find_owner(f.note.address).allocated_by);
-    for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
-    look_up_symbols(pcs, count);
+    symbolise_all(f.by, f.missed, f.chain, f.note.address);
+}
+void symbolise(RaceFinding const& f) {
+    symbolise_all(f.by.stack, f.other.stack, f.chain, f.address);
+}
+
+void text_race(RaceFinding const& f) {
+    if (options.quiet) return;
+    symbolise(f);
+    Text out;
+    out << rule << "WARNING: fencepost: data race\n";
+    put_race_accesses(out, f);
+    put_location(out, f.address);
+    put_why_it_races(out, f);
+    put_race_repairs(out, f);
+    put_summary(out, "data race", f.by.stack.pc());
+    out.write_to(file);
 }
 
 void text_finding(Finding const& f) {
@@ -383,12 +472,8 @@ void text_finding(Finding const& f) {
     put_location(out, f.note.address);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
-    put_repairs(out, f);
-    out << "SUMMARY: fencepost: not robust ";
-    put_line(out, f.by.pc());
-    char const* const function = of_the_program(*symbol_at(f.by.pc())).function;
-    if (function != nullptr) out << " in " << function;
-    out << "\n" << rule;
+    put_repairs(out, f.repairs);
+    put_summary(out, "not robust", f.by.pc());
     out.write_to(file);
 }
 

@@ -2,6 +2,7 @@
 
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
+#include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/symbols.hpp"
 #include "sanitizer/system/memory.hpp"
@@ -13,11 +14,11 @@ namespace fencepost {
 namespace {
 
 // `fencepost run` suppresses what ThreadSanitizer or the scheduler finds.
-constexpr std::string_view ours = "robustness:";
-constexpr std::string_view others[] = {"race:", "threads:", "deadlock:"};
+constexpr std::string_view robustness = "robustness:", race = "race:";
+constexpr std::string_view others[] = {"threads:", "deadlock:"};
 
 struct Pattern {
-    std::string_view text;
+    std::string_view kind, text;
     Pattern* next;
 };
 Pattern* patterns;
@@ -76,7 +77,8 @@ void read_line(std::string_view line) {
     if (line.empty() || line[0] == '#') return;
     for (std::string_view const other : others)
         if (line.starts_with(other) && line.size() > other.size()) return;
-    if (!line.starts_with(ours) || line.size() == ours.size()) {
+    std::string_view const kind = line.starts_with(race) ? race : robustness;
+    if (!line.starts_with(kind) || line.size() == kind.size()) {
         Text warning;
         warning << "fencepost: " << options.suppressions << ": expected robustness:PATTERN, found "
                 << Quoted{line} << "\n";
@@ -84,7 +86,7 @@ void read_line(std::string_view line) {
         return;
     }
     auto* const pattern = static_cast<Pattern*>(memory::allocate(sizeof(Pattern)));
-    *pattern = {after(line, ours.size()), patterns};
+    *pattern = {kind, after(line, kind.size()), patterns};
     patterns = pattern;
 }
 
@@ -107,15 +109,30 @@ void read_suppressions() {
     }
 }
 
+namespace {
+
+bool some_pattern_matches(std::string_view kind, Stack const& by, Stack const& other,
+                          std::uintptr_t address) {
+    for (Pattern const* p = patterns; p != nullptr; p = p->next)
+        if (p->kind == kind && (matches_stack(p->text, by) || matches_stack(p->text, other) ||
+                                matches(p->text, name_of_global(address))))
+            return true;
+    return false;
+}
+
+}  // namespace
+
 bool is_suppressed(Finding const& f) {
     if (matches("__waiter_pool_base", name_of_global(f.note.address))) return true;
     if (patterns == nullptr) return false;
     symbolise(f);
-    for (Pattern const* p = patterns; p != nullptr; p = p->next)
-        if (matches_stack(p->text, f.by) || matches_stack(p->text, f.missed) ||
-            matches(p->text, name_of_global(f.note.address)))
-            return true;
-    return false;
+    return some_pattern_matches(robustness, f.by, f.missed, f.note.address);
+}
+
+bool is_suppressed(RaceFinding const& f) {
+    if (patterns == nullptr) return false;
+    symbolise(f);
+    return some_pattern_matches(race, f.by.stack, f.other.stack, f.address);
 }
 
 }  // namespace fencepost

@@ -20,10 +20,10 @@ from fencepost.cli.console import fail
 )
 @click.option(
     "--mode",
-    type=click.Choice(["atomics", "races"]),
+    type=click.Choice(["atomics", "full", "races"]),
     default="atomics",
     show_default=True,
-    help="Watch atomics alone, or data races by ThreadSanitizer too.",
+    help="Watch atomics alone, or data races too: under schedules, or by ThreadSanitizer.",
 )
 @click.option(
     "--compiler",

@@ -24,14 +24,15 @@ from fencepost.sanitizer.build.instrumentation import (
 from fencepost.sanitizer.build.toolchain import CannotBuildError, Language, chosen_compiler
 
 _HELP = """\
-Usage: {wrapper} [--mode atomics|races] [option of the compiler]... file...
+Usage: {wrapper} [--mode atomics|full|races] [option of the compiler]... file...
 
 The {language} compiler, with the options that let fencepost watch the program. It takes the place of the
 compiler in make, CMake and autotools; then start the program with `fencepost run`.
 
 Its own options:
   --mode atomics   watch the atomic accesses (default)
-  --mode races     watch plain accesses too, for data races
+  --mode full      watch plain accesses too, for data races, under a schedule
+  --mode races     watch plain accesses too, by ThreadSanitizer and without schedules
   --help           print this
 
 Environment variables:
@@ -115,7 +116,7 @@ def _mode_of(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[
     for known in MODES:
         if mode == known:
             return known, rest
-    raise CannotBuildError(f"there is no mode `{mode}`; expected {' or '.join(MODES)}")
+    raise CannotBuildError(f"there is no mode `{mode}`; expected {', '.join(MODES[:-1])} or {MODES[-1]}")
 
 
 def _check(request: Request, mode: Mode) -> None:
@@ -133,7 +134,7 @@ def _check(request: Request, mode: Mode) -> None:
         )
     clash = sorted(request.sanitizers & _OTHER_SANITIZERS)
     if clash:
-        hint = "; mode races has ThreadSanitizer in it" if clash == ["thread"] and mode == "atomics" else ""
+        hint = "; mode races has ThreadSanitizer in it" if clash == ["thread"] and mode != "races" else ""
         raise CannotBuildError(
             f"`-fsanitize={','.join(clash)}` cannot be combined with fencepost, which instruments the "
             f"program itself; leave it out{hint}"

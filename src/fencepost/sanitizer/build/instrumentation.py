@@ -4,7 +4,8 @@ In mode `atomics` the compiler's ThreadSanitizer pass puts a call at each atomic
 library is what is called. The pass must not bring its own library along. So the option for it goes to the
 compiler proper and not to the driver that calls the linker: clang has `-Xclang` for that, gcc needs a specs
 file. What compiles never changes how a program is linked then, and one command line may do both. Plain
-accesses are left alone where the compiler can do so (clang). In mode `races` our library stands above
+accesses are left alone where the compiler can do so (clang). Mode `full` is the same with plain accesses,
+which our library watches itself under a schedule. In mode `races` our library stands above
 ThreadSanitizer's: the linker leads every atomic operation to ours first (`races.wrap`).
 """
 
@@ -15,8 +16,8 @@ from typing import Literal
 
 from fencepost.sanitizer.build.toolchain import CannotBuildError, Compiler, Family, output_of
 
-Mode = Literal["atomics", "races"]
-MODES: tuple[Mode, ...] = ("atomics", "races")
+Mode = Literal["atomics", "full", "races"]
+MODES: tuple[Mode, ...] = ("atomics", "full", "races")
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INSTALLED = os.path.dirname(_HERE)
@@ -29,21 +30,25 @@ _SPECS = os.path.join(_HERE, "gcc.specs")
 
 # Reports need lines and stacks; a call in tail position would leave its function out of them.
 _FOR_REPORTS = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
-_ATOMICS_BY_CLANG = (
-    *("-Xclang", "-fsanitize=thread"),
-    *("-mllvm", "-tsan-instrument-memory-accesses=0"),
-    *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
-    *("-mllvm", "-tsan-instrument-memintrinsics=0"),
-)
+_FULL_BY_CLANG = (*("-Xclang", "-fsanitize=thread"), *("-mllvm", "-tsan-instrument-func-entry-exit=0"))
+_BY_CLANG: dict[Mode, tuple[str, ...]] = {
+    "atomics": (
+        *_FULL_BY_CLANG,
+        *("-mllvm", "-tsan-instrument-memory-accesses=0"),
+        *("-mllvm", "-tsan-instrument-memintrinsics=0"),
+    ),
+    "full": _FULL_BY_CLANG,
+    "races": ("-fsanitize=thread",),
+}
 
 
 def compile_options(mode: Mode, family: Family) -> list[str]:
     """What to add where C or C++ is preprocessed or compiled; harmless where it is only linked."""
     common = [*_FOR_REPORTS, "-D__FENCEPOST__=1", "-isystem", INCLUDE]
     if family == "gcc":
-        instrument = [f"-specs={_SPECS}"] if mode == "atomics" else ["-fsanitize=thread", "-Wno-tsan"]
+        instrument = ["-fsanitize=thread", "-Wno-tsan"] if mode == "races" else [f"-specs={_SPECS}"]
         return [*instrument, *common]
-    return _perhaps_unused([*(_ATOMICS_BY_CLANG if mode == "atomics" else ["-fsanitize=thread"]), *common])
+    return _perhaps_unused([*_BY_CLANG[mode], *common])
 
 
 def link_options(mode: Mode, family: Family, *, shared: bool = False) -> list[str]:

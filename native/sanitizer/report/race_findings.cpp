@@ -1,0 +1,70 @@
+#include "sanitizer/report/race_findings.hpp"
+
+#include <new>
+
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/json.hpp"
+#include "sanitizer/report/report_text.hpp"
+#include "sanitizer/report/suppressions.hpp"
+#include "sanitizer/system/memory.hpp"
+
+namespace fencepost {
+namespace {
+
+// Only the thread whose turn it is comes here.
+constexpr std::size_t buckets = 256;
+RaceFinding* known[buckets];
+
+RaceFinding*& bucket_of(std::uintptr_t other) {
+    return known[other % buckets];
+}
+
+bool is_same(RaceFinding const& f, RaceFinding const& other) {
+    if (f.other.kind != other.other.kind || f.other.stack.pc() != other.other.stack.pc()) return false;
+    bool const at_same_place = f.by.kind == other.by.kind && f.by.stack.pc() == other.by.stack.pc();
+    return at_same_place || (f.by.thread == other.by.thread && f.address == other.address);
+}
+
+bool is_known(RaceFinding const& finding) {
+    for (RaceFinding const* f = bucket_of(finding.other.stack.pc()); f != nullptr; f = f->next)
+        if (is_same(*f, finding)) return true;
+    return false;
+}
+
+// What passed last, under SC, from that thread to this one, which makes its access now.
+Chain find_chain_from(Thread const& t, std::uint32_t other) {
+    for (Thread const* o = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); o != nullptr; o = o->next)
+        if (o->state != Thread::State::unused && o->id == other && o->slot != no_slot)
+            return find_chain(t, t.provenance.raised_by[o->slot], o->slot, o->id);
+    return {};
+}
+
+void report_race(Thread& t, races::PlainAccess const& access, races::Race const& race) {
+    RaceFinding const found{
+        .address = race.address,
+        .size = access.size,
+        .by = {access.kind, t.id, walk_stack(t, access.frame, stack_depth)},
+        .other = {race.with.kind(), race.with.thread(), kept_stack(race.with.stack())},
+        .chain = find_chain_from(t, race.with.thread()),
+        .next = bucket_of(kept_pc(race.with.stack())),
+    };
+    if (is_known(found)) return count_repetition();
+    auto* const kept = new (memory::pages(sizeof found)) RaceFinding(found);
+    bucket_of(found.other.stack.pc()) = kept;
+    if (is_suppressed(found) || !count_finding()) return;
+    json_race(found);
+    text_race(found);
+    end_if_one_is_enough();
+}
+
+}  // namespace
+
+void report_races(Thread& t, races::PlainAccess const& access, races::Races const& found) {
+    for (std::size_t i = 0; i < found.count; ++i) report_race(t, access, found.list[i]);
+}
+
+void race_findings_in_child_of_fork() {
+    for (RaceFinding*& bucket : known) bucket = nullptr;
+}
+
+}  // namespace fencepost
