@@ -1,5 +1,7 @@
 """Compare a rendering with the one kept in `snapshots/`, which has a folder for each face.
 
+The answers of one face are kept in one file: `pages` of text, or a `page_of` pictures to open in a browser.
+
 `FENCEPOST_UPDATE_SNAPSHOTS=1 pytest tests/report` writes the files anew; look at the diff before committing.
 """
 
@@ -10,6 +12,15 @@ from difflib import unified_diff
 from pathlib import Path
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def pages(renderings: dict[str, str]) -> str:
+    return "\n".join(f"======== {name}\n\n{text}" for name, text in renderings.items())
+
+
+def page_of(renderings: dict[str, str]) -> str:
+    headed = (f"<h2>{name}</h2>\n{html.rstrip()}\n" for name, html in renderings.items())
+    return '<!doctype html>\n<meta charset="utf-8">\n' + "".join(headed)
 
 
 def assert_matches(name: str, text: str) -> None:

@@ -11,7 +11,7 @@ from fencepost.report.picture import svg
 from fencepost.report.story import verdict
 from fencepost.report.text import answer as text
 from fencepost.report.text import table
-from tests.report.snapshot import assert_matches
+from tests.report.snapshot import assert_matches, page_of, pages
 from tests.report.witnesses import ANSWERS
 
 PICTURES = [
@@ -29,17 +29,14 @@ JSON = [
 
 @pytest.mark.parametrize("question", ["robust", "persist", "verify", "races"])
 def test_text(question):
-    pages = [
-        f"======== {name}\n\n{text.render(answer, color=False, width=80)}"
-        for name, answer in ANSWERS.items()
-        if answer.question == question
-    ]
-    assert_matches(f"text/{question}.txt", "\n".join(pages))
+    asked = {name: answer for name, answer in ANSWERS.items() if answer.question == question}
+    texts = {name: text.render(answer, color=False, width=80) for name, answer in asked.items()}
+    assert_matches(f"text/{question}.txt", pages(texts))
 
 
 def test_text_with_colours():
-    assert_matches("text/sb.ansi", text.render(ANSWERS["sb"], color=True, width=80))
-    assert_matches("text/tso-sb.ansi", text.render(ANSWERS["tso-sb"], color=True, width=80))
+    texts = {name: text.render(ANSWERS[name], color=True, width=80) for name in ("sb", "tso-sb")}
+    assert_matches("text/colours.ansi", pages(texts))
 
 
 def test_verbose_text():
@@ -48,37 +45,38 @@ def test_verbose_text():
     )
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_svg(name):
+def _picture(name):
     answer = ANSWERS[name]
     assert answer.witness is not None
-    title = f"{answer.file}: {verdict(answer)} under {answer.model}"
-    assert_matches(f"picture/{name}.svg", svg.render(answer.witness, title))
+    return svg.render(answer.witness, f"{answer.file}: {verdict(answer)} under {answer.model}")
 
 
-@pytest.mark.parametrize("name", JSON)
-def test_json(name):
-    assert_matches(f"export/{name}.json", as_json.encode(ANSWERS[name]).decode() + "\n")
+def test_svg():
+    assert_matches("picture/pictures.html", page_of({name: _picture(name) for name in PICTURES}))
+
+
+def test_json():
+    lines = (f'"{name}": {as_json.encode(ANSWERS[name]).decode()}' for name in JSON)
+    assert_matches("export/answers.json", "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def test_json_schema():
     assert_matches("export/schema.json", json.dumps(as_json.schema(), indent=2) + "\n")
 
 
-def test_table():
+def _tables():
     error = InputError("expected `)`", "examples/[red]broken[/red].tpl", 3, 7)
     rows = [(answer.file, answer) for answer in ANSWERS.values()]
-    assert_matches("text/table.txt", table.summary([*rows, (error.file, error)]))
+    yield "all answers", [*rows, (error.file, error)]
+    for criterion in ("safe", "data-race-free", "write-write-race-free"):
+        yield criterion, [(name, answer) for name, answer in ANSWERS.items() if answer.criterion == criterion]
 
 
-@pytest.mark.parametrize("criterion", ["safe", "data-race-free", "write-write-race-free"])
-def test_table_of_bad_states(criterion):
-    rows = [(name, answer) for name, answer in ANSWERS.items() if answer.criterion == criterion]
-    assert_matches(f"text/table-{criterion}.txt", table.summary(rows))
+def test_tables():
+    assert_matches("text/tables.txt", pages({name: table.summary(rows) for name, rows in _tables()}))
 
 
-@pytest.mark.parametrize(
-    "name", ["race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race"]
-)
-def test_notebook(name):
-    assert_matches(f"html/{name}.html", notebook.answer_html(ANSWERS[name]))
+def test_notebook():
+    names = ("race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race")
+    shown = {name: notebook.answer_html(ANSWERS[name]) for name in names}
+    assert_matches("html/notebook.html", page_of(shown))
