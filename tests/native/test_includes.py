@@ -91,10 +91,14 @@ def _text_with_includes(path: Path, seen: set[Path]) -> str:
     return text + "".join(_text_with_includes(NATIVE / name, seen) for name in _INCLUDE.findall(text))
 
 
-@pytest.mark.parametrize("room", ["system", "core"])
-def test_the_lower_rooms_of_the_sanitizer_do_not_know_the_mode(room: str) -> None:
-    # They are compiled once for both modes (native/sanitizer/CMakeLists.txt).
-    for path in (NATIVE / "sanitizer" / room).glob("*.cpp"):
+@pytest.mark.parametrize(
+    "shared", ["system/*", "core/*", "report/data_owner", "report/repairs", "report/symbols"]
+)
+def test_what_is_compiled_once_for_both_modes_does_not_know_the_mode(shared: str) -> None:
+    # native/sanitizer/CMakeLists.txt
+    paths = list((NATIVE / "sanitizer").glob(f"{shared}.cpp"))
+    assert paths
+    for path in paths:
         assert "FENCEPOST_RACES" not in _text_with_includes(path, set()), path
 
 

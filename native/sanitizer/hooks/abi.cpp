@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/hooks/called_operations.hpp"
 #include "sanitizer/hooks/operations.hpp"
 #include "sanitizer/hooks/runtime.hpp"
 #include "sanitizer/hooks/waits.hpp"
@@ -26,40 +27,61 @@ using namespace fencepost;
     FENCEPOST_API type TSAN(atomic##bits##_##name)(type volatile * a, type operand, int order) { \
         return do_rmw<Update>(a, operand, order_of(order), FRAME);                               \
     }
-#define COMPARE_EXCHANGE(bits, type, name)                                                                 \
-    FENCEPOST_API int TSAN(atomic##bits##_compare_exchange_##name)(type volatile * a, type * expected,     \
+// Operations that programs hardly ever use.
+#define RARE_READ_MODIFY_WRITE(bits, type, name, operation)                                      \
+    FENCEPOST_API type TSAN(atomic##bits##_##name)(type volatile * a, type operand, int order) { \
+        return called_rmw(Operation::operation, a, operand, order, FRAME);                       \
+    }
+// A weak compare-exchange is the strong one under a second name.
+#define NAME_OF(function) NAME_AS_IT_IS(function)
+#define NAME_AS_IT_IS(function) #function
+#define COMPARE_EXCHANGE(bits, type)                                                                       \
+    FENCEPOST_API int TSAN(atomic##bits##_compare_exchange_strong)(type volatile * a, type * expected,     \
                                                                    type desired, int order, int failure) { \
         type const wanted = *expected;                                                                     \
         type const old = do_cas(a, wanted, desired, order_of(order), order_of(failure), FRAME);            \
         if (old != wanted) *expected = old;                                                                \
         return old == wanted;                                                                              \
+    }                                                                                                      \
+    extern "C" [[gnu::visibility("default"),                                                               \
+                 gnu::alias(NAME_OF(TSAN(atomic##bits##_compare_exchange_strong)))]] int                   \
+        TSAN(atomic##bits##_compare_exchange_weak)(type volatile*, type*, type, int, int);                 \
+    FENCEPOST_API type TSAN(atomic##bits##_compare_exchange_val)(type volatile * a, type expected,         \
+                                                                 type desired, int order, int failure) {   \
+        return do_cas(a, expected, desired, order_of(order), order_of(failure), FRAME);                    \
     }
-#define ATOMIC(bits, type)                                                                               \
-    FENCEPOST_API type TSAN(atomic##bits##_load)(type const volatile* a, int order) {                    \
-        return do_load(a, order_of(order), FRAME);                                                       \
-    }                                                                                                    \
-    FENCEPOST_API void TSAN(atomic##bits##_store)(type volatile * a, type value, int order) {            \
-        do_store(a, value, order_of(order), FRAME);                                                      \
-    }                                                                                                    \
-    READ_MODIFY_WRITE(bits, type, exchange, Exchange)                                                    \
-    READ_MODIFY_WRITE(bits, type, fetch_add, Add)                                                        \
-    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract)                                                   \
-    READ_MODIFY_WRITE(bits, type, fetch_and, And)                                                        \
-    READ_MODIFY_WRITE(bits, type, fetch_or, Or)                                                          \
-    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor)                                                        \
-    READ_MODIFY_WRITE(bits, type, fetch_nand, Nand)                                                      \
-    COMPARE_EXCHANGE(bits, type, strong)                                                                 \
-    COMPARE_EXCHANGE(bits, type, weak)                                                                   \
-    FENCEPOST_API type TSAN(atomic##bits##_compare_exchange_val)(type volatile * a, type expected,       \
-                                                                 type desired, int order, int failure) { \
-        return do_cas(a, expected, desired, order_of(order), order_of(failure), FRAME);                  \
+#define LOAD_AND_STORE(bits, type)                                                            \
+    FENCEPOST_API type TSAN(atomic##bits##_load)(type const volatile* a, int order) {         \
+        return do_load(a, order_of(order), FRAME);                                            \
+    }                                                                                         \
+    FENCEPOST_API void TSAN(atomic##bits##_store)(type volatile * a, type value, int order) { \
+        do_store(a, value, order_of(order), FRAME);                                           \
     }
+#define ATOMIC(bits, type)                               \
+    LOAD_AND_STORE(bits, type)                           \
+    READ_MODIFY_WRITE(bits, type, exchange, Exchange)    \
+    READ_MODIFY_WRITE(bits, type, fetch_add, Add)        \
+    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract)   \
+    READ_MODIFY_WRITE(bits, type, fetch_and, And)        \
+    READ_MODIFY_WRITE(bits, type, fetch_or, Or)          \
+    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor)        \
+    RARE_READ_MODIFY_WRITE(bits, type, fetch_nand, nand) \
+    COMPARE_EXCHANGE(bits, type)
 
 ATOMIC(8, std::uint8_t)
 ATOMIC(16, std::uint16_t)
 ATOMIC(32, std::uint32_t)
 ATOMIC(64, std::uint64_t)
-ATOMIC(128, Bits128)
+
+LOAD_AND_STORE(128, Bits128)
+RARE_READ_MODIFY_WRITE(128, Bits128, exchange, exchange)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_add, add)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_sub, subtract)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_and, and_)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_or, or_)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_xor, xor_)
+RARE_READ_MODIFY_WRITE(128, Bits128, fetch_nand, nand)
+COMPARE_EXCHANGE(128, Bits128)
 
 FENCEPOST_API void TSAN(atomic_thread_fence)(int order) {
     do_fence(order_of(order));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/hooks/called_operations.hpp"
 #include "sanitizer/hooks/operations.hpp"
 
 using namespace fencepost;
@@ -85,62 +86,6 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
     }
 }
 
-// The operations that the functions of this file share: once for each size, as compiling them takes long and
-// programs hardly ever come here.
-template <class T>
-[[gnu::noinline]] T load(T const volatile* a, int order, void const* frame) {
-    return do_load(a, order_of(order), frame);
-}
-template <class T>
-[[gnu::noinline]] void store(T volatile* a, T value, int order, void const* frame) {
-    do_store(a, value, order_of(order), frame);
-}
-template <class T>
-[[gnu::noinline]] T compare_exchange(T volatile* a, T expected, T desired, int success, int failure,
-                                     void const* frame) {
-    return do_cas(a, expected, desired, order_of(success), order_of(failure), frame);
-}
-
-enum class Operation { exchange, add, subtract, and_, or_, xor_, nand };
-
-// One of the updates of operations.hpp, chosen when it is done.
-struct ChosenUpdate {
-    Operation operation;
-
-    template <class Action>
-    auto with_update(Action action) const {
-        switch (operation) {
-            case Operation::exchange:
-                return action(Exchange{});
-            case Operation::add:
-                return action(Add{});
-            case Operation::subtract:
-                return action(Subtract{});
-            case Operation::and_:
-                return action(And{});
-            case Operation::or_:
-                return action(Or{});
-            case Operation::xor_:
-                return action(Xor{});
-            default:
-                return action(Nand{});
-        }
-    }
-    template <class T>
-    T of(T old, T operand) const {
-        return with_update([&](auto update) { return update.of(old, operand); });
-    }
-    template <class T>
-    T in_memory(T volatile* a, T operand, std::uintptr_t pc = 0, bool release = false) const {
-        return with_update([&](auto update) { return update.in_memory(a, operand, pc, release); });
-    }
-};
-template <class T>
-[[gnu::noinline]] T read_modify_write(Operation operation, T volatile* a, T operand, int order,
-                                      void const* frame) {
-    return do_rmw(a, operand, order_of(order), frame, ChosenUpdate{operation});
-}
-
 bool aligned(void const volatile* a, std::size_t size) {
     return reinterpret_cast<std::uintptr_t>(a) % size == 0;
 }
@@ -183,7 +128,7 @@ bool with_type(void volatile* a, std::size_t size, Action action) {
 LIBATOMIC(void, __atomic_load, std::size_t size, void volatile* a, void* result, int order) {
     void const* const frame = FRAME;
     auto const typed = [&](auto* p) {
-        auto const value = load(p, order, frame);
+        auto const value = called_load(p, order, frame);
         __builtin_memcpy(result, &value, sizeof value);
     };
     if (with_type(a, size, typed)) return;
@@ -195,7 +140,7 @@ LIBATOMIC(void, __atomic_load, std::size_t size, void volatile* a, void* result,
 
 LIBATOMIC(void, __atomic_store, std::size_t size, void volatile* a, void const* value, int order) {
     void const* const frame = FRAME;
-    auto const typed = [&](auto* p) { store(p, value_like(p, value), order, frame); };
+    auto const typed = [&](auto* p) { called_store(p, value_like(p, value), order, frame); };
     if (with_type(a, size, typed)) return;
     on_odd_size(a, Access::store, order_of(order), Order::relaxed, 0, frame, [&] {
         std::uint64_t const old = bits_of(const_cast<void*>(a), size);
@@ -208,7 +153,7 @@ LIBATOMIC(void, __atomic_exchange, std::size_t size, void volatile* a, void cons
           int order) {
     void const* const frame = FRAME;
     auto const typed = [&](auto* p) {
-        auto const old = read_modify_write(Operation::exchange, p, value_like(p, value), order, frame);
+        auto const old = called_rmw(Operation::exchange, p, value_like(p, value), order, frame);
         __builtin_memcpy(result, &old, sizeof old);
     };
     if (with_type(a, size, typed)) return;
@@ -231,7 +176,7 @@ LIBATOMIC(bool, __atomic_compare_exchange, std::size_t size, void volatile* a, v
     bool succeeded = false;
     auto const typed = [&](auto* p) {
         auto const wanted = value_like(p, expected);
-        auto const old = compare_exchange(p, wanted, value_like(p, desired), success, failure, frame);
+        auto const old = called_cas(p, wanted, value_like(p, desired), success, failure, frame);
         succeeded = old == wanted;
         __builtin_memcpy(expected, &old, sizeof old);
     };
@@ -254,27 +199,27 @@ LIBATOMIC(bool, __atomic_is_lock_free, std::size_t size, void const volatile* a)
     return size != 0 && size <= 16 && (size & (size - 1)) == 0 && (a == nullptr || aligned(a, size));
 }
 
-#define FETCH(size, T, name, operation)                                                                     \
-    LIBATOMIC(T, __atomic_fetch_##name##_##size, T volatile* a, T operand, int order) {                     \
-        return read_modify_write(operation, a, operand, order, FRAME);                                      \
-    }                                                                                                       \
-    LIBATOMIC(T, __atomic_##name##_fetch_##size, T volatile* a, T operand, int order) {                     \
-        return ChosenUpdate{operation}.of(read_modify_write(operation, a, operand, order, FRAME), operand); \
+#define FETCH(size, T, name, operation)                                                              \
+    LIBATOMIC(T, __atomic_fetch_##name##_##size, T volatile* a, T operand, int order) {              \
+        return called_rmw(operation, a, operand, order, FRAME);                                      \
+    }                                                                                                \
+    LIBATOMIC(T, __atomic_##name##_fetch_##size, T volatile* a, T operand, int order) {              \
+        return ChosenUpdate{operation}.of(called_rmw(operation, a, operand, order, FRAME), operand); \
     }
 #define SIZED(size, T)                                                                                    \
     LIBATOMIC(T, __atomic_load_##size, T volatile* a, int order) {                                        \
-        return load(a, order, FRAME);                                                                     \
+        return called_load(a, order, FRAME);                                                              \
     }                                                                                                     \
     LIBATOMIC(void, __atomic_store_##size, T volatile* a, T value, int order) {                           \
-        store(a, value, order, FRAME);                                                                    \
+        called_store(a, value, order, FRAME);                                                             \
     }                                                                                                     \
     LIBATOMIC(T, __atomic_exchange_##size, T volatile* a, T value, int order) {                           \
-        return read_modify_write(Operation::exchange, a, value, order, FRAME);                            \
+        return called_rmw(Operation::exchange, a, value, order, FRAME);                                   \
     }                                                                                                     \
     LIBATOMIC(bool, __atomic_compare_exchange_##size, T volatile* a, T* expected, T desired, int success, \
               int failure) {                                                                              \
         T const wanted = *expected;                                                                       \
-        T const old = compare_exchange(a, wanted, desired, success, failure, FRAME);                      \
+        T const old = called_cas(a, wanted, desired, success, failure, FRAME);                            \
         if (old != wanted) *expected = old;                                                               \
         return old == wanted;                                                                             \
     }                                                                                                     \
