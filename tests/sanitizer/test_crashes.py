@@ -90,7 +90,7 @@ def test_a_crash_in_mode_races(tmp_path: Path, toolchain: Toolchain) -> None:
 
 
 @with_each_compiler
-@pytest.mark.parametrize("mode", ["atomics", "races"])
+@pytest.mark.parametrize("mode", ["atomics", "full", "races"])
 def test_the_program_sees_no_handlers_but_its_own(tmp_path: Path, toolchain: Toolchain, mode: str) -> None:
     shell = Shell(tmp_path, toolchain)
     for standard in ("gnu11", "c11"):  # `signal` is another function in the second, and holds only once

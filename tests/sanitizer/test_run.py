@@ -65,19 +65,31 @@ class TestExitCodes:
             ("atomics", (), "may show more: `--schedule pct`", "nothing seen (plain"),
             ("races", (), "Watched: atomic operations, fences and plain accesses", "nothing seen in 1 run"),
             ("races", (), "Not watched: other orders of the threads", "nothing seen in 1 run"),
+            ("full", (), "They are watched under a schedule only", "nothing seen (plain accesses were not"),
             ("", (), "plain accesses only if the program was built with `--mode races`", "nothing seen in"),
         ],
     )
     def test_nothing_seen_says_what_was_watched(
         self, shell: Shell, mode: str, options: tuple[str, ...], says: str, last: str
     ) -> None:
-        done = play(shell, *options, events=[[end(mode=mode)]])
+        plain = {"atomics": "none", "full": "none", "races": "all"}.get(mode, "")
+        told = [[end(mode=mode, plain=plain)]]
+        done = play(shell, *options, events=told)
         assert done.returncode == 0
         assert says in " ".join(done.stdout.split())
         assert done.stdout.splitlines()[-1].startswith(f"./program: {last}")
-        quiet = play(shell, "-q", events=[[end(mode=mode)]])
+        quiet = play(shell, "-q", events=told)
         assert quiet.stdout.startswith(f"./program: {last}")
-        assert json.loads(play(shell, "--json", events=[[end(mode=mode)]]).stdout)["mode"] == mode
+        answer = json.loads(play(shell, "--json", events=told).stdout)
+        assert (answer["mode"], answer["plain"]) == (mode, plain)
+
+    def test_plain_accesses_watched_in_some_runs_are_watched_in_part(self, shell: Shell) -> None:
+        told = [[end(mode="full", plain="all")], [end(mode="full", plain="none")]]
+        done = play(shell, events=told)
+        assert "Watched: atomic operations, fences and some plain accesses" in done.stdout
+        assert done.stdout.splitlines()[-1].startswith(
+            "./program: nothing seen (plain accesses were watched in part)"
+        )
 
     def test_a_schedule_that_the_build_does_not_have_is_2(self, shell: Shell) -> None:
         """However many runs were asked for, there is one message."""

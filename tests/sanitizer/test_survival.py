@@ -25,19 +25,38 @@ def build(shell: Shell, source: Path, *options: str, name: str = "program") -> P
     return shell.directory / name
 
 
+def survives(shell: Shell, source: Path, mode: str) -> None:
+    head = head_of(source)
+    program = build(shell, source, "--mode", mode, *head.get("compiler options", "").split())
+    expected = (int(head.get("exit code", "0")), head.get("prints", ""), "")
+    for schedule in head.get("schedules", "os random pct").split():
+        # Without a schedule mode full says that it does not watch plain accesses.
+        quiet = "quiet=1:" if (mode, schedule) == ("full", "os") else ""
+        options = f"schedule={schedule}:{quiet}{head.get('library options', '')}"
+        done = shell.run(program, FENCEPOST_OPTIONS=options)
+        assert (done.returncode, done.stdout, done.stderr) == expected, schedule
+
+
 @with_each_compiler
 @pytest.mark.parametrize("source", SURVIVORS, ids=lambda source: source.stem)
 def test_a_robust_program_runs_as_without_the_sanitizer(
     tmp_path: Path, source: Path, toolchain: Toolchain
 ) -> None:
-    head = head_of(source)
-    shell = Shell(tmp_path, toolchain)
-    program = build(shell, source, *head.get("compiler options", "").split())
-    expected = (int(head.get("exit code", "0")), head.get("prints", ""), "")
-    for schedule in head.get("schedules", "os random pct").split():
-        options = f"schedule={schedule}:{head.get('library options', '')}"
-        done = shell.run(program, FENCEPOST_OPTIONS=options)
-        assert (done.returncode, done.stdout, done.stderr) == expected, schedule
+    survives(Shell(tmp_path, toolchain), source, "atomics")
+
+
+@pytest.mark.parametrize("source", SURVIVORS, ids=lambda source: source.stem)
+def test_a_robust_program_without_races_runs_in_mode_full(tmp_path: Path, source: Path) -> None:
+    survives(Shell(tmp_path), source, "full")
+
+
+@pytest.mark.slow
+@with_each_compiler
+@pytest.mark.parametrize("source", SURVIVORS, ids=lambda source: source.stem)
+def test_a_robust_program_without_races_runs_in_mode_full_with_each_compiler(
+    tmp_path: Path, source: Path, toolchain: Toolchain
+) -> None:
+    survives(Shell(tmp_path, toolchain), source, "full")
 
 
 @with_each_compiler

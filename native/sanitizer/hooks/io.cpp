@@ -15,7 +15,9 @@
 
 #include <cstring>
 
+#include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/races/feed.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
@@ -131,6 +133,22 @@ Child child_of_wait4(pid_t process, int options) {
     return {P_PGID, static_cast<id_t>(-process), changes};
 }
 
+// What passes through descriptors orders accesses, for the race detector. It is not known from which one it
+// comes out again, so all are taken for one: a race may be missed, but none is made up.
+RaceMessage passed_on_by_descriptors;
+
+void pass_on() {
+    Hook hook;
+    if (hook) races::release_object(hook.thread(), passed_on_by_descriptors);
+}
+
+template <class Result>
+Result received(Result result) {
+    Hook hook;
+    if (hook) races::acquire_object(hook.thread(), passed_on_by_descriptors);
+    return result;
+}
+
 }  // namespace
 }  // namespace fencepost::scheduler
 
@@ -138,64 +156,69 @@ using namespace fencepost::scheduler;
 
 FENCEPOST_INTERPOSE ssize_t read(int descriptor, void* buffer, size_t bytes) {
     await_descriptor(descriptor, POLLIN);
-    return REAL(read)(descriptor, buffer, bytes);
+    return received(REAL(read)(descriptor, buffer, bytes));
 }
 
 FENCEPOST_INTERPOSE ssize_t readv(int descriptor, iovec const* pieces, int count) {
     await_descriptor(descriptor, POLLIN);
-    return REAL(readv)(descriptor, pieces, count);
+    return received(REAL(readv)(descriptor, pieces, count));
 }
 
 FENCEPOST_INTERPOSE ssize_t recv(int socket, void* buffer, size_t bytes, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
-    return REAL(recv)(socket, buffer, bytes, flags);
+    return received(REAL(recv)(socket, buffer, bytes, flags));
 }
 
 FENCEPOST_INTERPOSE ssize_t recvfrom(int socket, void* __restrict buffer, size_t bytes, int flags,
                                      sockaddr* __restrict from, socklen_t* __restrict size) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
-    return REAL(recvfrom)(socket, buffer, bytes, flags, from, size);
+    return received(REAL(recvfrom)(socket, buffer, bytes, flags, from, size));
 }
 
 FENCEPOST_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLIN);
-    return REAL(recvmsg)(socket, message, flags);
+    return received(REAL(recvmsg)(socket, message, flags));
 }
 
 FENCEPOST_INTERPOSE int accept(int socket, sockaddr* __restrict from, socklen_t* __restrict size) {
     await_descriptor(socket, POLLIN);
-    return REAL(accept)(socket, from, size);
+    return received(REAL(accept)(socket, from, size));
 }
 
 FENCEPOST_INTERPOSE int accept4(int socket, sockaddr* __restrict from, socklen_t* __restrict size,
                                 int flags) {
     await_descriptor(socket, POLLIN);
-    return REAL(accept4)(socket, from, size, flags);
+    return received(REAL(accept4)(socket, from, size, flags));
 }
 
 FENCEPOST_INTERPOSE ssize_t write(int descriptor, void const* buffer, size_t bytes) {
     await_descriptor(descriptor, POLLOUT);
+    pass_on();
     return REAL(write)(descriptor, buffer, bytes);
 }
 
 FENCEPOST_INTERPOSE ssize_t writev(int descriptor, iovec const* pieces, int count) {
     await_descriptor(descriptor, POLLOUT);
+    pass_on();
     return REAL(writev)(descriptor, pieces, count);
 }
 
 FENCEPOST_INTERPOSE ssize_t send(int socket, void const* buffer, size_t bytes, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
+    pass_on();
     return REAL(send)(socket, buffer, bytes, flags);
 }
 
 FENCEPOST_INTERPOSE ssize_t sendto(int socket, void const* buffer, size_t bytes, int flags,
                                    sockaddr const* to, socklen_t size) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
+    pass_on();
     return REAL(sendto)(socket, buffer, bytes, flags, to, size);
 }
 
 FENCEPOST_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     if ((flags & MSG_DONTWAIT) == 0) await_descriptor(socket, POLLOUT);
+    pass_on();
     return REAL(sendmsg)(socket, message, flags);
 }
 

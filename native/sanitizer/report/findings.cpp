@@ -184,7 +184,7 @@ void report_no_schedules() {
     json_no_schedules();
     Text message;
     message << "fencepost: a program built with --mode races has no schedules; rebuild it with --mode "
-               "atomics, or leave the schedule to the system\n";
+               "full, or leave the schedule to the system\n";
     if (!options.quiet) message.write_to(2);
     for (;;) kernel::call(SYS_exit_group, wrong_use);
 }

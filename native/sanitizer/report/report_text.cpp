@@ -433,6 +433,18 @@ void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std:
     look_up_symbols(pcs, count);
 }
 
+// In mode full a data race is expected to be found. Where it would not have been, that is said.
+void put_unwatched([[maybe_unused]] Text& out) {
+#if defined(FENCEPOST_FULL)
+    if (races::watch == races::Watch::none)
+        out << "fencepost: plain accesses were not watched, because there was no schedule "
+               "(FENCEPOST_OPTIONS=schedule=random)\n";
+    else if (races::watch == races::Watch::part)
+        out << "fencepost: plain accesses were watched in part, because a thread did not run under the "
+               "schedule\n";
+#endif
+}
+
 }  // namespace
 
 void open_text() {
@@ -512,11 +524,13 @@ void text_step_limit(std::uint64_t steps) {
 }
 
 void text_end(std::uint64_t findings) {
-    if (options.quiet || findings == 0) return;
+    if (options.quiet) return;
     Text out;
-    out << "fencepost: reported " << findings << (findings == 1 ? " warning" : " warnings")
-        << " (pid=" << process_number() << ")\n";
-    out.write_to(file);
+    put_unwatched(out);
+    if (findings != 0)
+        out << "fencepost: reported " << findings << (findings == 1 ? " warning" : " warnings")
+            << " (pid=" << process_number() << ")\n";
+    if (!out.view().empty()) out.write_to(file);
 }
 
 }  // namespace fencepost

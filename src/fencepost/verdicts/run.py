@@ -137,7 +137,8 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
 
     In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
-    `mode` is the mode that the program was built in, and says what was watched (empty if no run told it).
+    `mode` is the mode that the program was built in, and `plain` says which plain accesses were watched:
+    `all`, `part` or `none` (both are empty if no run told it).
     `atomics` is the number of atomic operations in all of them, `steps` that of scheduled steps; `suppressed`
     counts findings that a suppression hides.
     """
@@ -150,6 +151,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     deadlocks: tuple[Deadlock, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     mode: str = ""
+    plain: Literal["", "all", "part", "none"] = ""
     atomics: int = 0
     steps: int = 0
     suppressed: int = 0

@@ -125,29 +125,40 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
 
 def watched(answer: RunAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
-    if not answer.mode:
+    if not answer.plain:
         yield (
             "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
-            "built with `--mode races`."
+            "built with `--mode races`, or with `--mode full` and run under a schedule."
         )
         return
-    if answer.mode == "races":
-        yield "Watched: atomic operations, fences and plain accesses, in these runs."
-    else:
-        yield "Watched: atomic operations and fences, in these runs."
+    also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
+    yield f"Watched: atomic operations{also.get(answer.plain, ' and fences')}, in these runs."
+    yield from _left_out(answer)
+    if answer.schedule.kind == "os" and answer.mode != "races":
+        yield "Other orders of the threads may show more: `--schedule pct`."
+
+
+def _left_out(answer: RunAnswer) -> Iterator[str]:
     if answer.mode == "races":
         yield (
             "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
-            "with a build in mode atomics (`--mode atomics`, then `--schedule pct`)."
+            "with a build in mode full (`--mode full`, then `--schedule pct`)."
         )
-        return
-    yield (
-        "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed unlock "
-        "protects, or what a pointer that is read relaxed points to. To watch them, rebuild with "
-        "`fencepost-cc --mode races`."
-    )
-    if answer.schedule.kind == "os":
-        yield "Other orders of the threads may show more: `--schedule pct`."
+    elif answer.plain == "part":
+        yield (
+            "Not watched: plain accesses in some of the processes or runs, or after a thread had appeared "
+            "that does not run under the schedule; a data race there would not be seen."
+        )
+    elif answer.plain == "none":
+        remedy = (
+            "They are watched under a schedule only: `--schedule random`."
+            if answer.mode == "full"
+            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with `--mode full`."
+        )
+        yield (
+            "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed unlock "
+            f"protects, or what a pointer that is read relaxed points to. {remedy}"
+        )
 
 
 def summary(finding: Finding) -> str:

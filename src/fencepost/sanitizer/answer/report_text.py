@@ -154,7 +154,8 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
 
 
 def _unwatched(answer: AnyRunAnswer) -> str:
-    return " (plain accesses were not watched)" if "atomics" in answer.mode else ""
+    words = {"none": " (plain accesses were not watched)", "part": " (plain accesses were watched in part)"}
+    return words.get(answer.plain, "")
 
 
 def _schedules(answer: AnyRunAnswer) -> str:

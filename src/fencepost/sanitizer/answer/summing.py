@@ -69,6 +69,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
         "atomics": tally.atomics,
         "steps": tally.steps,
         "mode": " and ".join(sorted(tally.modes)),
+        "plain": "part" if len(tally.plain) > 1 else "".join(tally.plain),
         "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
         "replay": bool(asked.again),
         "warnings": (*_warnings(raws, symbols), *_not_again(missing, asked)),

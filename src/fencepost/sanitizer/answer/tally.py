@@ -38,6 +38,7 @@ class Tally:
     atomics: int = 0
     steps: int = 0
     modes: set[str] = field(default_factory=set)  # of the programs that ran
+    plain: set[str] = field(default_factory=set)  # which plain accesses were watched in them
     findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
@@ -58,9 +59,10 @@ class Tally:
                 self.atomics += event.atomics
                 self.steps += event.steps
                 self.modes |= {event.mode} - {""}
+                self.plain |= {event.plain} - {""}
             elif isinstance(event, NoSchedules):
                 message = (
-                    "a program built with --mode races has no schedules; rebuild it with --mode atomics, "
+                    "a program built with --mode races has no schedules; rebuild it with --mode full, "
                     "or leave --schedule out"
                 )
                 raise InputError(message, self.program)

@@ -117,9 +117,13 @@ class NoSchedules(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
-    """`mode` is that of the build, `atomics` the number of atomic operations, `steps` of scheduled steps."""
+    """`mode` is that of the build, `atomics` the number of atomic operations, `steps` of scheduled steps.
+
+    `plain`: which plain accesses were watched, `all`, `part` or `none`.
+    """
 
     mode: str = ""
+    plain: str = ""
     atomics: int = 0
     steps: int = 0
     exit: int = 0

@@ -1,4 +1,4 @@
-// A spin lock whose unlock is relaxed: what it protects is not protected. Only mode races watches the counter.
+// A spin lock whose unlock is relaxed: what it protects is not protected. Mode atomics does not watch the counter.
 // atomics: nothing seen
 // races: data race
 // repair: use `memory_order_release` for the operation at spin_lock.c:17
