@@ -1,5 +1,5 @@
-// Dekker's first step, with fences. Each thread looks at the other's flag before its fence, to have it in its cache
-// in time, and again after it; only what it sees then counts. Verdicts: computed.
+// Dekker's first step, with fences. Each thread looks at the other's flag before its fence, to have it in its
+// cache in time, and again after it; only what it sees then counts. Verdicts: computed.
 // expect: robust ra=no rc20=no
 // expect: observational ra=yes rc20=yes
 // expect: race ra=no

@@ -1,5 +1,5 @@
-// A sequence lock whose reader tries again until what it has read is a snapshot. Data is read relaxed, and what
-// was read while a writer was at work is dropped. Verdicts: computed.
+// A sequence lock whose reader tries again until what it has read is a snapshot. Data is read relaxed, and
+// what was read while a writer was at work is dropped. Verdicts: computed.
 // expect: robust ra=yes rc20=no
 // expect: observational ra=yes rc20=yes
 // expect: assertion sc=no

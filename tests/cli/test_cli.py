@@ -188,6 +188,43 @@ def test_show_prints_a_program_that_reads_back(program):
     assert fencepost("show", program(shown, "again.tpl")).stdout == shown
 
 
+class TestObservational:
+    USED = SB.replace("y.load();", "y.load(); verify(a);").replace("x.load();", "x.load(); verify(b);")
+
+    def test_values_that_are_not_used_may_be_stale(self, program):
+        result = fencepost("robust", program(SB), "--criterion", "observational")
+        assert result.exit_code == 0
+        assert "observationally robust under ra" in result.output
+        assert "nothing uses what the loads in lines 3, 4 read" in result.output
+
+    def test_what_is_not_shown_is_undecided_and_has_a_run(self, program):
+        result = fencepost("robust", program(self.USED), "--criterion", "observational")
+        assert result.exit_code == 3
+        assert "not shown to be observationally robust under ra" in result.output
+        assert "▶" in result.output
+        assert "makes it" not in result.output
+        assert "not robust" not in result.output
+
+    def test_one_line_for_scripts(self, program):
+        files = program(SB, "a.tpl"), program(self.USED, "b.tpl")
+        lines = fencepost("robust", "-q", *files, "--criterion", "observational").stdout.splitlines()
+        assert [line.rpartition(": ")[2] for line in lines] == ["observationally robust", "unknown"]
+
+    def test_json(self, program):
+        result = fencepost("robust", "--json", program(self.USED), "--criterion", "observational")
+        answer = json.loads(result.stdout)
+        assert (answer["criterion"], answer["verdict"]) == ("observational", "unknown")
+        assert answer["witness"]["kind"] == "graph"
+
+    @pytest.mark.parametrize(
+        "options", [("--model", "tso"), ("--search", "by-location")], ids=["model", "search"]
+    )
+    def test_what_does_not_go_together(self, program, options):
+        result = fencepost("robust", program(SB), "--criterion", "observational", *options)
+        assert result.exit_code == 2
+        assert "--criterion observational" in result.stderr
+
+
 class TestBench:
     def test_expected_verdicts_are_compared(self, program):
         program("// expect: robust ra=yes\n" + MP, "mp.tpl")
@@ -210,12 +247,27 @@ class TestBench:
         assert result.exit_code == 1
         assert "NO: egr" in result.output
 
-    def test_several_verdicts_and_observational_robustness_which_is_not_checked(self, program):
-        text = "// ROBUSTNESS egr: robust: ra. not: rlx. wegr: not: ra.\n" + MP.replace(", rel", "")
+    def test_several_verdicts_of_rocker(self, program):
+        text = "// ROBUSTNESS egr: robust: ra. not: rlx. wegr: robust: ra. not: rlx.\n" + MP.replace(
+            ", rel", ""
+        )
         result = fencepost("bench", program(text), "--check-expected")
         assert result.exit_code == 0
-        assert "observational not checked" in result.output
-        assert "1 stated of observational robustness, not checked" in result.output
+        assert "4 with a stated verdict: 4 as expected" in result.output
+
+    def test_observational_robustness_is_asked_where_it_is_stated(self, program):
+        result = fencepost("bench", program("// expect: observational ra=yes\n" + SB), "--check-expected")
+        assert result.exit_code == 0
+        assert "observationally robust" in result.output
+        result = fencepost("bench", program("// expect: observational ra=no\n" + SB), "--check-expected")
+        assert result.exit_code == 1
+        assert "NO: observational" in result.output
+
+    def test_what_is_not_shown_is_undecided(self, program):
+        used = SB.replace("load();", "load(); verify(a);", 1).replace("x.load();", "x.load(); verify(b);")
+        result = fencepost("bench", program("// ROBUSTNESS wegr: not: ra.\n" + used), "--check-expected")
+        assert result.exit_code == 3
+        assert "1 undecided" in result.output
 
     def test_undecided_is_not_as_expected(self, program):
         result = fencepost(

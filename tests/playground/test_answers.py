@@ -16,7 +16,9 @@ FENCED = BOTH_IN.replace("; r =", "; fence; r =")
 def test_every_question_is_answered(serving):
     for question in QUESTIONS:
         answer = serving.answer(BOTH_IN, question=question.name)
-        assert answer["holds"] is (question.name in ("verify-sc", "races")), question.name
+        refuted = None if question.name.startswith("observational") else False  # that is only ever proven
+        holds = True if question.name in ("verify-sc", "races") else refuted
+        assert answer["holds"] is holds, question.name
         assert ("fp-picture" in answer["html"]) is not answer["holds"]
         assert serving.answer(FENCED, question=question.name)["holds"] is True
 

@@ -695,6 +695,19 @@ ANSWERS: dict[str, Answer] = {
     "hostile": not_robust(HOSTILE, "examples/\x1b[31m<b>.tpl"),
     "many-threads": not_robust(MANY_THREADS),
     "robust": Robust(file="examples/barrier.tpl", question="robust", model="ra", stats=STATS),
+    "observational": Robust(
+        file="examples/barrier.tpl", question="robust", model="ra", criterion="observational", stats=STATS
+    ),
+    "not-shown": Unknown(
+        file="examples/sb.tpl",
+        question="robust",
+        model="ra",
+        criterion="observational",
+        stats=STATS,
+        witness=SB,
+        why="the value of `b` in thread `t2` may be stale where `verify(b)` (line 13) uses it",
+        exhaustive=False,
+    ),
     "race": Robust(
         file="examples/mp.tpl",
         question="robust",

@@ -21,7 +21,8 @@
 //   an access of t to d that is not ordered after an earlier one
 //                                   Others never destroy this; they make it by an access that conflicts. If
 //                                   t is outside, it is found later; if inside, nobody made it: found here.
-//   a failing assertion             It is part of a step, which keeps its values.
+//   a failing assertion, or the use of a tainted register
+//                                   It is part of a step, which keeps its values and taints.
 //   a deadlock                      The set has an enabled thread. Without a step of the set, nothing that
 //                                   happens depends on its next access: it is still enabled then. So every
 //                                   run to a deadlock has a step of the set; the first can as well be made

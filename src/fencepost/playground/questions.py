@@ -12,6 +12,7 @@ from fencepost.analyses.safety.portfolio import races, verify
 from fencepost.analyses.tso import persist
 from fencepost.engine.search import Limits, Watcher
 from fencepost.formats.properties import stated_property
+from fencepost.memory_models import OBSERVATIONAL
 from fencepost.program import Program
 from fencepost.verdicts import Answer, SafetyAnswer
 from fencepost.verdicts.repair import FixAnswer
@@ -45,6 +46,16 @@ QUESTIONS = (
     ),
     Question(
         "robust-rc20", "Robust with C++20 atomics?", partial(robust, model="rc20"), partial(fix, model="rc20")
+    ),
+    Question(
+        "observational-ra",
+        "Observationally robust under release/acquire?",
+        partial(robust, model="ra", criterion=OBSERVATIONAL),
+    ),
+    Question(
+        "observational-rc20",
+        "Observationally robust with C++20 atomics?",
+        partial(robust, model="rc20", criterion=OBSERVATIONAL),
     ),
     Question(
         "robust-tso",

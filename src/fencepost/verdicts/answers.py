@@ -65,10 +65,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     changes neither the verdict nor the exit code.
 
     `criterion` says what the question is about where a model has several: "robust" for execution graphs (RA,
-    RC20) and for traces (TSO), "persistent" and "trf", freedom from triangular races, for TSO, and of repairs
-    "either" of the first two, where the verdict says which; "safe" for safety, "deadlock-free" for safety
-    with deadlocks among the bad states, "data-race-free" for data races and "write-write-race-free" for
-    write/write races.
+    RC20, C++20) and for traces (TSO), "observational" for the values alone that a program uses, "persistent"
+    and "trf", freedom from triangular races, for TSO, and of repairs "either" of "robust" and "persistent",
+    where the verdict says which; "safe" for safety, "deadlock-free" for safety with deadlocks among the bad
+    states, "data-race-free" for data races and "write-write-race-free" for write/write races.
     """
 
     holds: ClassVar[bool | None]  # whether the program has the property asked for; None: undecided
@@ -181,8 +181,9 @@ class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
 
 
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
-    """Not decided within the limits; `why` says which limit, or that the user stopped the search. `spent`
-    says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`."""
+    """Not decided within the limits; `why` says which limit, or that the user stopped the search. By the
+    criterion "observational" it may also say that robustness was not shown, with the run as the witness.
+    `spent` says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`."""
 
     holds = None
     question: Question

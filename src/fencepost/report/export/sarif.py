@@ -32,8 +32,9 @@ RULES = {
     ),
     "not-shown": Rule(
         "NotShown",
-        "A value that may be stale may be used",
-        "The program is not shown to be observationally robust: the rule that proves it fails after this.",
+        "Not shown to be observationally robust",
+        "A value that may be stale is used, or an access other than a load can leave sequential consistency. "
+        "That may show in what the program does, or not.",
         "docs/robust.md",
     ),
     "fragile": Rule(
