@@ -64,7 +64,7 @@ def robust(
     common = found_besides(program, "robust", model, "robust", result)
     # With the time for what was tried before, and for lowering the program.
     common["stats"] = replace(common["stats"], seconds=round(time.monotonic() - started, 6))
-    common["warnings"] = (*program.warnings, *_tracking_warnings(program), *_mode_warnings(program, model))
+    common["warnings"] = (*program.warnings, *_tracking_warnings(program), *mode_warnings(program, model))
     match result.outcome:
         case Outcome.COMPLETE:
             return Robust(**common)
@@ -155,12 +155,12 @@ def _shortest(tactics: Tactics) -> Tactics:
     return replace(tactics, partial_order=False, threads=1)
 
 
-def _mode_warnings(program: Program, model: str) -> list[str]:
+def mode_warnings(program: Program, model: str, ask: str = "--model rc20") -> list[str]:
     """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
 
     They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
     A program without any modes is meant to be read with those of the model. The modes of `lock(x)` and
-    `unlock(x)` are not written by anybody.
+    `unlock(x)` are not written by anybody. `ask` is what to ask with to have the modes taken as written.
     """
     if not MODELS[model].synchronises:
         return []
@@ -182,7 +182,7 @@ def _mode_warnings(program: Program, model: str) -> list[str]:
         *(["relaxed accesses as acquire and release"] if ignored[0] in relaxed else []),
         *(["acquire and release fences as nothing"] if weak_fences else []),
     ]
-    return [f"{model} takes {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
+    return [f"{model} takes {' and '.join(what)}{at}; `{ask}` takes the modes as they are written"]
 
 
 def _is_written_relaxed(program: Program, access: CellAccess) -> bool:

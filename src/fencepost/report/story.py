@@ -44,7 +44,8 @@ def brief(answer: Answer) -> str:
     """The same on one line for scripts, with the verdict as in JSON."""
     if answer.holds and also_found(answer):
         return headline(answer)
-    return ", ".join([answer.verdict, *(name for name in answer.parts_found if name != "witness")])
+    told = {"witness"} | ({"race"} if isinstance(answer, Racy) else set())
+    return ", ".join([answer.verdict, *(name for name in answer.parts_found if name not in told)])
 
 
 def mood(answer: Answer) -> Literal["good", "bad", "open"]:

@@ -41,9 +41,20 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
         if answer.question != "fix" and not answer.file.startswith("<"):
             yield page.wrapped(
                 f"`{_fix_command(answer)}` finds the cheapest changes that forbid every such run."
+                f"{_harm(answer)}"
             )
+    if found.next_step:
+        yield page.wrapped(found.next_step)
     if page.verbose:
         yield page.paint(page.wrapped(f"finding {finding_id(answer, found)}"), "dim")
+
+
+def _harm(answer: Answer) -> str:
+    """How to find out whether weak memory does harm, where that can be asked."""
+    if answer.question != "robust" or "verify" not in MODELS[answer.model].criteria:
+        return ""
+    command = f"fencepost verify --model {answer.model} {printable(answer.file)}"
+    return f" Such a run may be harmless: `{command}` asks whether the program can go wrong."
 
 
 def _fix_command(answer: Answer) -> str:
