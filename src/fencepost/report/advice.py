@@ -60,7 +60,7 @@ def reason(witness: Witness) -> str:
         return f", because {in_turn(weak)}" if all(weak) else ""
     pairs = [(repair.after, repair.place) for repair in _fences(witness) or () if repair.after]
     pairs.sort(key=lambda pair: pair[1].thread != witness.access.thread)
-    words = [" before ".join(_line_or_text(*pair)) for pair in pairs]
+    words = list(dict.fromkeys(" before ".join(_line_or_text(*pair)) for pair in pairs))
     if len(words) > MOST_PAIRS:
         words[MOST_PAIRS - 1 :] = [f"{len(words) - MOST_PAIRS + 1} more such pairs"]
     return f", because nothing orders {', nor '.join(words)}" if words else ""

@@ -64,9 +64,11 @@ def why_weak(witness: SafetyWitness) -> str:
     if not witness.cycle:
         if witness.bad.kind == "write-race":
             return ""
+        starts_so = all(event.thread is None for event in witness.events)
         if witness.bad.kind == "data-race":
-            return "This needs no weak memory: interleaved as shown, the threads come to do both at once."
-        if all(event.thread is None for event in witness.events):
+            how = "interleaved as shown, the threads come to do both at once"
+            return f"This needs no weak memory: {'both threads start there' if starts_so else how}."
+        if starts_so:
             return "This needs no access to memory at all."
         return "This needs no weak memory: the threads, interleaved as shown, do it."
     return " ".join(_stale(witness, read) for read in stale_reads(witness))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from fencepost.memory_models import OBSERVATIONAL
+from fencepost.memory_models import MODELS, OBSERVATIONAL
 from fencepost.report import cycle, explain
 from fencepost.report.advice import Repair, advice, repairs
 from fencepost.report.cycle import Role, buffered, roles
@@ -70,11 +70,13 @@ class Finding(msgspec.Struct, frozen=True):
     delayed: tuple[int, ...] = ()
     graph: AnyWitness | None = None
     repairs: tuple[Repair, ...] = ()
+    next_step: str = ""
 
     @property
     def advice(self) -> list[str]:
-        """What would forbid the run, in sentences."""
-        return [] if self.graph is None else advice(self.graph)
+        """What would forbid the run, and what to do next, in sentences."""
+        forbidding = [] if self.graph is None else advice(self.graph)
+        return [*forbidding, *filter(None, [self.next_step])]
 
     @property
     def roles(self) -> Mapping[int, Role]:
@@ -171,6 +173,7 @@ def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
         ),
         parts={event: _PARTS[role] for event, role in roles(witness).items()},
         graph=witness,
+        next_step=_after_race(answer, weak=bool(witness.cycle)) if witness.bad.kind == "data-race" else "",
     )
 
 
@@ -184,7 +187,19 @@ def _race(race: Race, answer: Answer) -> Finding:
         run=race.run,
         identity=(race.cell, *_told(race.run.threads, first, second)),
         parts={race.first: "one access", race.second: "the other access"},
+        next_step=_after_race(answer, weak=MODELS[answer.model].weak_fences),
     )
+
+
+def _after_race(answer: Answer, *, weak: bool) -> str:
+    """What to do about a data race; `weak` if more ordering may remove it."""
+    if answer.question == "fix":
+        return ""
+    if not weak or answer.file.startswith("<"):
+        return "It takes a lock around the two accesses, or an atomic location."
+    model = answer.model if "fix" in MODELS[answer.model].criteria else "ra"
+    command = f"fencepost fix --model {model} {printable(answer.file)}"
+    return f"`{command}` finds the cheapest changes that remove it, if changes can do that."
 
 
 def _assertion(assertion: Assertion, answer: Answer) -> Finding:

@@ -33,7 +33,10 @@ def said(answer: FixAnswer) -> Iterator[str]:
             "`--ignore-races` repairs the program for weak memory alone."
         )
     elif not answer.holds:
-        yield f"No set of the allowed changes makes the program {aim}. With all of them made, this is left:"
+        yield f"No set of the allowed changes makes the program {aim}."
+        if answer.witness is None:
+            yield "It takes a lock around the two accesses, or an atomic location."
+        yield "With all of the changes made, this is left:"
     elif len(answer.minima) > 1:
         yield f"{len(answer.minima):,} repairs cost {answer.cost:g}, and none costs less."
     elif answer.minima:
@@ -56,5 +59,6 @@ def edit_words(edit: Edit) -> str:
 
 def goal(answer: RepairAnswer) -> str:
     """What the program is to become."""
-    races = answer.holds is False and answer.witness is None
-    return CRITERIA[answer.criterion] + (" and free of data races" if races else "")
+    races = answer.race is None if answer.holds else answer.witness is None and answer.holds is False
+    repaired = MODELS[answer.model].weak_fences and races
+    return CRITERIA[answer.criterion] + (" and free of data races" if repaired else "")

@@ -46,7 +46,8 @@ def brief(answer: Answer) -> str:
     if answer.holds and also_found(answer):
         return headline(answer)
     shown = verdict(answer) if answer.criterion == OBSERVATIONAL and answer.holds else answer.verdict
-    return ", ".join([shown, *(name for name in answer.parts_found if name != "witness")])
+    told = {"witness"} | ({"race"} if isinstance(answer, Racy) else set())
+    return ", ".join([shown, *(name for name in answer.parts_found if name not in told)])
 
 
 def mood(answer: Answer) -> Literal["good", "bad", "open"]:

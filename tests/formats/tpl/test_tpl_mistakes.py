@@ -47,6 +47,17 @@ def test_missing_semicolon_after_a_declaration() -> None:
     assert_at(mistake("global x y; fn w {}"), 1, 10, "expected `,` or `;`, found `y`")
 
 
+def test_blocks_without_braces() -> None:
+    assert_at(in_function("while (r != 2);"), 3, 15, "expected `{`, found `;`; an empty block is `{ }`")
+    assert_at(in_function("while (1) { if (r) break; }"), 3, 20, "found `break`; one statement needs braces")
+    assert_at(in_function("if (r) { skip; } else skip;"), 3, 23, "found `skip`; one statement needs braces")
+
+
+def test_a_c_program_is_told_from_a_comment() -> None:
+    assert_at(mistake("#include <stdatomic.h>\nint x;"), 1, 1, "this is C", "fencepost-cc")
+    assert_at(mistake("# define the locations\nfn w {}"), 1, 1, "comments start with `//`")
+
+
 def test_missing_operand() -> None:
     assert_at(in_function("r = 1 + ;"), 3, 9, "expected an expression, found `;`")
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from fencepost.analyses.repair.changes import Change, Kind, Origin, apply, new_fence, strengthened
 from fencepost.analyses.repair.costs import Prices
+from fencepost.errors import InputError
 from fencepost.formats import edits as text_edits
+from fencepost.formats.registry import editor_of, format_of
 from fencepost.program import CellAccess, Fence, Instruction, Position, Program
-from fencepost.program.spelling import format_instruction
+from fencepost.program.spelling import format_instruction, statement_text
 from fencepost.verdicts.repair import Action, Edit
 
 _ACTIONS: dict[str | None, Action] = {"before": "insert-before", None: "replace", "after": "insert-after"}
@@ -33,12 +38,23 @@ def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tup
             function=program.threads[place.thread].family,
             line=place.old.at.line,
             column=place.old.at.column,
-            statement=format_instruction(place.old),
-            text=format_instruction(place.new),
+            statement=statement_text(program, place.old),
+            text=_in_users_words(program, place),
             cost=prices.cost(sum(prices.price_at(kind, place.loops) for kind in place.kinds)),
         )
         for place in _places(program, changes)
     )
+
+
+def _in_users_words(program: Program, place: _Place) -> str:
+    """The fence, or the new statement spelled as the user spelled the old one."""
+    language = format_of(program)
+    if place.origin.side is None and language is not None and language.name == "tpl" and program.source:
+        edit = {place.old.at: text_edits.Edit(instead=place.new)}  # type: ignore[arg-type]
+        with suppress(InputError):
+            changed = next(iter(editor_of(language)(program.source, program.file, edit)))
+            return statement_text(replace(program, source=changed), place.new)
+    return format_instruction(place.new)
 
 
 def repaired_text(program: Program, changes: Iterable[Change]) -> RepairedText:

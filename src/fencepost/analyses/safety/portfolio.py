@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from fencepost.analyses.robustness import robust
+from fencepost.analyses.robustness import mode_warnings, robust
 from fencepost.analyses.safety.bad_states import (
     BadProduct,
     BadStates,
@@ -324,8 +324,11 @@ class _Question:
         self._criterion = criterion
         self._watcher, self._without = watcher, without
         self._marked: Marked = marked(program, wanted)
+        ask = "--model rc20" if self._is_about_races else "fencepost robust --model rc20"
+        self._warnings = (*program.warnings, *mode_warnings(program, model, ask))
         self._proof: _native.Coverability | None = None  # the backward search, once it has ended
         self._spending = _Spending(limits)
+        self._counted: dict[str, Any] = {}  # by engine, the numbers of its search that are in `_spending`
         # Two searches can be there at a time, of which each may have half.
         self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
         kept = kept_registers(self._marked.program, wanted)
@@ -552,9 +555,10 @@ class _Question:
             memory_mb=self._memory_mb,
         )
         start = time.perf_counter()
-        before = search.stats
+        before = self._counted.get(name, _Counts())
         outcome: Outcome = search.run(**bounds(limits, self._watcher))
         after = search.stats
+        self._counted[name] = after
         self._spending.add(
             name,
             Stats(
@@ -579,7 +583,7 @@ class _Question:
             "criterion": self._criterion,
             "stats": self._spending.stats,
             "exhaustive": False,
-            "warnings": self._program.warnings,
+            "warnings": self._warnings,
         }
 
     def _safe(self, engine: str, because: str, basis: int | None = None) -> Safe | RaceFree:

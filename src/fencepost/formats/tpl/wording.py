@@ -62,6 +62,8 @@ _SIGNS = {
     '"': "there are no strings",
     "'": "there are no characters; write numbers",
 }
+_DIRECTIVE = re.compile(r"#(include|define|if|ifdef|ifndef|pragma)\b")
+_NO_C = "this is C, not TPL (docs/tpl.md); to watch a C program while it runs, build it with fencepost-cc"
 _DECLARATIONS = ("_MAX_VALUE", "GLOBAL", "NA", "_TRACK", "_FN")
 _STATEMENTS = [word for word, kind in KEYWORDS.items() if kind not in ("MODE", *_DECLARATIONS)]
 _AFTER_A_NAME = {"_ASSIGN", "COLON", "DOT"}  # accepted after the name that starts a statement
@@ -73,6 +75,8 @@ class TplFailure(Failure):
     def error(self) -> InputError:
         if self.token.type == STRANGE and self.token in _SIGNS:
             return self.mistake(_SIGNS[self.token])
+        if self.token == "#" and _DIRECTIVE.match(self.source.text, self.token.start_pos):
+            return self.mistake(_NO_C)
         return super().error()
 
     def at_token(self) -> InputError:
@@ -99,6 +103,8 @@ class TplFailure(Failure):
         meant = suggestion(token, ("global", "na", "track", "fn")) if self._wants_declaration() else ""
         if token == "=" and "OPERATOR" in self.accepts:
             meant = "; to compare, write `==`"
+        if "LBRACE" in self.accepts and self.word_before() in (")", "else", "do"):
+            meant = "; an empty block is `{ }`" if token == ";" else "; one statement needs braces, too"
         return self.mistake(f"expected {self.expected()}, found {found}{meant}")
 
     def _spelled_in_c(self) -> InputError | None:

@@ -39,7 +39,9 @@ def _finding(page: Page, found: Finding, answer: Answer) -> Iterator[str]:
     if found.graph is not None and found.repairs:
         yield cycle_text.render_repairs(page, found.graph, found.repairs, printable(answer.file))
         if answer.question != "fix" and not answer.file.startswith("<"):
-            yield page.wrapped(_fix_hint(answer))
+            yield page.wrapped(_fix_hint(answer) + _harm(answer))
+    if found.next_step:
+        yield page.wrapped(found.next_step)
     if page.verbose:
         yield page.paint(page.wrapped(f"finding {finding_id(answer, found)}"), "dim")
 
@@ -52,3 +54,11 @@ def _fix_hint(answer: Answer) -> str:
     if answer.criterion in (by_default, *others):
         return f"{command} finds the cheapest changes that forbid every such run."
     return f"{command} finds the cheapest changes that make it {by_default}, which is more."
+
+
+def _harm(answer: Answer) -> str:
+    """How to find out whether weak memory does harm, where that can be asked."""
+    if answer.question != "robust" or "verify" not in MODELS[answer.model].criteria:
+        return ""
+    command = f"fencepost verify --model {answer.model} {printable(answer.file)}"
+    return f" Such a run may be harmless: `{command}` asks whether the program can go wrong."

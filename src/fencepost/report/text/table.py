@@ -81,7 +81,9 @@ def counts(answers: Sequence[Answer | InputError]) -> str:
     number = Counter(_verdict(answer) for answer in answers)
     files = counted(len(answers), "file")
     between = "; " if any("," in kind for kind in number) else ", "
-    kinds = between.join(f"{count} {kind}" for kind, count in number.items())
+    kinds = between.join(
+        counted(count, kind) if kind == ERROR else f"{count} {kind}" for kind, count in number.items()
+    )
     given = [answer for answer in answers if isinstance(answer, Answer)]
     found = [
         f"{count} with {words}"
