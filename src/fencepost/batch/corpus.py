@@ -10,12 +10,15 @@ import msgspec
 
 from fencepost.batch.jobs import Display, Job, Outcome, Question, Where, run_jobs
 from fencepost.engine.search import Limits
+from fencepost.errors import InputError
+from fencepost.formats import BY_ENDING, load_as
 from fencepost.formats.headers import expectations
 from fencepost.memory_models import (
     EXIT_HOLDS,
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     EXIT_WRONG_INPUT,
+    MODELS,
     models_for,
 )
 from fencepost.report.story import brief
@@ -76,14 +79,23 @@ def measure(files: Sequence[str], limits: Limits, where: Where, display: Display
     asked = [
         (file, question, header)
         for file, header in zip(files, headers, strict=True)
-        for question in (*QUESTIONS, *QUESTIONS_OF_HEADERS)
-        if question in QUESTIONS or (question.name, question.model) in header
+        for question in (*_questions_about(file), *QUESTIONS_OF_HEADERS)
+        if question in QUESTIONS or (question.name, question.model_name) in header
     ]
     outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], where, display)
     return [
         _row(file, question, header, outcome)
         for (file, question, header), outcome in zip(asked, outcomes, strict=True)
     ]
+
+
+def _questions_about(file: str) -> tuple[Question, ...]:
+    """All of them, but a program with seq_cst accesses is for models that have them."""
+    try:
+        has_sc_accesses = load_as(file, BY_ENDING).sc_access is not None
+    except InputError:
+        return QUESTIONS  # the answer will say what is wrong
+    return tuple(q for q in QUESTIONS if not has_sc_accesses or MODELS[q.model_name].sc_accesses)
 
 
 def _expectations(file: str) -> dict[tuple[str, str], bool]:
@@ -97,16 +109,16 @@ def _expectations(file: str) -> dict[tuple[str, str], bool]:
 def _row(file: str, question: Question, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
     if question in QUESTIONS_OF_HEADERS:
         holds = None if outcome.answer is None else outcome.answer.holds
-        expected = {question.criterion: header[question.name, question.model]}
+        expected = {question.criterion: header[question.name, question.model_name]}
         return Row(file, question, {question.criterion: holds}, expected, outcome)
     # Assertions are checked under sequential consistency, whatever the model.
-    models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
+    models = {question.criterion: question.model_name, "race": question.model_name, "assertion": "sc"}
     if question.criterion == "robust":
-        models["egr"] = question.model
+        models["egr"] = question.model_name
     expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
     found = _found(question, outcome.answer)
     found["egr"] = _both(found[question.criterion], found["race"])
-    unchecked = question.criterion == "robust" and ("observational", question.model) in header
+    unchecked = question.criterion == "robust" and ("observational", question.model_name) in header
     return Row(file, question, found, expected, outcome, ("observational",) if unchecked else ())
 
 
@@ -157,7 +169,7 @@ def as_json(rows: Sequence[Row]) -> bytes:
             {
                 "file": row.file,
                 "question": row.question.name,
-                "model": row.question.model,
+                "model": row.question.model_name,
                 "verdict": answer.verdict,
                 "expected": row.expected,
                 "states": answer.stats.states,
@@ -183,7 +195,7 @@ def print_table(rows: Sequence[Row], *, check_expected: bool) -> None:
     for name in ("states", "transitions", "states/s", "MB", "seconds"):
         table.add_column(name, justify="right")
     for row in rows:
-        cells: list[str | Text] = [Text(row.file), row.question.name, row.question.model, _verdict(row)]
+        cells: list[str | Text] = [Text(row.file), row.question.name, row.question.model_name, _verdict(row)]
         if check_expected:
             cells.append(_comparison(row))
         table.add_row(*cells, *_numbers(row))

@@ -17,7 +17,7 @@ from fencepost.cli.options import (
     search_limits,
     search_tactics,
 )
-from fencepost.memory_models import MODELS, SEARCH_ORDERS
+from fencepost.memory_models import DEFAULT_MODELS, MODELS, SEARCH_ORDERS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def robust(
     *,
     files: tuple[str, ...],
-    model: str,
+    model: str | None,
     criterion: str,
     shortest: bool,
     search: str,
@@ -69,7 +69,7 @@ def robust(
     """
     from fencepost.batch.jobs import Job, Question
 
-    if criterion not in MODELS[model].criteria["robust"]:
+    if criterion not in MODELS[model or DEFAULT_MODELS["robust"]].criteria["robust"]:
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     order = "breadth-first" if shortest else search
     question = Question("robust", model, criterion)
