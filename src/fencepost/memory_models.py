@@ -96,7 +96,7 @@ MODELS = {
     ),
     "cpp20": MemoryModel(
         "C++20 atomics with seq_cst accesses",
-        criteria={"robust": ("robust",)},
+        criteria={"robust": ("robust",), "fix": ("robust",), "races": (DATA_RACES,)},
         definition="fencepost.models.cpp20",
         weak_fences=True,
         sc_accesses=True,
@@ -110,6 +110,7 @@ MODELS = {
             "persist": ("persistent",),
             "fix": ("either", "persistent", "robust", "trf"),
         },
+        sc_accesses=True,
     ),
     "sc": MemoryModel(
         "sequential consistency",
@@ -118,6 +119,10 @@ MODELS = {
         sc_accesses=True,
     ),
 }
+
+
+# What is asked about if no model is named; for some programs it is cpp20 (`analyses/model_choice.py`).
+DEFAULT_MODELS = {"robust": "ra", "fix": "ra", "verify": "sra", "races": "rc20", "persist": "tso"}
 
 
 def models_for(question: str) -> tuple[str, ...]:

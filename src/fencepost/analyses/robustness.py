@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fencepost.analyses.seq_cst import check_sc_accesses
+from fencepost.analyses.model_choice import chosen_model
 from fencepost.engine._native import Outcome, Result, StoreKind
 from fencepost.engine.decode import decode_deadlock, decode_failure, decode_race
 from fencepost.engine.search import (
@@ -25,7 +25,7 @@ from fencepost.engine.search import (
     stats,
     why_unknown,
 )
-from fencepost.memory_models import MODELS, OBSERVATIONAL, SWARM_ORDER, model_for
+from fencepost.memory_models import MODELS, OBSERVATIONAL, SWARM_ORDER
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
@@ -39,7 +39,7 @@ DEEP_STATES = 200_000
 
 def robust(
     program: Program,
-    model: str = "ra",
+    model: str | None = None,
     *,
     criterion: str = "robust",
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
@@ -49,18 +49,19 @@ def robust(
 ) -> RobustnessAnswer:
     """Whether `program` is robust against `model`, with a witness if it is not.
 
+    If no model is named, it is "cpp20" for C litmus tests and programs with seq_cst accesses, else "ra".
     Breadth-first order gives a shortest witness: no run with fewer accesses leads to a violation. "auto"
     starts like that, since most violations are near, and goes over to the fastest order when none is found.
     Against TSO the order is always breadth first, and `criterion` may also be "trf", for triangular races.
     By the criterion "observational", only the values that the program uses count (`observational`).
     """
-    row = model_for("robust", model)
+    model = chosen_model(program, "robust", model)
+    row = MODELS[model]
     if criterion not in row.criteria["robust"]:
         known = ", ".join(row.criteria["robust"])
         raise ValueError(f"unknown criterion {criterion!r} for {model}; expected one of {known}")
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
-    check_sc_accesses(program, "robust", model)
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone, unlike_threads
 from fencepost.analyses.robustness import found_besides, undecided
-from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine._native import Outcome, TsoViolation
 from fencepost.engine.decode import decode_run
 from fencepost.engine.search import Limits, Watcher, explore_tso, stats
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.verdicts import (
     Delay,
@@ -57,7 +57,7 @@ def persist(
 
     With `flatten`, a number of steps, a proof by flattening is tried before all states are searched.
     """
-    check_sc_accesses(program, "persist", "tso")
+    program = on_x86(program)
     if flatten is None:
         return _exact(program, limits, watcher)
     near = _exact(program, replace(limits, states=_fewer(NEAR_STATES, limits)), watcher)
@@ -149,6 +149,7 @@ def robust_against_tso(
 ) -> RobustnessAnswer:
     """Whether every trace of `program` under TSO (order of each thread, order of the writes of each cell,
     reads-from) is one of sequential consistency; for "trf" with the order of all writes."""
+    program = on_x86(program)
     return _answer(program, criterion, limits, watcher, question="robust", holds=Robust, fails=NotRobust)
 
 

@@ -10,6 +10,8 @@ import msgspec
 
 from fencepost.batch.jobs import Display, Job, Outcome, Question, Where, run_jobs
 from fencepost.engine.search import Limits
+from fencepost.errors import InputError
+from fencepost.formats import BY_ENDING, load_as
 from fencepost.formats.headers import expectations
 from fencepost.memory_models import (
     EXIT_HOLDS,
@@ -84,7 +86,7 @@ def measure(files: Sequence[str], limits: Limits, where: Where, display: Display
     asked = [
         (file, question, header)
         for file, header in zip(files, headers, strict=True)
-        for question in (*QUESTIONS, *QUESTIONS_OF_HEADERS)
+        for question in (*_questions_about(file), *QUESTIONS_OF_HEADERS)
         if question in QUESTIONS or _key(question) in header
     ]
     outcomes = run_jobs([Job(file, question, limits) for file, question, _ in asked], where, display)
@@ -92,6 +94,15 @@ def measure(files: Sequence[str], limits: Limits, where: Where, display: Display
         _row(file, question, header, outcome)
         for (file, question, header), outcome in zip(asked, outcomes, strict=True)
     ]
+
+
+def _questions_about(file: str) -> tuple[Question, ...]:
+    """All of them, but a program with seq_cst accesses is for models that have them."""
+    try:
+        has_sc_accesses = load_as(file, BY_ENDING).sc_access is not None
+    except InputError:
+        return QUESTIONS  # the answer will say what is wrong
+    return tuple(q for q in QUESTIONS if not has_sc_accesses or MODELS[q.model_name].sc_accesses)
 
 
 def _expectations(file: str) -> dict[tuple[str, str], bool]:
@@ -104,7 +115,7 @@ def _expectations(file: str) -> dict[tuple[str, str], bool]:
 
 def _key(question: Question) -> tuple[str, str]:
     """What headers call the question."""
-    return (OBSERVATIONAL if question.criterion == OBSERVATIONAL else question.name), question.model
+    return (OBSERVATIONAL if question.criterion == OBSERVATIONAL else question.name), question.model_name
 
 
 def _row(file: str, question: Question, header: dict[tuple[str, str], bool], outcome: Outcome) -> Row:
@@ -116,9 +127,9 @@ def _row(file: str, question: Question, header: dict[tuple[str, str], bool], out
         expected = {question.criterion: header[_key(question)]}
         return Row(file, question, {question.criterion: holds}, expected, outcome)
     # Assertions are checked under sequential consistency, whatever the model.
-    models = {question.criterion: question.model, "race": question.model, "assertion": "sc"}
+    models = {question.criterion: question.model_name, "race": question.model_name, "assertion": "sc"}
     if question.criterion == "robust":
-        models["egr"] = question.model
+        models["egr"] = question.model_name
     expected = {asked: header[asked, model] for asked, model in models.items() if (asked, model) in header}
     found = _found(question, outcome.answer)
     found["egr"] = _both(found[question.criterion], found["race"])
@@ -172,7 +183,7 @@ def as_json(rows: Sequence[Row]) -> bytes:
             {
                 "file": row.file,
                 "question": row.question.name,
-                "model": row.question.model,
+                "model": row.question.model_name,
                 "criterion": row.question.criterion,
                 "verdict": answer.verdict,
                 "expected": row.expected,

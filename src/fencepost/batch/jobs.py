@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import MODELS, WRITE_RACES, Engine, RaceKind
+from fencepost.memory_models import DEFAULT_MODELS, MODELS, WRITE_RACES, Engine, RaceKind
 from fencepost.program import Program
 from fencepost.verdicts import Question as QuestionName
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
@@ -27,11 +27,17 @@ if TYPE_CHECKING:
 
 
 class Question(NamedTuple):
-    """What is asked, against which model, by which criterion (`Answer.criterion`)."""
+    """What is asked, against which model (None: the default of the program), by which criterion
+    (`Answer.criterion`)."""
 
     name: QuestionName = "robust"
-    model: str = "ra"
+    model: str | None = None
     criterion: str = "robust"
+
+    @property
+    def model_name(self) -> str:
+        """The model; if none is given, the default of most programs."""
+        return self.model or DEFAULT_MODELS[self.name]
 
     @classmethod
     def of(cls, name: QuestionName, model: str) -> Question:
@@ -270,7 +276,7 @@ def undecided(job: Job, why: str | None) -> Outcome:
     answer = Unknown(
         file=job.file,
         question=job.question.name,
-        model=job.question.model,
+        model=job.question.model_name,
         criterion=job.question.criterion,
         stats=Stats(),
         exhaustive=False,

@@ -266,7 +266,7 @@ def _both_modes(name: str) -> tuple[Mode, Mode]:
     """The order of the read part and that of the write part."""
     mode = _mode(name)
     if mode is Mode.SC:
-        raise ValueError("SC accesses are not part of the models; use a fence before the access")
+        return mode, mode
     read = Mode.ACQ if mode in (Mode.ACQ, Mode.ACQ_REL) else Mode.RLX
     write = Mode.REL if mode in (Mode.REL, Mode.ACQ_REL) else Mode.RLX
     return read, write

@@ -13,6 +13,7 @@ import click
 from fencepost.cli.answers import Printing
 from fencepost.formats import FORMATS
 from fencepost.memory_models import (
+    DEFAULT_MODELS,
     EXIT_HOLDS,
     EXIT_MEANINGS,
     EXIT_UNDECIDED,
@@ -63,11 +64,14 @@ def exit_codes(
 
 
 def model_option(question: str, models: Sequence[str] | None = None) -> Command:
-    """The memory models that can be asked about, the first by default."""
+    """The memory models that can be asked about; None if none is named, for the default of the program."""
     choices = models or models_for(question)
     names = ", ".join(f"{name}: {MODELS[name].called}" for name in choices)
+    default = DEFAULT_MODELS[question]
+    if "cpp20" in choices:
+        default += ", but cpp20 for C litmus tests and programs with seq_cst accesses"
     option: Command = click.option(
-        "--model", type=click.Choice(choices), default=choices[0], show_default=True, help=f"{names}."
+        "--model", type=click.Choice(choices), show_default=default, help=f"{names}."
     )
     return option
 
@@ -93,7 +97,8 @@ def input_options(command: Command) -> Command:
         treat_sc_as=click.option(
             "--treat-sc-as",
             type=click.Choice(["fence", "acq-rel"]),
-            help="What to make of SC accesses in litmus tests: a fence and the access, or the access alone.",
+            help="For models without seq_cst accesses, make something weaker of those in litmus tests: a "
+            "fence and an acquire or release access, or that access alone.",
         ),
     )
 

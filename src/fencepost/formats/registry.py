@@ -69,7 +69,7 @@ class Reading(NamedTuple):
     """How to read files: in which format (by ending or first word if None), and what the formats leave open.
 
     `strict_tpl` refuses fencepost's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make
-    of the SC accesses of litmus tests, which are an error without it.
+    of the seq_cst accesses of litmus tests for models that do not have them.
     """
 
     format: str | None = None

@@ -87,7 +87,7 @@ class Server(LanguageServer):
         if search is not None:
             search.set()
 
-    async def check(self, uri: str, model: str) -> str:
+    async def check(self, uri: str, model: str | None) -> str:
         """Asks whether the program is robust; gives the verdict and reports the findings."""
         self.end_search(uri)
         stop = self._searches[uri] = Event()
@@ -95,17 +95,23 @@ class Server(LanguageServer):
         try:
             program = read("\n".join(lines), unquote(uri.rpartition("/")[2]))
         except InputError as error:
-            at = f" (line {error.line})" if error.line else ""
-            return self.say(f"{error.message}{at}", lsp.MessageType.Error)
-        answer = await asyncio.to_thread(
-            robust, program, model, limits=self.limits, watcher=lambda progress: stop.is_set()
-        )
+            return self._refused(error)
+        try:
+            answer = await asyncio.to_thread(
+                robust, program, model, limits=self.limits, watcher=lambda progress: stop.is_set()
+            )
+        except InputError as error:
+            return self._refused(error)
         if stop.is_set():
             return "the text has changed"
         self.publish(uri, lines, [*mistakes(lines), *found(lines, answer)])
         why = f". {undecided(answer)}" if answer.holds is None else ""
         kind = lsp.MessageType.Info if answer.exit_code == EXIT_HOLDS else lsp.MessageType.Warning
-        return self.say(f"{program.file}: {headline(answer)} under {model}{why}", kind)
+        return self.say(f"{program.file}: {headline(answer)} under {answer.model}{why}", kind)
+
+    def _refused(self, error: InputError) -> str:
+        at = f" (line {error.line})" if error.line else ""
+        return self.say(f"{error.message}{at}", lsp.MessageType.Error)
 
     def say(self, message: str, kind: lsp.MessageType) -> str:
         self.window_show_message(lsp.ShowMessageParams(kind, message))
@@ -164,8 +170,8 @@ def make_server(seconds: float) -> Server:
         ]
 
     @server.command(CHECK)
-    async def check(uri: str, model: str = "ra") -> str:
-        if model not in ROBUSTNESS_MODELS:
+    async def check(uri: str, model: str | None = None) -> str:
+        if model not in (None, *ROBUSTNESS_MODELS):
             return server.say(f"there is no model `{model}`", lsp.MessageType.Error)
         return await server.check(uri, model)
 

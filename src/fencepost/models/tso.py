@@ -14,7 +14,8 @@
 What our programs have beyond that paper: loads and stores are plain reads and writes whatever their modes, on
 non-atomic cells too. FADD, exchange, CAS and BCAS (the arw of the paper) are RMWs; a failing CAS needs an
 empty buffer too, then it is a read from memory. A `wait` is a read, enabled only if it would read one of its
-values. An SC fence is a fence; all other fences do nothing.
+values. An SC fence is a fence; all other fences do nothing. A seq_cst store is an exchange, as compilers for
+x86 have it (`on_x86`); seq_cst loads are loads.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from fencepost.models.explore import reachable
 from fencepost.models.sc import Memory, ScState
 from fencepost.models.threads import ProgramLts, Threads, moved
-from fencepost.program import Fence, Program, ReadModifyWrite
+from fencepost.program import Exchange, Fence, Instruction, Mode, Program, ReadModifyWrite, Store
 
 T = TypeVar("T")
 Buffer = tuple[tuple[int, int], ...]  # (cell, value), the oldest write first
@@ -129,8 +132,22 @@ def tso_plain_states(program: Program, limit: int | None = None) -> set[ScState]
 
     Raises `LimitReachedError` when there are more than `limit` states, plain or not.
     """
-    states = tso_states(ProgramLts(program), limit)
+    states = tso_states(ProgramLts(on_x86(program)), limit)
     return {ScState(state.threads, state.memory) for state in states if state.is_plain}
+
+
+def on_x86(program: Program) -> Program:
+    """The program with seq_cst stores as x86 has them; instructions stay where they are."""
+    if program.sc_access is None:
+        return program
+
+    def compiled(instruction: Instruction) -> Instruction:
+        if isinstance(instruction, Store) and instruction.mode is Mode.SC:
+            return Exchange(None, instruction.cell, instruction.value, Mode.SC, Mode.SC, at=instruction.at)
+        return instruction
+
+    threads = (replace(thread, code=tuple(map(compiled, thread.code))) for thread in program.threads)
+    return replace(program, threads=tuple(threads))
 
 
 def replaced(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:

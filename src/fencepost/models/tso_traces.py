@@ -30,6 +30,7 @@ from fencepost.models.tso import (
     TsoEvent,
     TsoState,
     TsoTransition,
+    on_x86,
     replaced,
     tso_initial_states,
     tso_transitions,
@@ -135,7 +136,7 @@ def _nodes(
     before: _Before | None = None,
 ) -> Iterator[_Node]:
     """Every node; `before` gets for each the node from which it was first met."""
-    lts = ProgramLts(program)
+    lts = ProgramLts(on_x86(program))
     extend = partial(_extended, criterion)
 
     @cache  # many traces lead to one state

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from fencepost.models.threads import ProgramLts
-from fencepost.models.tso import TsoState, TsoTransition, accesses, tso_initial_states, updates
+from fencepost.models.tso import TsoState, TsoTransition, accesses, on_x86, tso_initial_states, updates
 from fencepost.models.tso_traces import Criterion, TsoRun, sc_traces, trace_of
 from fencepost.models.witnesses import ReplayError, require, require_closed, require_initial_writes
 from fencepost.program import Program
@@ -98,7 +98,7 @@ class _BufferedRun:
         names = tuple(thread.name for thread in program.threads)
         require(threads == names, f"the threads are {names}, not {threads}")
         self.program = program
-        self.lts = ProgramLts(program)
+        self.lts = ProgramLts(on_x86(program))
         self.cell_names = program.cells + ((FENCE_CELL,) if program.has_sc_fence else ())
         self.runs: dict[TsoState, TsoRun] = dict.fromkeys(tso_initial_states(self.lts), ())
         self.events: list[Event] = []

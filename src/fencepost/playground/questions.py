@@ -58,6 +58,12 @@ QUESTIONS = (
         partial(robust, model="rc20", criterion=OBSERVATIONAL),
     ),
     Question(
+        "robust-cpp20",
+        "Robust with C++20 atomics, seq_cst too?",
+        partial(robust, model="cpp20"),
+        partial(fix, model="cpp20"),
+    ),
+    Question(
         "robust-tso",
         "Robust on x86 (TSO)?",
         partial(robust, model="tso"),
@@ -72,7 +78,7 @@ QUESTIONS = (
     Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
     Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
     Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
-    Question("races", "Free of data races?", partial(races, model="rc20")),
+    Question("races", "Free of data races?", races),
     Question("write-write", "Free of write/write races?", partial(races, kind="write-write")),
 )
 QUESTION_NAMED = {question.name: question for question in QUESTIONS}

@@ -13,6 +13,7 @@ import msgspec
 
 from fencepost.memory_models import MODELS
 from fencepost.models.threads import NO_CELL, Label, ThreadLts, ThreadState
+from fencepost.models.tso import on_x86
 from fencepost.program import Fence, Program
 from fencepost.report.printable import printable
 from fencepost.verdicts import Event
@@ -29,6 +30,7 @@ class Standing(msgspec.Struct, frozen=True):
 def standings(program: Program, model: str, events: Sequence[Event]) -> list[list[Standing]]:
     """Where each thread stands at first and after each of its events; nothing if that is not known."""
     row = MODELS[model]
+    program = on_x86(program) if model == "tso" else program
     ltss = [
         ThreadLts(program, number, not row.weak_fences, ordered_by_s=row.ordered_by_s)
         for number in range(len(program.threads))

@@ -23,6 +23,7 @@ from fencepost.analyses.robustness import robust, search
 from fencepost.analyses.tso import persist, robust_against_tso
 from fencepost.engine._native import Outcome, Result, TsoViolation
 from fencepost.engine.search import Limits, Progress, Watcher, explore_tso, stats, why_unknown
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.verdicts import Answer, RobustnessAnswer, Stats
 
@@ -205,7 +206,8 @@ class TsoChecks(Checks):
         made = chosen if one_by_one else frozenset()
         changed = apply(self._offered.program, (self._offered.changes[number] for number in made))
         limits = self._limits_left()
-        result = explore_tso(changed.program, self._criterion, limits, self._watch, find_all=not one_by_one)
+        program = on_x86(changed.program)
+        result = explore_tso(program, self._criterion, limits, self._watch, find_all=not one_by_one)
         self._count(result.search)
         if result.search.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION):
             return self._undecided(changed.program, result.search, limits)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from fencepost.analyses.model_choice import chosen_model
 from fencepost.analyses.repair.changes import Change, Offered, apply, candidates, kinds_for
 from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
 from fencepost.analyses.repair.search import Found, cheapest_repair
-from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.engine.search import Limits
-from fencepost.memory_models import EITHER, MODELS, model_for
+from fencepost.memory_models import EITHER, MODELS
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
@@ -33,7 +33,7 @@ from fencepost.verdicts.repair import (
 
 def fix(
     program: Program,
-    model: str = "ra",
+    model: str | None = None,
     *,
     criterion: str | None = None,
     costs: Mapping[str, float] | None = None,
@@ -57,11 +57,11 @@ def fix(
     `without` are not made. `limits.seconds` is for everything together, the other limits are for each check
     of a set of changes.
     """
-    criteria = model_for("fix", model).criteria["fix"]
+    model = chosen_model(program, "fix", model)
+    criteria = MODELS[model].criteria["fix"]
     criterion = criterion or criteria[0]
     if criterion not in criteria:
         raise ValueError(f"criterion {criterion!r} does not go with model {model!r}")
-    check_sc_accesses(program, "fix", model)
     for kind in without:
         check_kind(kind)
     prices = Prices(costs or {}, loop_weight)

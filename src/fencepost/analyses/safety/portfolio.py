@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from fencepost.analyses.model_choice import chosen_model
 from fencepost.analyses.robustness import mode_warnings, robust
 from fencepost.analyses.safety.bad_states import (
     BadProduct,
@@ -48,14 +49,13 @@ from fencepost.analyses.safety.witness import (
     race_witness,
     safety_witness,
 )
-from fencepost.analyses.seq_cst import check_sc_accesses
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
 from fencepost.errors import InputError
-from fencepost.memory_models import DATA_RACES, DEADLOCKS, PRUNINGS, RACE_KINDS, Engine, RaceKind, model_for
+from fencepost.memory_models import DATA_RACES, DEADLOCKS, MODELS, PRUNINGS, RACE_KINDS, Engine, RaceKind
 from fencepost.program import Program
 from fencepost.program.properties import Marked, Property, asks_something, marked
 from fencepost.verdicts import (
@@ -93,7 +93,7 @@ class _NothingAskedError(InputError):
 
 def verify(
     program: Program,
-    model: str = "sra",
+    model: str | None = None,
     *,
     wanted: Property = Property(),  # noqa: B008 (a frozen value)
     ignore_races: bool = False,
@@ -108,8 +108,7 @@ def verify(
     and what `wanted` adds to that. Raises `InputError` if all this is nothing. `without` names prunings of
     the backward search to do without.
     """
-    model_for("verify", model)
-    check_sc_accesses(program, "verify", model)
+    model = chosen_model(program, "verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
 
@@ -173,7 +172,7 @@ def certify(
 ) -> tuple[SafetyAnswer, Certificate | None]:
     """The answer of the backward search under SRA, and if it is safe the certificate for it. Raises
     `InputError` if `wanted` asks for deadlocks, which certificates do not cover."""
-    check_sc_accesses(program, "verify", "sra")
+    chosen_model(program, "verify", "sra")
     if wanted.deadlocks:
         raise InputError("a certificate does not cover deadlocks; ask about them without one", program.file)
     question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
@@ -194,15 +193,15 @@ def races(
     """Whether two accesses of some run of `program` under `model` race: happens-before does not order them.
 
     For the kind "data", one of them writes, and they access a non-atomic cell; the model is rc20 if none is
-    given. For "write-write", both write one cell, atomic or not; the model is sra.
+    given, or cpp20 where `robust` would take that. For "write-write", both write one cell, atomic or not; the
+    model is sra.
     """
     criterion = RACE_KINDS[kind]
-    model = model or ("rc20" if kind == "data" else "sra")
-    if criterion not in model_for("races", model).criteria["races"]:
+    model = chosen_model(program, "races", model or ("sra" if kind == "write-write" else None))
+    if criterion not in MODELS[model].criteria["races"]:
         raise ValueError(f"{kind} races cannot be asked about under {model}")
-    check_sc_accesses(program, "races", model)
-    if model == "rc20":
-        return _races_under_rc20(program, limits, without, watcher)
+    if MODELS[model].weak_fences:
+        return _races_by_robustness(program, model, limits, without, watcher)
     question = _Question(
         program, model, Property(), limits, watcher=watcher, without=without, criterion=criterion
     )
@@ -211,16 +210,17 @@ def races(
     return answer
 
 
-def _races_under_rc20(
-    program: Program, limits: Limits, without: Sequence[str], watcher: Watcher | None
+def _races_by_robustness(
+    program: Program, model: str, limits: Limits, without: Sequence[str], watcher: Watcher | None
 ) -> RaceAnswer:
     """By robustness, which compares happens-before along the runs of SC; and by SRA, all of whose graphs RC20
-    has, with less happens-before."""
+    has, with less happens-before. So has C++20 if there are no seq_cst accesses: the order of SC fences,
+    which SRA takes for RMWs of one location, is a possible S."""
     if all(program.atomic_cells):
-        return RaceFree(**_about_rc20(program), engine="graphs", because=_ALL_ATOMIC)
-    answer = robust(program, "rc20", limits=limits, watcher=watcher)
+        return RaceFree(**_about_races(program, model), engine="graphs", because=_ALL_ATOMIC)
+    answer = robust(program, model, limits=limits, watcher=watcher)
     common = {
-        **_about_rc20(program),
+        **_about_races(program, model),
         "stats": answer.stats,
         "spent": {"robustness": answer.stats.seconds},
         "warnings": answer.warnings,
@@ -229,17 +229,19 @@ def _races_under_rc20(
         because = "happens-before does not order two accesses of a run under sequential consistency"
         return Racy(**common, engine="robustness", because=because, race=answer.race)
     if isinstance(answer, Robust):
-        because = "the program is robust under rc20, and no run under sequential consistency has a data race"
+        because = f"the program is robust under {model}, and no run under sequential consistency has a race"
         return RaceFree(**common, engine="robustness", because=because)
-    if isinstance(answer, Unknown) and answer.interrupted:
-        return Unknown(**common, why=answer.why, interrupted=True)
+    if isinstance(answer, Unknown) and (answer.interrupted or program.sc_access is not None):
+        return Unknown(**common, why=answer.why, interrupted=answer.interrupted)
+    if program.sc_access is not None:
+        return Unknown(**common, why=_not_looked_at(model))
     under_sra = races(
         program, "sra", limits=limits.after(answer.stats.seconds), without=without, watcher=watcher
     )
     common["stats"] = answer.stats + under_sra.stats
     common["spent"] = {**common["spent"], **under_sra.spent}
     if isinstance(under_sra, Racy):
-        because = f"{under_sra.because}, and rc20 orders no more than SRA"
+        because = f"{under_sra.because}, and {model} orders no more than SRA"
         return Racy(
             **common,
             engine=under_sra.engine,
@@ -250,20 +252,24 @@ def _races_under_rc20(
     if isinstance(answer, Unknown):
         return Unknown(**common, why=answer.why)
     looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
-    why = (
-        "the program is not robust under rc20, and no data race was found before the search left sequential "
-        f"consistency; {looked}. Other runs of weak memory were not looked at. To decide it, repair the "
-        "program with `fencepost fix --model rc20` and ask again"
-    )
     interrupted = isinstance(under_sra, Unknown) and under_sra.interrupted
-    return Unknown(**common, why=why, interrupted=interrupted)
+    return Unknown(**common, why=_not_looked_at(model, looked), interrupted=interrupted)
 
 
-def _about_rc20(program: Program) -> dict[str, Any]:
+def _not_looked_at(model: str, looked: str = "") -> str:
+    also = f"; {looked}" if looked else ""
+    return (
+        f"the program is not robust under {model}, and no data race was found before the search left "
+        f"sequential consistency{also}. Other runs of weak memory were not looked at. To decide it, repair "
+        f"the program with `fencepost fix --model {model}` and ask again"
+    )
+
+
+def _about_races(program: Program, model: str) -> dict[str, Any]:
     return {
         "file": program.file,
         "question": "races",
-        "model": "rc20",
+        "model": model,
         "criterion": DATA_RACES,
         "stats": Stats(),
         "exhaustive": False,  # failing assertions are not looked for

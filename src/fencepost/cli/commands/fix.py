@@ -21,7 +21,7 @@ from fencepost.cli.console import (
     write_file,
 )
 from fencepost.cli.options import Amount, exit_codes, html_option, input_options, model_option
-from fencepost.memory_models import EXIT_UNDECIDED, MODELS
+from fencepost.memory_models import DEFAULT_MODELS, EXIT_UNDECIDED, MODELS
 
 if TYPE_CHECKING:
     from fencepost.engine.search import Limits
@@ -123,7 +123,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 def fix(
     *,
     file: str,
-    model: str,
+    model: str | None,
     criterion: str | None,
     loop_weight: int,
     costs: dict[str, float],
@@ -160,7 +160,7 @@ def fix(
     check_outputs((file,), page=html, findings=sarif)
     file, text = exit_on_input_error(lambda: given_input(file, reading))
     limits = Limits(max_states, timeout, max_memory)
-    if criterion is not None and criterion not in MODELS[model].criteria["fix"]:
+    if criterion is not None and criterion not in MODELS[model or DEFAULT_MODELS["fix"]].criteria["fix"]:
         raise click.UsageError(f"--criterion {criterion} goes with --model tso")
     options = {
         "criterion": criterion,
@@ -199,7 +199,7 @@ def _answer(
     text: str | None,
     reading: Reading,
     *,
-    model: str,
+    model: str | None,
     limits: Limits,
     options: dict[str, Any],
 ) -> FixAnswer:

@@ -17,7 +17,7 @@ from fencepost.cli.options import (
     search_limits,
     search_tactics,
 )
-from fencepost.memory_models import MODELS, OBSERVATIONAL, ROBUSTNESS_MODELS, SEARCH_ORDERS
+from fencepost.memory_models import DEFAULT_MODELS, MODELS, OBSERVATIONAL, ROBUSTNESS_MODELS, SEARCH_ORDERS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -55,7 +55,7 @@ _CRITERIA = tuple(dict.fromkeys(c for model in ROBUSTNESS_MODELS for c in MODELS
 def robust(
     *,
     files: tuple[str, ...],
-    model: str,
+    model: str | None,
     criterion: str,
     shortest: bool,
     search: str,
@@ -73,7 +73,7 @@ def robust(
     """
     from fencepost.batch.jobs import Job, Question
 
-    if criterion not in MODELS[model].criteria["robust"]:
+    if criterion not in MODELS[model or DEFAULT_MODELS["robust"]].criteria["robust"]:
         models = [name for name in ROBUSTNESS_MODELS if criterion in MODELS[name].criteria["robust"]]
         raise click.UsageError(f"--criterion {criterion} goes with --model {' or '.join(models)}")
     if criterion == OBSERVATIONAL and search == "by-location":

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 def swarm(
     *,
     file: str,
-    model: str,
+    model: str | None,
     runs: int,
     seed: int,
     first_run: int,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.core import ParameterSource
 
 from fencepost.cli.answers import Printing, answer_files
 from fencepost.cli.console import check_outputs, exit_on_input_error
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-_RACE_MODELS = ("rc20", "ra", "sra", "sc")  # the first by default, but sra for --kind write-write
+_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "sc")
 
 
 def _without(command: Command) -> Command:
@@ -69,7 +68,7 @@ def _without(command: Command) -> Command:
 def verify(
     *,
     files: tuple[str, ...],
-    model: str,
+    model: str | None,
     given: GivenProperty,
     deadlocks: bool,
     engine: Any,
@@ -91,7 +90,7 @@ def verify(
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
     if certificate is not None:
-        if model != "sra" or engine == "forward":
+        if model not in (None, "sra") or engine == "forward":
             raise click.UsageError("--certificate takes --model sra and the backward search")
         if len(exit_on_input_error(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
@@ -127,7 +126,7 @@ def races(
     *,
     files: tuple[str, ...],
     kind: RaceKind,
-    model: str,
+    model: str | None,
     without: tuple[str, ...],
     printing: Printing,
     limits: Limits,
@@ -144,11 +143,10 @@ def races(
     from fencepost.batch.jobs import Job, Question, Safety
 
     criterion = RACE_KINDS[kind]
-    if criterion not in MODELS[model].criteria["races"]:
-        given = click.get_current_context().get_parameter_source("model") is ParameterSource.COMMANDLINE
-        if given:
-            raise click.UsageError(f"--kind {kind} is about --model sra")
+    if model is None and kind == "write-write":
         model = "sra"
+    if model is not None and criterion not in MODELS[model].criteria["races"]:
+        raise click.UsageError(f"--kind {kind} is about --model sra")
     question = Question("races", model, criterion)
 
     def job(path: str) -> Job:

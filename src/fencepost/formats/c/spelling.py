@@ -194,7 +194,7 @@ def _is_division(expression: Expression) -> bool:
 
 
 def _order(load: Mode, store: Mode = Mode.RLX) -> str:
-    return f"memory_order_{_ORDERS[load, store]}"
+    return f"memory_order_{'seq_cst' if Mode.SC in (load, store) else _ORDERS[load, store]}"
 
 
 def _listed(*arguments: str) -> str:

@@ -82,16 +82,6 @@ _OPERATORS = {f"atomic_{name}": operator for operator, name in FETCH_OPERATORS.i
 _KERNEL = ("READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "synchronize_", "spin_", "xchg", "cmpxchg", "srcu_")
 
 
-def acquires(order: str) -> Mode:
-    """The mode of the read part of an access with that order."""
-    return Mode.ACQ if order in ("consume", "acquire", "acq_rel", "seq_cst") else Mode.RLX
-
-
-def releases(order: str) -> Mode:
-    """The mode of the write part of an access with that order."""
-    return Mode.REL if order in ("release", "acq_rel", "seq_cst") else Mode.RLX
-
-
 _FENCE_MODES = {
     "consume": Mode.ACQ,
     "acquire": Mode.ACQ,
@@ -138,8 +128,8 @@ class Calls:
         result: str | None,
     ) -> None:
         cell, code, at = self._scope.atomic_cell(location), self._scope.code, position(function)
-        _sequential(self._scope, order, at)
-        load, store = acquires(order), releases(order)
+        self._scope.begin_access((order,), at)
+        load, store = self._scope.read_mode(order), self._scope.write_mode(order)
         match function.removesuffix("_explicit"), operands:
             case "atomic_load", []:
                 code.add(Load(result or code.fresh_register(), cell, load, at=at))
@@ -238,8 +228,7 @@ class _CompareExchange(NamedTuple):
     def _with_register(self, expected: str, desired: Expression, result: str | None) -> None:
         code, at = self.scope.code, self.at
         cell = self.scope.atomic_cell(self.location)
-        if "seq_cst" in self.orders:
-            _sequential(self.scope, "seq_cst", at)
+        self.scope.begin_access(self.orders, at)
         if result is not None and (result == expected or Register(result) in subexpressions(desired)):
             success = code.fresh_register()
             self._exchange(cell, expected, desired, success)
@@ -254,7 +243,8 @@ class _CompareExchange(NamedTuple):
         if result is not None and before == Register(expected):
             code.add(Assign(result, before, at=at))
             before = Register(result)
-        modes = (acquires(success), releases(success), acquires(failure))
+        failing = self.scope.read_mode(failure)
+        modes = (self.scope.read_mode(success), self.scope.write_mode(success), failing)
         cas = CompareExchange(expected, cell, compared, desired, *modes, at=at)
         attempt, spurious, end = code.label(), code.label(), code.label()
         if self.weak:
@@ -266,12 +256,7 @@ class _CompareExchange(NamedTuple):
         if self.weak:
             code.goto(end, at)
             code.here(spurious)
-            code.add(Load(expected, cell, acquires(failure), at=at))
+            code.add(Load(expected, cell, failing, at=at))
             if result is not None:
                 code.add(Assign(result, Constant(0), at=at))
             code.here(end)
-
-
-def _sequential(scope: Scope, order: str, at: Position) -> None:
-    if order == "seq_cst":
-        scope.sequential("this access is memory_order_seq_cst", at)

@@ -45,8 +45,8 @@ from fencepost.program.conditions import FinalCondition, atoms
 def read(text: str, file: str = "<text>", *, treat_sc_as: str | None = None) -> Program:
     """The program that the C litmus test `text` spells; raises `InputError`.
 
-    `treat_sc_as` says what becomes of seq_cst accesses, which RC20 does not have: "acq-rel" makes them as
-    strong as it can, "fence" puts a seq_cst fence before them too, None is an error.
+    `treat_sc_as` says what becomes of seq_cst accesses for models that do not have them: "acq-rel" lets them
+    acquire and release, "fence" puts a seq_cst fence before them too. With None they stay what they are.
     """
     if treat_sc_as not in (None, *TREATMENTS):
         message = f"--treat-sc-as is {quoted(str(treat_sc_as))}; expected {' or '.join(TREATMENTS)}"

@@ -7,9 +7,9 @@ whole process wherever they are declared. Whether a plain access is atomic depen
     *x through int*           a non-atomic access
     atomic_…(x, …)            an atomic access, whatever the parameter says, as in herd
 
-A location is atomic if it has an atomic access; non-atomic ones beside that are a mistake. Accesses that are
-seq_cst are outside of RC20; `Scope.sequential` says what becomes of them. Expressions and statements are left
-to `expressions.py` and `lowering.py`.
+A location is atomic if it has an atomic access; non-atomic ones beside that are a mistake. The modes of an
+access follow from its order; if it is seq_cst, it can be treated as something weaker. Expressions and
+statements are left to `expressions.py` and `lowering.py`.
 
 `Constants` says which registers certainly hold which constant at an instruction: those assigned a constant
 since the last place that something jumps to. A compare-exchange whose expected register is such a constant
@@ -20,7 +20,7 @@ agree on this, so both use this class.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from fencepost.formats.text.source import Source, quoted, suggestion, whole_number
@@ -262,8 +262,8 @@ class Scope:
         """`register = *token`."""
         if self.points_to_atomic(token):
             cell = self.atomic_cell(token)
-            self.sequential("a plain access of an atomic location is seq_cst", at)
-            self.code.add(Load(register, cell, Mode.ACQ, at=at))
+            self.begin_access(("seq_cst",), at)
+            self.code.add(Load(register, cell, self.read_mode("seq_cst"), at=at))
         else:
             self._accesses.plain.setdefault(str(token), position(token))
             self.code.add(Load(register, Cell(str(token)), Mode.NA, at=at))
@@ -272,19 +272,30 @@ class Scope:
         """`*token = value`."""
         if self.points_to_atomic(token):
             cell = self.atomic_cell(token)
-            self.sequential("a plain access of an atomic location is seq_cst", at)
-            self.code.add(Store(cell, value, Mode.REL, at=at))
+            self.begin_access(("seq_cst",), at)
+            self.code.add(Store(cell, value, self.write_mode("seq_cst"), at=at))
         else:
             self._accesses.plain.setdefault(str(token), position(token))
             self.code.add(Store(Cell(str(token)), value, Mode.NA, at=at))
 
-    def sequential(self, why: str, at: Position) -> None:
-        """A seq_cst access comes next, to be done with the strongest modes that RC20 has."""
-        if self._treat_sc_as is None:
-            choice = " or ".join(f"`--treat-sc-as {treatment}`" for treatment in TREATMENTS)
-            raise self.error(f"{why}, which is outside of RC20; use {choice}", at)
-        if self._treat_sc_as == "fence":
+    # Memory orders.
+
+    def begin_access(self, orders: Sequence[str], at: Position) -> None:
+        """An access with these orders comes next; by treatment, a seq_cst one has a fence before it."""
+        if "seq_cst" in orders and self._treat_sc_as == "fence":
             self.code.add(Fence(Mode.SC, at=at))
+
+    def read_mode(self, order: str) -> Mode:
+        """Of the read part of an access with that order."""
+        if order == "seq_cst" and self._treat_sc_as is None:
+            return Mode.SC
+        return Mode.ACQ if order in ("consume", "acquire", "acq_rel", "seq_cst") else Mode.RLX
+
+    def write_mode(self, order: str) -> Mode:
+        """Of the write part of an access with that order."""
+        if order == "seq_cst" and self._treat_sc_as is None:
+            return Mode.SC
+        return Mode.REL if order in ("release", "acq_rel", "seq_cst") else Mode.RLX
 
     def _check_parameter(self, token: Token) -> None:
         if token in self._parameters:

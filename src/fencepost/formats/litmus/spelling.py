@@ -53,8 +53,10 @@ class Effect(NamedTuple):
     length: int
 
 
-def order(load: Mode, store: Mode = Mode.RLX) -> str:
-    return ORDER + _ORDERS[load, store]
+def order(load: Mode = Mode.RLX, store: Mode = Mode.RLX) -> str:
+    """Of an access with one of these parts, or both."""
+    strong = Mode.SC in (load, store)
+    return ORDER + ("seq_cst" if strong else _ORDERS[load, store])
 
 
 class Effects:
@@ -78,7 +80,7 @@ class Effects:
             case Store(place, value, Mode.NA):
                 return Effect(f"*{cell(place)} = {expression(value)}", None, 1)
             case Store(place, value, mode):
-                return Effect(_call("store", cell(place), expression(value), order(Mode.RLX, mode)), None, 1)
+                return Effect(_call("store", cell(place), expression(value), order(store=mode)), None, 1)
             case Exchange(register, place, value, load, store):
                 text = _call("exchange", cell(place), expression(value), order(load, store))
                 return Effect(text, register, 1)

@@ -45,6 +45,9 @@ def write(program: Program, monitor: str | None = None) -> str:
     if not program.wraps:
         message = "the values of this program have no bound, which cannot be written in Promela"
         raise program.mistake(message, program.threads[0].at)
+    if monitor is not None and program.sc_access is not None:
+        message = "seq_cst accesses cannot be written with the monitor: it is for release/acquire"
+        raise program.mistake(message, program.sc_access.at)
     return "\n".join(_Writer(program, monitored=monitor is not None).lines()) + "\n"
 
 

@@ -174,8 +174,10 @@ class Steps:
                 return [(instruction,)]
             case Load(register, cell):
                 return [(Load(register, self.cell(cell, instruction)),)]
-            case Store(cell, value):
-                return [(Store(self.cell(cell, instruction), self.stored(value, instruction)),)]
+            case Store(cell, value, mode):
+                store = Store(self.cell(cell, instruction), self.stored(value, instruction))
+                # As on x86: the buffer is empty after a seq_cst store.
+                return [(store, Fence())] if mode is Mode.SC else [(store,)]
             case Fence(Mode.SC):
                 return [(Fence(),)]
             case Skip() | Verify() | Fence():
