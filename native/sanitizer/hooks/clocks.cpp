@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
@@ -22,6 +23,10 @@ bool read_clock(clockid_t clock, timespec& time) {
     std::int64_t by;
     if (!active() || !clock_offset(clock, by)) return false;
     point();
+    if (exploring()) {
+        ++detail::self->clock_reads;
+        execution::note_untried(execution::clocks);
+    }
     time = {(now() + by) / second, (now() + by) % second};
     return true;
 }
@@ -33,6 +38,7 @@ bool valid(timespec const& time) {
 // Returns what is left, if a signal came first.
 std::int64_t sleep_until(std::int64_t deadline) {
     point();
+    if (exploring()) return 0;  // it may last as long as it likes
     Wait wait{[](void*) { return false; }, nullptr, nullptr, "sleep"};
     wait.deadline = deadline;
     wait.interruptible = true;

@@ -18,6 +18,7 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/races/feed.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
@@ -41,6 +42,7 @@ bool some_event(void* argument) {
 void await_descriptor(int descriptor, short events) {
     if (!active() || alone()) return;
     point();
+    execution::note_untried(execution::outside);
     pollfd asked{descriptor, events, 0};
     if (some_event(&asked)) return;
     if ((kernel::call(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0) return;
@@ -62,6 +64,7 @@ bool some_descriptor_has_events(void* argument) {
 // Returns when one of the descriptors has events, or the time has come.
 void await_descriptors(pollfd* list, nfds_t count, std::int64_t deadline) {
     point();
+    execution::note_untried(execution::outside);
     Descriptors asked{list, count};
     Wait wait{some_descriptor_has_events, &asked, nullptr, "descriptors"};
     wait.deadline = deadline;
@@ -95,6 +98,7 @@ bool some_selected_has_events(void* argument) {
 bool await_selection(Selection asked, std::int64_t deadline) {
     if (!active() || alone() || asked.count > FD_SETSIZE) return false;
     point();
+    execution::note_untried(execution::outside);
     Wait wait{some_selected_has_events, &asked, nullptr, "descriptors"};
     wait.deadline = deadline;
     wait.outside = asked.count != 0;
@@ -121,6 +125,7 @@ bool child_has_changed(void* argument) {
 void await_child(Child child) {
     if (!active() || alone() || (child.options & WNOHANG) != 0) return;
     point();
+    execution::note_untried(execution::outside);
     Wait wait{child_has_changed, &child, nullptr, "end of a process"};
     wait.outside = true;
     detail::block_or_be_cancelled(wait);

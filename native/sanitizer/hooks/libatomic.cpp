@@ -39,7 +39,12 @@ struct Outcome {
 template <class Act>
 void on_odd_size(void volatile* a, Access access, Order success, Order failure, std::uint64_t expected,
                  void const* frame, Act act) {
-    point();
+    access_point([&] {
+        auto next = operation(scheduler::Act::use, static_cast<char const volatile*>(a),
+                              failure == Order::seq_cst ? failure : success, frame);
+        next.size = 255;  // at least; the size is not known here
+        return next;
+    }());
     Hook hook;
     if (!watched(hook)) {
         Locked odd(odd_lock);

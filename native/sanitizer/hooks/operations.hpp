@@ -42,18 +42,38 @@ inline bool watched(Hook const& hook) {
     return hook && !hook.thread().unwatched;
 }
 
-// Others may run here, but not while a hook that a signal has interrupted holds a lock.
-inline void point() {
-    if (scheduler::active() && current_thread().in_hook == 0) scheduler::point();
+// What others can notice of an access.
+template <class T>
+scheduler::Operation operation(scheduler::Act act, T const volatile* a, Order order, void const* frame,
+                               std::uint64_t expected = 0) {
+    scheduler::Operation next;
+    next.act = act;
+    next.object = const_cast<T const*>(a);
+    next.size = sizeof(T);
+    next.sc = order == Order::seq_cst;
+    next.expected = expected;
+    next.pc = pc_of(frame);
+    return next;
 }
 
-// If the thread only does again what it did last, others should.
-inline void point_before(std::uintptr_t pc, std::uintptr_t address) {
+// Others may run here, but not while a hook that a signal has interrupted holds a lock.
+inline void access_point(scheduler::Operation const& next) {
+    if (scheduler::active() && current_thread().in_hook == 0) scheduler::point(next);
+}
+
+// Before an access that a loop may repeat. If the thread only does again what it did last, others should.
+[[gnu::always_inline]] inline void point_before(scheduler::Operation next, void const* frame) {
     if (!scheduler::active() || current_thread().in_hook != 0) return;
-    if (goes_round(current_thread(), pc, address))
-        scheduler::yield_point();
-    else
-        scheduler::point();
+    Thread const& t = current_thread();
+    auto const address = reinterpret_cast<std::uintptr_t>(next.object);
+    bool const again = goes_round(t, next.pc, address);
+    if (scheduler::exploring()) {
+        void const* const end =
+            t.stack_base != nullptr ? t.stack_base : reinterpret_cast<void*>(t.stack_high);
+        std::uint64_t const state = scheduler::state_of_thread(next.pc, address, frame, end);
+        scheduler::look_for_rounds(next, state, again, t.await.value);
+    }
+    scheduler::point(next, again);
 }
 
 // Fetches what an access will need while it prepares; `cell` may be null.
@@ -97,7 +117,7 @@ bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(pc, address_of(a));
+    point_before(operation(scheduler::Act::read, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return raw_load(a);
     Thread& t = hook.thread();
@@ -134,7 +154,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
-    point();
+    access_point(operation(scheduler::Act::write, a, order, frame));
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
     Thread& t = hook.thread();
@@ -196,7 +216,7 @@ template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
                                        Update update = {}) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(pc, address_of(a));
+    point_before(operation(scheduler::Act::update, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return update.in_memory(a, operand);
     Thread& t = hook.thread();
@@ -243,7 +263,9 @@ template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(pc, address_of(a));
+    point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success, frame,
+                           to_bits(expected)),
+                 frame);
     Hook hook;
     if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
     Thread& t = hook.thread();
@@ -290,8 +312,12 @@ template <class T>
     return old;
 }
 
-inline void do_fence(Order order) {
-    point();
+inline void do_fence(Order order, void const* frame) {
+    scheduler::Operation next;  // only SC fences are ordered among each other
+    if (order == Order::seq_cst) next.act = scheduler::Act::update;
+    next.sc = order == Order::seq_cst;
+    next.pc = pc_of(frame);
+    access_point(next);
     Hook hook;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!watched(hook)) return;

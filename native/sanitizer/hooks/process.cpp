@@ -42,6 +42,7 @@ int quick_exit_code;
 
 // Registered before the program's own handlers, so it runs last.
 void at_quick_end() {
+    scheduler::exit_point();
     int const wanted = finish_findings(quick_exit_code);
     if (wanted != quick_exit_code) _exit(wanted);
 }
@@ -80,6 +81,7 @@ FENCEPOST_INTERPOSE long syscall(long number, ...) noexcept {
 
 // An end without the handlers of `exit`.
 FENCEPOST_INTERPOSE void _exit(int code) {
+    scheduler::exit_point();
     int const wanted = finish_findings(code);
     if (auto* const interceptor = INTERCEPTOR(_exit); interceptor != nullptr) interceptor(wanted);
     for (;;) kernel::call(SYS_exit_group, wanted);

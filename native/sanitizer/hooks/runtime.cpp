@@ -23,6 +23,7 @@ bool started;
 
 // Registered before the program's own handlers and before the destructors of all modules, so it runs last.
 void at_end(int code, void*) {
+    scheduler::exit_point();
     int const wanted = finish_findings(code);
     if (wanted == code) return;
     fflush(nullptr);

@@ -9,6 +9,7 @@
 
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
@@ -80,6 +81,7 @@ bool one_has_arrived(void* argument) {
 
 int take_one(sigset_t const* set, siginfo_t* info, std::int64_t deadline) {
     point();
+    execution::note_untried(execution::signals);
     Expected expected{self, bits(set)};
     Wait wait{one_has_arrived, &expected, nullptr, "signal"};
     wait.outside = true;
@@ -114,6 +116,7 @@ FENCEPOST_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* old)
 FENCEPOST_INTERPOSE int pthread_kill(pthread_t handle, int number) noexcept {
     if (!active() || number <= 0 || number > 64) return REAL(pthread_kill)(handle, number);
     point();
+    execution::note_untried(execution::signals);
     detail::Thread* const thread = find(handle);
     if (thread == nullptr) return REAL(pthread_kill)(handle, number);
     thread->sent_signals |= std::uint64_t{1} << (number - 1);
@@ -126,6 +129,7 @@ FENCEPOST_INTERPOSE int pthread_kill(pthread_t handle, int number) noexcept {
 FENCEPOST_INTERPOSE int pthread_cancel(pthread_t handle) {
     if (!active()) return REAL(pthread_cancel)(handle);
     point();
+    execution::note_untried(execution::signals);
     int const error = REAL(pthread_cancel)(handle);
     if (detail::Thread* const thread = find(handle); error == 0 && thread != nullptr) {
         thread->cancelled = true;

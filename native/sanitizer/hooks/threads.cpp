@@ -80,7 +80,11 @@ void start_interposing() {
 FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* attributes,
                                        void* (*routine)(void*), void* argument) {
     Thread* child = nullptr;
-    scheduler::point();
+    static constexpr char order_of_creation = 0;  // numbers the threads
+    scheduler::Operation creation;
+    creation.act = scheduler::Act::use;
+    creation.object = &order_of_creation;
+    scheduler::point(creation);
     {
         Hook hook;
         child = make_thread(hook.thread());

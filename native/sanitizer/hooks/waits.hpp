@@ -26,15 +26,30 @@ struct Awaited {
         auto const& self = *static_cast<Awaited*>(awaited);
         return one_of(to_bits(__atomic_load_n(self.memory, __ATOMIC_RELAXED)), self.values, self.count);
     }
-    void block() {
+    scheduler::Wait wait() {
         auto const* const address = const_cast<T const*>(memory);
+        return {.ready = there, .argument = this, .object = address, .on_what = "wait", .memory = true};
+    }
+    void block() {
         if (scheduler::active())
-            scheduler::block(
-                {.ready = there, .argument = this, .object = address, .on_what = "wait", .memory = true});
+            scheduler::block(wait());
         else
             while (!there(this)) let_others_run();
     }
 };
+
+// A thread arrives at a wait even if it will never end; all that others can notice is its end.
+template <class T>
+void point_at_wait(scheduler::Operation next, T const volatile* a, std::uint64_t const* values,
+                   std::size_t count) {
+    Awaited<T> awaited{a, values, count};
+    scheduler::Wait const wait = awaited.wait();
+    next.until = count == 1 ? scheduler::Until::equal : scheduler::Until::unknown;
+    next.awaited = values[0];
+    next.wait = &wait;
+    next.looks_before_waiting = true;
+    access_point(next);
+}
 
 // Arrives at a wait: checks, reports.
 template <class T, class Check>
@@ -58,7 +73,7 @@ void arrive(T const volatile* a, Access access, Order order, T value, void const
 template <class T>
 T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::size_t count,
           void const* frame) {
-    point();
+    point_at_wait(operation(scheduler::Act::read, a, order, frame), a, values, count);
     arrive(a, Access::wait, order, static_cast<T>(values[0]), frame,
            [&](Thread& t, Cell& x, Violation& v) { return check_wait(t, x, order, values, count, v); });
     for (Awaited<T> awaited{a, values, count};; awaited.block()) {
@@ -88,8 +103,8 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
 
 template <class T>
 void do_bcas(T volatile* a, T expected, T desired, Order order, void const* frame) {
-    point();
     std::uint64_t const wanted = to_bits(expected);
+    point_at_wait(operation(scheduler::Act::update, a, order, frame), a, &wanted, 1);
     arrive(a, Access::cas, order, expected, frame,
            [&](Thread& t, Cell& x, Violation& v) { return check_cas_success(t, x, order, wanted, v); });
     for (Awaited<T> awaited{a, &wanted, 1};; awaited.block()) {

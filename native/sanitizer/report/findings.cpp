@@ -74,10 +74,21 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     return f;
 }
 
+// What Python tells findings apart by: a doubtful one may be none, and then says nothing about others.
+std::uint64_t hash_of(Finding const& f) {
+    std::uint64_t hash = f.by.pc() * 31 + f.missed.pc();
+    auto const mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x9e3779b97f4a7c15u; };
+    mix(static_cast<std::uint64_t>(f.note.access));
+    for (std::size_t i = 0; i < f.by.count; ++i) mix(f.by.frames[i]);
+    for (std::size_t i = 0; i < f.missed.count; ++i) mix(f.missed.frames[i]);
+    for (std::uint32_t i = 0; f.doubtful && i < f.violation.stale_count; ++i) mix(f.violation.stale[i] + 1);
+    return hash;
+}
+
 // The guard is held.
 void publish(Finding& f) {
     f.reported = true;
-    if (is_suppressed(f) || !count_finding()) return;
+    if (is_suppressed(f) || !scheduler::is_news(hash_of(f)) || !count_finding()) return;
     json_finding(f);
     text_finding(f);
     if (options.halt_on_error && !finished) {
@@ -149,6 +160,10 @@ int finish_findings(int exit_code) {
     text_end(reported);
     if ((reported == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
     return static_cast<int>(options.exitcode);
+}
+
+void findings_in_execution() {
+    process = call(SYS_getpid);
 }
 
 // Findings of the parent stay the parent's; the child may find them again.

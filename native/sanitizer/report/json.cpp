@@ -35,6 +35,17 @@ char const* plain_accesses_watched() {
 
 int file = -1;
 
+// One of many that write to the same file: what has been said is not said again.
+bool is_execution() {
+    return options.schedule.kind == scheduler::Kind::explore && options.schedule.replay == nullptr;
+}
+
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return hash;
+}
+
 void put_pc(Text& out, std::uintptr_t pc) {
     std::uintptr_t const address = pc - 1;
     ModuleOffset const place = find_module(address);
@@ -257,7 +268,7 @@ void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
         out << "}";
     }
     out << "]}\n";
-    out.write_to(file);
+    if (scheduler::is_news(hash_of(out.view()))) out.write_to(file);
 }
 
 void json_step_limit(std::uint64_t steps) {
@@ -280,6 +291,11 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     for (Thread* t = all_threads; t != nullptr; t = t->next) atomics += t->atomics;
     Text out;
     json_awaits(out);
+    if (is_execution()) {
+        scheduler::count_atomics(atomics);
+        if (!out.view().empty() && scheduler::is_news(hash_of(out.view()))) out.write_to(file);
+        return;
+    }
     out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"pid\":" << process_number()
         << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
         << ",\"steps\":" << scheduler::steps() << ",\"plain\":\"" << plain_accesses_watched()

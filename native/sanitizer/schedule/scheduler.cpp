@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "sanitizer/schedule/decisions.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
@@ -53,6 +54,11 @@ void add(Thread& thread) {
     thread.cancelled = false;
     thread.handlers = 0;
     thread.pinned = 0;
+    thread.operation = {};
+    thread.pending = {};
+    thread.last_event = thread.after = no_event;
+    thread.joined = 0;
+    thread.repeated.forget();
     thread.runnable = true;
     runnable.add(thread);
     strategy::created(thread);
@@ -61,6 +67,7 @@ void add(Thread& thread) {
 
 void count_step() {
     if (++taken >= step_limit) {
+        if (detail::exploring) execution::give_up(execution::Outcome::too_long);
         finish();
         report_step_limit(taken);
     }
@@ -85,6 +92,7 @@ Thread& next_thread(Thread* current, bool yields) {
 
 void record_switch(Thread const& to) {
     if (decisions::writing()) decisions::write_switch(taken - run_started, to.id);
+    if (detail::exploring) execution::note_switch(taken - run_started, to.id);
     run_started = taken;
 }
 
@@ -150,6 +158,7 @@ bool has_ended(void* object) {
 
 namespace detail {
 
+bool exploring = false;
 constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
 
 Thread* find(ThreadId id) {
@@ -175,10 +184,16 @@ void step(bool yields) {
     if (self->sent_signals != 0) deliver_signals(*self);
 }
 
+void step(Operation const& operation, bool yields) {
+    if (exploring && has_turn() && self->pinned == 0) execution::announce(*self, operation);
+    step(yields);
+}
+
 }  // namespace detail
 
 void start(Settings const& settings) {
     if (settings.kind == Kind::os) return;
+    detail::exploring = settings.kind == Kind::explore && settings.replay == nullptr;
     step_limit = settings.steps;
     std::uint64_t const seed =
         settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
@@ -197,6 +212,8 @@ void start(Settings const& settings) {
 
 bool block(Wait const& wait) {
     Thread& self = *detail::self;
+    if (wait.deadline != never) execution::note_untried(execution::time_limits);
+    if (wait.outside) execution::note_untried(execution::outside);
     while (!wait.ready(wait.argument)) {
         End const end = wait_once(self, wait);
         bool const handled = deliver_signals(self);  // a handler may have taken what was ready
@@ -213,6 +230,7 @@ void thread_created(ThreadId child) {
     Thread& thread = claim(child);
     await_parked(thread.fiber);
     add(thread);
+    thread.after = detail::self->last_event;
 }
 
 void thread_begins(ThreadId id) {
@@ -240,9 +258,11 @@ void thread_ends() {
 
 bool wait_for_end(ThreadId id, std::int64_t deadline) {
     Thread* const thread = detail::find(id);
-    if (thread == nullptr) return true;
-    return detail::block_or_be_cancelled(
-        {has_ended, as_object(id), as_object(id), "end of a thread", &thread->fiber.tid, deadline});
+    bool const ended =
+        thread == nullptr || detail::block_or_be_cancelled({has_ended, as_object(id), as_object(id),
+                                                            "end of a thread", &thread->fiber.tid, deadline});
+    if (ended) execution::note_joined(id);
+    return ended;
 }
 
 void forked() {
@@ -256,6 +276,10 @@ void forked() {
 }
 
 std::uint32_t choose(std::uint32_t n) {
+    if (detail::exploring) {
+        if (n > 1) execution::note_untried(execution::draws);
+        return 0;
+    }
     return detail::choices.below(n);
 }
 
@@ -264,6 +288,7 @@ std::uint64_t steps() {
 }
 
 void finish() {
+    execution::note_end(false);
     decisions::close_written();
 }
 

@@ -6,6 +6,7 @@
 //            the running thread falls below all others (Burckhardt and others, ASPLOS 2010). A thread that
 //            repeats itself without effect falls too, because a spin loop would run for ever
 //   replay   the decisions of an earlier run, from a file
+//   explore  all of them that differ, one run each (exploration.hpp)
 //
 // A step is what a thread does from one point to the next. Time is counted in steps, a microsecond each, and
 // runs ahead when every thread waits: sleeps and timed waits take no real time and repeat exactly.
@@ -18,7 +19,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include "sanitizer/schedule/event.hpp"
 #include "sanitizer/system/options.hpp"
 
 namespace fencepost::scheduler {
@@ -26,12 +29,16 @@ namespace fencepost::scheduler {
 using ThreadId = std::uint32_t;  // main is 0
 inline constexpr ThreadId no_thread = UINT32_MAX;
 
+struct Operation;
+
 namespace detail {
 struct Thread;
 extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t steps_without_effect;
 extern std::uint32_t waiting_for_memory;
+extern bool exploring;
 void step(bool yields);
+void step(Operation const&, bool yields);
 }  // namespace detail
 
 // From the initialisation of the library, in the main thread.
@@ -59,6 +66,36 @@ inline void point() {
 // sched_yield, a pause instruction.
 inline void yield_point() {
     if (active()) detail::step(true);
+}
+
+// Are all schedules being run? Then points should say what comes.
+inline bool exploring() {
+    return active() && detail::exploring;
+}
+
+struct Wait;
+
+// What the thread will do after a point, as far as others can notice it.
+struct Operation {
+    Act act = Act::nothing;
+    void const* object = nullptr;
+    std::uint8_t size = 1;
+    bool sc = false;               // it is an SC fence too
+    void const* second = nullptr;  // another object that it is a call on
+    std::uint64_t expected = 0;    // of a compare-exchange
+    Until until = Until::always;
+    std::uint64_t awaited = 0;
+    std::uintptr_t pc = 0;
+    Wait const* wait = nullptr;                     // for what, if it may have to; it must outlive the point
+    std::uint64_t (*state)(void const*) = nullptr;  // of an object that is not memory
+    bool looks_before_waiting = false;              // it has something to do even if it can never go on
+};
+// The thread is at an access that a loop may repeat, `again` if it repeats it now, having read `value`: finds
+// out whether the loop waits (rounds.hpp). Only if exploring().
+void look_for_rounds(Operation&, std::uint64_t state, bool again, std::uint64_t value);
+
+inline void point(Operation const& operation, bool yields = false) {
+    if (active()) detail::step(operation, yields);
 }
 
 // The operation just done changed memory, so the thread does not merely spin.
@@ -118,8 +155,16 @@ std::uint32_t choose(std::uint32_t n);
 std::uint64_t steps();
 std::int64_t now();
 
+// Where the program ends its process: in an exploration others may go on before.
+void exit_point();
+
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
+
+// In an exploration: has no execution yet said what has this hash? Elsewhere: true.
+bool is_news(std::uint64_t hash);
+// In an exploration: counted over all executions.
+void count_atomics(std::uint64_t);
 
 // Reports of the scheduler, defined in report/findings.cpp. All end the process.
 struct Blocked {
@@ -132,5 +177,27 @@ struct Blocked {
 [[noreturn]] void report_deadlock(Blocked const* threads, std::size_t count);
 [[noreturn]] void report_step_limit(std::uint64_t steps);
 [[noreturn]] void report_no_schedules();  // in mode races
+
+// Reports of an exploration, defined in report/explored.cpp. What an execution has found it writes itself.
+void execution_begins();  // in its process
+
+struct ExecutionReport {
+    std::uint64_t number;
+    int exit_code, signal;  // one of them is not 0 if the program failed
+    char const* trouble;    // "", or why the execution came to no proper end
+    std::string_view decisions;
+    std::string_view output;
+};
+void report_execution(ExecutionReport const&);
+
+struct ExplorationReport {
+    std::uint64_t executions, in_vain, cut, steps, atomics;
+    double share, seconds;
+    char const* why;  // it came to no end; "" if all has been run
+    std::uint32_t untried;
+    Event const* wanted;  // where an execution went apart, and what came instead; null: it did not
+    Event const* met;
+};
+void report_exploration(ExplorationReport const&, bool at_end);
 
 }  // namespace fencepost::scheduler

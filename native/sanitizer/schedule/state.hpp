@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sanitizer/schedule/event.hpp"
+#include "sanitizer/schedule/rounds.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/switch.hpp"
 
@@ -31,6 +33,16 @@ struct Thread {
     bool interrupted;            // a wait that a signal ends should end
     bool cancelled;              // pthread_cancel was called and has not been looked at
     std::uint32_t pinned;        // while not 0 the thread keeps its turn at points
+
+    // In an exploration (execution.hpp):
+    Operation operation;      // its next step
+    Event pending;            // as an event
+    std::int32_t last_event;  // its own
+    std::int32_t after;       // what let it go on
+    std::uint64_t joined;     // since its last event
+    std::uint32_t clock_reads;
+    std::uint64_t last_state;  // at its last access (rounds.hpp)
+    RepeatedReads repeated;
 };
 
 // A set of threads. Its order depends on the decisions so far, and on nothing else.

@@ -1,6 +1,7 @@
 #include "sanitizer/schedule/strategy.hpp"
 
 #include "sanitizer/schedule/decisions.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/waits.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -11,7 +12,7 @@ using detail::Thread;
 
 namespace {
 
-enum class Way : std::uint8_t { random, pct, replay };
+enum class Way : std::uint8_t { random, pct, replay, explore };
 
 Way way;
 Random draw;
@@ -138,7 +139,7 @@ Thread& replay_next(Thread* current, bool yields) {
 
 void start(Settings const& settings) {
     draw.state = settings.seed;
-    way = settings.kind == Kind::pct ? Way::pct : Way::random;
+    way = settings.kind == Kind::pct ? Way::pct : settings.kind == Kind::explore ? Way::explore : Way::random;
     if (way == Way::pct) start_pct(settings);
     if (settings.replay != nullptr) {
         way = Way::replay;
@@ -163,6 +164,8 @@ Thread& next(Thread* current, bool yields) {
             return pct_next(current, yields);
         case Way::replay:
             return replay_next(current, yields);
+        case Way::explore:
+            return execution::next(current);
     }
     __builtin_unreachable();
 }

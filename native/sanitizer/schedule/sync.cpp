@@ -5,6 +5,7 @@
 
 #include <climits>
 
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
@@ -37,6 +38,38 @@ int lock_by(Try attempt, Wait wait, TimeLimit limit) {
     }
 }
 
+// The states of objects, for explorations: bits for what can be done.
+constexpr std::uint64_t free_to_read = 1, free_to_write = 2;
+
+std::uint64_t state_of_mutex(void const*);
+std::uint64_t state_of_rwlock(void const*);
+std::uint64_t state_of_spinlock(void const*);
+std::uint64_t state_of_semaphore(void const*);
+using State = std::uint64_t (*)(void const*);
+
+// Points before calls. A call that takes something waits until it is there.
+void point_at(void const volatile* object, State state = nullptr, void const volatile* second = nullptr) {
+    Operation operation;
+    operation.act = Act::use;
+    operation.object = const_cast<void const*>(object);
+    operation.second = const_cast<void const*>(second);
+    operation.state = state;
+    point(operation);
+}
+
+Operation taking(Wait const& wait, State state, std::uint64_t bit) {
+    Operation operation;
+    operation.act = Act::use;
+    operation.object = wait.object;
+    operation.state = state;
+    operation.until = wait.deadline != never ? Until::always
+                      : state != nullptr     ? Until::free
+                                             : Until::unknown;
+    operation.awaited = bit;
+    operation.wait = &wait;
+    return operation;
+}
+
 int unlocked(int result, void const* object) {
     wake(object);
     return result;
@@ -47,6 +80,23 @@ bool mutex_is_free(void* mutex) {
     return (static_cast<pthread_mutex_t*>(mutex)->__data.__lock & FUTEX_TID_MASK) == 0;
 }
 
+std::uint64_t state_of_mutex(void const* mutex) {
+    return mutex_is_free(const_cast<void*>(mutex)) ? free_to_write : 0;
+}
+
+Wait for_mutex(pthread_mutex_t* mutex, TimeLimit limit = {}) {
+    Wait wait{mutex_is_free, mutex, mutex, "mutex", &mutex->__data.__owner};
+    if (limit.until != nullptr) wait.deadline = 0;
+    return wait;
+}
+
+// A mutex that its owner may ask for again does not make it wait.
+bool is_own(pthread_mutex_t const* mutex) {
+    int const kind = mutex->__data.__kind & 3;
+    return mutex->__data.__owner == self->fiber.tid &&
+           (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK);
+}
+
 int lock_without_point(pthread_mutex_t* mutex, TimeLimit limit) {
     auto const& data = mutex->__data;
     auto const attempt = [&] {
@@ -54,7 +104,7 @@ int lock_without_point(pthread_mutex_t* mutex, TimeLimit limit) {
         bool const mine = result == EBUSY && data.__owner == self->fiber.tid;
         return mine && (data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : result;
     };
-    return lock_by(attempt, {mutex_is_free, mutex, mutex, "mutex", &data.__owner}, limit);
+    return lock_by(attempt, for_mutex(mutex), limit);
 }
 
 bool rwlock_is_readable(void* lock) {
@@ -67,6 +117,17 @@ bool rwlock_is_free(void* lock) {
     return REAL(pthread_rwlock_trywrlock)(rwlock) == 0 && REAL(pthread_rwlock_unlock)(rwlock) == 0;
 }
 
+std::uint64_t state_of_rwlock(void const* lock) {
+    void* const rwlock = const_cast<void*>(lock);
+    return (rwlock_is_readable(rwlock) ? free_to_read : 0) | (rwlock_is_free(rwlock) ? free_to_write : 0);
+}
+
+Wait for_rwlock(pthread_rwlock_t* lock, bool (*ready)(void*), TimeLimit limit = {}) {
+    Wait wait{ready, lock, lock, "read-write lock", &lock->__data.__cur_writer};
+    if (limit.until != nullptr) wait.deadline = 0;
+    return wait;
+}
+
 bool written_by_self(pthread_rwlock_t const* lock) {
     return lock->__data.__cur_writer == self->fiber.tid;
 }
@@ -76,10 +137,18 @@ bool spinlock_is_free(void* lock) {
     return REAL(pthread_spin_trylock)(spinlock) == 0 && REAL(pthread_spin_unlock)(spinlock) == 0;
 }
 
+std::uint64_t state_of_spinlock(void const* lock) {
+    return spinlock_is_free(const_cast<void*>(lock)) ? free_to_write : 0;
+}
+
 bool semaphore_is_positive(void* semaphore) {
     int value = 0;
     ::sem_getvalue(static_cast<sem_t*>(semaphore), &value);
     return value > 0;
+}
+
+std::uint64_t state_of_semaphore(void const* semaphore) {
+    return semaphore_is_positive(const_cast<void*>(semaphore)) ? free_to_write : 0;
 }
 
 bool nobody_initialises(void* control) {
@@ -106,65 +175,76 @@ int fails(int error) {
 }  // namespace
 
 int mutex_lock(pthread_mutex_t* mutex, TimeLimit limit) {
-    point();
+    Wait const wait = for_mutex(mutex, limit);
+    if (is_own(mutex))
+        point_at(mutex, state_of_mutex);
+    else
+        point(taking(wait, state_of_mutex, free_to_write));
     return lock_without_point(mutex, limit);
 }
 
 int mutex_trylock(pthread_mutex_t* mutex) {
-    point();
+    point_at(mutex, state_of_mutex);
     return REAL(pthread_mutex_trylock)(mutex);
 }
 
 int mutex_unlock(pthread_mutex_t* mutex) {
-    point();
+    point_at(mutex, state_of_mutex);
     return unlocked(REAL(pthread_mutex_unlock)(mutex), mutex);
 }
 
 int rwlock_rdlock(pthread_rwlock_t* lock, TimeLimit limit) {
-    point();
+    Wait const wait = for_rwlock(lock, rwlock_is_readable, limit);
+    if (written_by_self(lock))
+        point_at(lock, state_of_rwlock);
+    else
+        point(taking(wait, state_of_rwlock, free_to_read));
     if (written_by_self(lock)) return EDEADLK;
     auto const attempt = [&] { return REAL(pthread_rwlock_tryrdlock)(lock); };
-    return lock_by(attempt, {rwlock_is_readable, lock, lock, "read-write lock", &lock->__data.__cur_writer},
-                   limit);
+    return lock_by(attempt, for_rwlock(lock, rwlock_is_readable), limit);
 }
 
 int rwlock_wrlock(pthread_rwlock_t* lock, TimeLimit limit) {
-    point();
+    Wait const wait = for_rwlock(lock, rwlock_is_free, limit);
+    if (written_by_self(lock))
+        point_at(lock, state_of_rwlock);
+    else
+        point(taking(wait, state_of_rwlock, free_to_write));
     if (written_by_self(lock)) return EDEADLK;
     auto const attempt = [&] { return REAL(pthread_rwlock_trywrlock)(lock); };
-    return lock_by(attempt, {rwlock_is_free, lock, lock, "read-write lock", &lock->__data.__cur_writer},
-                   limit);
+    return lock_by(attempt, for_rwlock(lock, rwlock_is_free), limit);
 }
 
 int rwlock_tryrdlock(pthread_rwlock_t* lock) {
-    point();
+    point_at(lock, state_of_rwlock);
     return REAL(pthread_rwlock_tryrdlock)(lock);
 }
 
 int rwlock_trywrlock(pthread_rwlock_t* lock) {
-    point();
+    point_at(lock, state_of_rwlock);
     return REAL(pthread_rwlock_trywrlock)(lock);
 }
 
 int rwlock_unlock(pthread_rwlock_t* lock) {
-    point();
+    point_at(lock, state_of_rwlock);
     return unlocked(REAL(pthread_rwlock_unlock)(lock), lock);
 }
 
 int spin_lock(pthread_spinlock_t* lock) {
-    point();
     auto* const object = const_cast<int*>(lock);
+    Wait const wait{spinlock_is_free, object, object, "spin lock"};
+    point(taking(wait, state_of_spinlock, free_to_write));
     auto const attempt = [&] { return REAL(pthread_spin_trylock)(lock); };
-    return lock_by(attempt, {spinlock_is_free, object, object, "spin lock"}, {});
+    return lock_by(attempt, wait, {});
 }
 
 int spin_trylock(pthread_spinlock_t* lock) {
-    point();
+    point_at(lock, state_of_spinlock);
     return REAL(pthread_spin_trylock)(lock);
 }
 
 int spin_unlock(pthread_spinlock_t* lock) {
-    point();
+    point_at(lock, state_of_spinlock);
     return unlocked(REAL(pthread_spin_unlock)(lock), const_cast<int*>(lock));
 }
 
@@ -175,7 +255,7 @@ clockid_t cond_clock(pthread_cond_t const* condition) {
 
 int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, TimeLimit limit) {
     if (!valid(limit)) return EINVAL;
-    point();
+    point_at(mutex, state_of_mutex, condition);
     self->cancelled = false;
     pthread_testcancel();
     if (int const error = REAL(pthread_mutex_unlock)(mutex)) return error;
@@ -183,6 +263,8 @@ int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, TimeLimit limit
     Wait wait{nullptr, nullptr, condition, "condition variable"};
     wait.deadline = deadline(limit);
     wait.may_end_early = wait.cancellable = true;
+    Wait const relock = for_mutex(mutex);
+    if (detail::exploring) execution::announce(*self, taking(relock, state_of_mutex, free_to_write));
     detail::block_until_chosen(wait);
     detail::End const end = self->end;
     int const error = lock_without_point(mutex, {});
@@ -192,36 +274,37 @@ int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, TimeLimit limit
 
 // Threads beside the schedule wait in the C library.
 int cond_signal(pthread_cond_t* condition) {
-    point();
+    point_at(condition);
     if (detail::choose_waiting(condition, 1) != 0) return 0;
     return REAL_VERSION(pthread_cond_signal, "GLIBC_2.3.2")(condition);
 }
 
 int cond_broadcast(pthread_cond_t* condition) {
-    point();
+    point_at(condition);
     detail::choose_waiting(condition, UINT32_MAX);
     return REAL_VERSION(pthread_cond_broadcast, "GLIBC_2.3.2")(condition);
 }
 
 int sem_wait(sem_t* semaphore, TimeLimit limit) {
-    point();
+    Wait wait{semaphore_is_positive, semaphore, semaphore, "semaphore"};
+    wait.cancellable = true;
+    if (limit.until != nullptr) wait.deadline = 0;
+    point(taking(wait, state_of_semaphore, free_to_write));
     auto const attempt = [&] {
         if (REAL(sem_trywait)(semaphore) == 0) return 0;
         return errno == EAGAIN ? EBUSY : errno;
     };
-    Wait wait{semaphore_is_positive, semaphore, semaphore, "semaphore"};
-    wait.cancellable = true;
     int const error = lock_by(attempt, wait, limit);
     return error == 0 ? 0 : fails(error);
 }
 
 int sem_trywait(sem_t* semaphore) {
-    point();
+    point_at(semaphore, state_of_semaphore);
     return REAL(sem_trywait)(semaphore);
 }
 
 int sem_post(sem_t* semaphore) {
-    point();
+    point_at(semaphore, state_of_semaphore);
     return unlocked(REAL(sem_post)(semaphore), semaphore);
 }
 
@@ -232,7 +315,7 @@ int barrier_init(pthread_barrier_t* barrier, pthread_barrierattr_t const*, unsig
 }
 
 int barrier_wait(pthread_barrier_t* barrier) {
-    point();
+    point_at(barrier);
     Barrier& state = in(barrier);
     if (++state.arrived < state.count) {
         detail::block_until_chosen({nullptr, nullptr, barrier, "barrier"});
@@ -249,8 +332,9 @@ int barrier_destroy(pthread_barrier_t*) {
 
 // The C library runs `initialise`, so that an exception from it leaves things as they should be.
 int once(pthread_once_t* control, void (*initialise)()) {
-    point();
-    block({nobody_initialises, control, control, "once"});
+    Wait const wait{nobody_initialises, control, control, "once"};
+    point(taking(wait, nullptr, 0));
+    block(wait);
     return unlocked(REAL(pthread_once)(control, initialise), control);
 }
 

@@ -51,7 +51,11 @@ long wake_and_move(FutexCall const& call) {
 
 // False for the operations that are the kernel's.
 bool futex(FutexCall const& call, long& result) {
-    point();
+    Operation next;
+    next.act = Act::use;
+    next.object = call.word;
+    next.size = sizeof *call.word;
+    point(next);
     switch (call.operation & FUTEX_CMD_MASK) {
         case FUTEX_WAIT:
             result = wait(call, detail::all_bits, false);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -128,6 +129,7 @@ ThreadId owner(Wait const& wait) {
         list[i] = {thread.id, thread.wait.on_what, thread.wait.object, owner(thread.wait), thread.frame};
     }
     std::sort(list, list + blocked.count, [](auto const& a, auto const& b) { return a.thread < b.thread; });
+    execution::note_end(true);
     finish();
     report_deadlock(list, blocked.count);
 }
@@ -279,8 +281,9 @@ std::uint32_t choose_waiting(void const* object, std::uint32_t count, std::uint3
     std::uint32_t const all = count_waiting(object, bits);
     count = std::min(count, all);
     for (std::uint32_t done = 0; done < count; ++done) {
-        Thread& thread = *waiting(object, bits, count == all ? 0 : choices.below(all - done));
+        Thread& thread = *waiting(object, bits, count == all ? 0 : scheduler::choose(all - done));
         thread.chosen = true;
+        thread.after = self->last_event;
         if (!thread.runnable) make_runnable(thread);
     }
     return count;
@@ -298,8 +301,11 @@ void wake(void const* object) {
 }
 
 std::int64_t now() {
-    return detail::first_time + static_cast<std::int64_t>(detail::taken) * detail::step_nanoseconds +
-           detail::skipped;
+    // Steps are not the same in executions that are.
+    std::uint64_t const steps = !detail::exploring        ? detail::taken
+                                : detail::self != nullptr ? detail::self->clock_reads
+                                                          : 0;
+    return detail::first_time + static_cast<std::int64_t>(steps) * detail::step_nanoseconds + detail::skipped;
 }
 
 }  // namespace fencepost::scheduler

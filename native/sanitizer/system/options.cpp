@@ -30,10 +30,11 @@ bool set_path(std::string_view value, char const*& into) {
 }
 
 bool set_schedule(std::string_view value) {
-    if (value != "os" && value != "random" && value != "pct") return false;
+    if (value != "os" && value != "random" && value != "pct" && value != "explore") return false;
     options.schedule.kind = value == "os"       ? scheduler::Kind::os
                             : value == "random" ? scheduler::Kind::random
-                                                : scheduler::Kind::pct;
+                            : value == "pct"    ? scheduler::Kind::pct
+                                                : scheduler::Kind::explore;
     options.schedule_name = keep(value);
     return true;
 }
@@ -41,6 +42,11 @@ bool set_schedule(std::string_view value) {
 bool set_switch(std::string_view value) {
     options.schedule.futexes = value == "futex";
     return value == "futex" || value == "auto";
+}
+
+bool set_sc_fences(std::string_view value) {
+    options.schedule.sc_fences_commute = value == "commute";
+    return value == "commute" || value == "ordered";
 }
 
 bool set_log_path(std::string_view value) {
@@ -70,6 +76,11 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "switch") return result(set_switch(value));
     if (name == "decisions") return result(set_path(value, options.schedule.decisions));
     if (name == "replay") return result(set_path(value, options.schedule.replay));
+    if (name == "executions") return result(set_number(value, options.schedule.executions));
+    if (name == "seconds") return result(set_number(value, options.schedule.seconds));
+    if (name == "rounds") return result(set_number(value, options.schedule.rounds));
+    if (name == "first") return result(set_flag(value, options.schedule.first));
+    if (name == "sc_fences") return result(set_sc_fences(value));
     return Setting::unknown;
 }
 

@@ -11,15 +11,16 @@
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
-//   schedule=os          os, random or pct (schedule/scheduler.hpp), with
+//   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+//   executions=0  seconds=0  rounds=20  first=0  sc_fences=ordered|commute    (explore)
 #pragma once
 
 #include <cstdint>
 namespace fencepost {
 namespace scheduler {
 
-enum class Kind : std::uint8_t { os, random, pct };
+enum class Kind : std::uint8_t { os, random, pct, explore };
 
 struct Settings {
     Kind kind = Kind::os;
@@ -30,6 +31,12 @@ struct Settings {
     bool futexes = false;              // no switching in user space, even if the processor could
     char const* decisions = nullptr;   // file to write
     char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
+    // explore:
+    std::uint64_t executions = 0;    // then it is given up; 0: no limit
+    std::uint64_t seconds = 0;       // the same
+    std::uint32_t rounds = 20;       // of a loop that is not known to wait
+    bool first = false;              // stop at the first finding
+    bool sc_fences_commute = false;  // the memory model does not order them
 };
 
 }  // namespace scheduler

@@ -36,6 +36,7 @@ GROUPS = {
     "Repair a program": {"fix": _Entry("fencepost fix lock.tpl --output repaired.tpl")},
     "Watch C and C++ programs": {
         "run": _Entry("fencepost run --schedule random ./queue"),
+        "check": _Entry("fencepost check ./queue-client"),
         "flags": _Entry("fencepost flags --compile --link"),
     },
     "Look and convert": {"show": _Entry("fencepost show test.litmus --to tpl")},

@@ -7,10 +7,11 @@ from typing import get_args
 import msgspec
 
 from fencepost.verdicts.answers import SCHEMA, Answer, StaticAnswer
+from fencepost.verdicts.check import AnyCheckAnswer
 from fencepost.verdicts.repair import FixAnswer
 from fencepost.verdicts.run import AnyRunAnswer
 
-AnyAnswer = StaticAnswer | FixAnswer | AnyRunAnswer
+AnyAnswer = StaticAnswer | FixAnswer | AnyRunAnswer | AnyCheckAnswer
 CLASSES: tuple[type[Answer], ...] = get_args(AnyAnswer)
 
 

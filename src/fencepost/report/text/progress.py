@@ -43,6 +43,11 @@ class ProgressLine:
         if self._count > 1:
             self._show(so_far)
 
+    def saying(self, text: str) -> None:
+        """How far it is, in words alone."""
+        self._count = 1
+        self._show(text)
+
     def close(self) -> None:
         if self._shown:
             self._stream.write("\r\x1b[K")

@@ -8,7 +8,7 @@ would repair it. Then what kept runs from their end, and one line that sums all 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from fencepost.report.printable import counted, printable
 from fencepost.report.text.page import Page, page_of
@@ -18,6 +18,7 @@ from fencepost.verdicts.run import (
     Deadlock,
     Finding,
     Frame,
+    RunAnswer,
     RunsUnknown,
     Schedule,
     SeenNotRobust,
@@ -33,11 +34,7 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
     page = page_of(color=color, width=width)
     if quiet:
         return _sum(page, answer) + "\n"
-    lines: list[str] = []
-    for finding in answer.findings:
-        lines += [_RULE, *_finding(page, finding, answer.runs), _RULE]
-    for deadlock in answer.deadlocks:
-        lines += [_RULE, *_deadlock(page, deadlock, answer.runs), _RULE]
+    lines = list(reports(page, answer, lambda report: _seen(page, report, answer.runs)))
     for trouble in answer.troubles:
         lines += _trouble(page, trouble, answer.runs)
     for warning in answer.warnings:
@@ -47,7 +44,18 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
     return "\n".join([*lines, _sum(page, answer)]) + "\n"
 
 
-def _finding(page: Page, finding: Finding, runs: int) -> Iterator[str]:
+_Seen = Callable[[Finding | Deadlock], Iterator[str]]
+
+
+def reports(page: Page, answer: RunAnswer, seen: _Seen) -> Iterator[str]:
+    """Each finding and each deadlock; `seen` says where it was seen."""
+    for finding in answer.findings:
+        yield from (_RULE, *_finding(page, finding, seen), _RULE)
+    for deadlock in answer.deadlocks:
+        yield from (_RULE, *_deadlock(page, deadlock, seen), _RULE)
+
+
+def _finding(page: Page, finding: Finding, seen: _Seen) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: {explain.title(finding)}", "bad")
     access = finding.access
     yield f"  {_operation(finding)} by {explain.thread_name(access)}:"
@@ -69,17 +77,17 @@ def _finding(page: Page, finding: Finding, runs: int) -> Iterator[str]:
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
-    yield from _seen(page, finding, runs)
+    yield from seen(finding)
     yield f"SUMMARY: fencepost: {explain.summary(finding)}"
 
 
-def _deadlock(page: Page, deadlock: Deadlock, runs: int) -> Iterator[str]:
+def _deadlock(page: Page, deadlock: Deadlock, seen: _Seen) -> Iterator[str]:
     yield page.paint("WARNING: fencepost: deadlock: no thread can go on", "bad")
     for number, thread in enumerate(deadlock.threads):
         yield from ("",) if number else ()
         yield f"  {explain.waits(thread, deadlock)}:"
         yield from _stack(page, thread.stack)
-    yield from _seen(page, deadlock, runs)
+    yield from seen(deadlock)
     yield f"SUMMARY: fencepost: {explain.deadlock_summary(deadlock)}"
 
 
@@ -126,24 +134,33 @@ def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
         verb = "first " if trouble.runs > 1 else ""
         first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
         yield page.wrapped(f"{trouble.runs:,} of {counted(runs, 'run')} {trouble.why}{first}.", "")
+    yield from printed(trouble)
+
+
+def printed(trouble: Trouble) -> Iterator[str]:
     lines = trouble.output.splitlines()[-10:]
     if lines:
         yield "  The end of what it printed:"
         yield from (f"    {printable(line)}" for line in lines)
 
 
+def counts(answer: RunAnswer) -> str:
+    """2 findings and 1 deadlock"""
+    races = sum(finding.kind == "race" for finding in answer.findings)
+    kinds = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
+    return " and ".join(counted(number, what) for what, number in kinds.items() if number)
+
+
 def _sum(page: Page, answer: AnyRunAnswer) -> str:
     """The last line: the verdict, and what it rests on."""
-    races = sum(finding.kind == "race" for finding in answer.findings)
-    counts = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
-    seen = " and ".join(counted(number, what) for what, number in counts.items() if number)
+    seen = counts(answer)
     if isinstance(answer, RunsUnknown):
-        why = f": {printable(answer.why)}; {seen or f'nothing was seen{_unwatched(answer)}'}"
+        why = f": {printable(answer.why)}; {seen or f'nothing was seen{unwatched(answer)}'}"
         verdict = page.paint("undecided", "open") + why
     elif isinstance(answer, SeenNotRobust):
         verdict = page.paint("not robust", "bad") + f": {seen}"
     else:
-        nothing = page.paint("nothing seen", "good") + _unwatched(answer)
+        nothing = page.paint("nothing seen", "good") + unwatched(answer)
         verdict = page.paint(seen, "bad") if seen else nothing
     suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
     runs = f"{counted(answer.runs, 'run')} ({_schedules(answer)})"
@@ -153,7 +170,7 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
     )
 
 
-def _unwatched(answer: AnyRunAnswer) -> str:
+def unwatched(answer: RunAnswer) -> str:
     words = {"none": " (plain accesses were not watched)", "part": " (plain accesses were watched in part)"}
     return words.get(answer.plain, "")
 

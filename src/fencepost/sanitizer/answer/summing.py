@@ -50,8 +50,8 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(place for raw in raws for place in places_of(raw))
-    findings = _merged(tally.findings.values(), finding, symbols)
-    deadlocks = _merged(tally.deadlocks.values(), deadlock, symbols)
+    findings = merged(tally.findings.values(), finding, symbols)
+    deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
     live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
     missing = asked.again - {one.id for one in findings} - {one.id for one in deadlocks}
@@ -65,14 +65,14 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
         "schedule": asked.schedule,
         "findings": tuple(wanted),
         "deadlocks": tuple(live),
-        "troubles": tuple(_trouble(seen) for seen in tally.troubles.values()),
+        "troubles": tuple(trouble(seen) for seen in tally.troubles.values()),
         "atomics": tally.atomics,
         "steps": tally.steps,
         "mode": " and ".join(sorted(tally.modes)),
         "plain": "part" if len(tally.plain) > 1 else "".join(tally.plain),
         "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
         "replay": bool(asked.again),
-        "warnings": (*_warnings(raws, symbols), *_not_again(missing, asked)),
+        "warnings": (*warnings(raws, symbols), *_not_again(missing, asked)),
     }
     if any(one.kind == "robustness" for one in wanted):
         return SeenNotRobust(**common)
@@ -85,7 +85,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     return NotSeen(**common)
 
 
-def _merged(
+def merged(
     tallied: Iterable[Seen[Raw]], report_of: Callable[[Seen[Raw], Symbols], Report], symbols: Symbols
 ) -> list[Report]:
     """The reports in the order in which they were first seen; a run that shows one twice counts once."""
@@ -98,7 +98,7 @@ def _merged(
     return [msgspec.structs.replace(one, runs=len(runs[one.id])) for one in reports.values()]
 
 
-def _trouble(seen: Seen[str]) -> Trouble:
+def trouble(seen: Seen[str]) -> Trouble:
     return Trouble(why=seen.what, runs=len(seen.runs), schedule=seen.schedule, output=seen.output)
 
 
@@ -111,7 +111,7 @@ def _why_unknown(tally: Tally) -> str:
     return ", ".join(parts)
 
 
-def _warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:
+def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:
     if raws and symbols.tool is None:
         return ("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)",)
     return ()

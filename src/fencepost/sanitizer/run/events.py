@@ -129,7 +129,36 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     exit: int = 0
 
 
-Event = RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End
+class Execution(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="execution"):
+    """An execution of an exploration that showed something: the events before it, back to the last one of
+    this kind, are its own. `trouble` says why it was not followed to its end."""
+
+    number: int
+    exit: int = 0
+    signal: int = 0
+    trouble: str = ""
+    decisions: str = ""
+    output: str = ""
+
+
+class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="exploration"):
+    """How far an exploration has come; `why` says why it is not complete, `wanted` and `met` where an
+    execution did something else than it did before."""
+
+    at_end: bool = False
+    executions: int = 0
+    in_vain: int = 0
+    cut: int = 0
+    steps: int = 0
+    atomics: int = 0
+    millionths: int = 0
+    why: str = ""
+    untried: tuple[str, ...] = ()
+    wanted: RawAccess | None = None
+    met: RawAccess | None = None
+
+
+Event = RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration
 
 _DECODER = msgspec.json.Decoder(Event)
 

@@ -77,8 +77,8 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
     """Make one run for each schedule, and give each to the watcher, in their order."""
     with (
         tempfile.TemporaryDirectory(prefix="fencepost-") as directory,
-        _addresses_fixed(),
-        _ended_as_by_control_c(),
+        addresses_fixed(),
+        ended_as_by_control_c(),
     ):
         runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
         try:
@@ -156,11 +156,11 @@ class _Runner:
         try:
             return process.wait(self.job.timeout)
         except subprocess.TimeoutExpired:
-            _ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
+            ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
             return None
         except KeyboardInterrupt:
             self._stopped = True
-            return _ended_by(process, signal.SIGINT, _SECONDS_AFTER_CONTROL_C)
+            return ended_by(process, signal.SIGINT, _SECONDS_AFTER_CONTROL_C)
         finally:
             self._live.discard(process)
 
@@ -195,14 +195,7 @@ class _Runner:
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
-    """Ours come last in FENCEPOST_OPTIONS and TSAN_OPTIONS: a later setting wins.
-
-    Findings are suppressed when the runs are over, so the run-time library is to tell of them all.
-    What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
-    """
-    options = [f"max_findings={_MOST_FINDINGS}", os.environ.get("FENCEPOST_OPTIONS", "")]
-    options += ["quiet=1", "exitcode=0", f"json={place}/%p.jsonl", "suppressions=/dev/null"]
-    options += [f"run_by={os.getpid()}", f"schedule={schedule.kind}"]
+    options = [f"schedule={schedule.kind}"]
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
         options += [f"length={schedule.length}"] if schedule.length else []
@@ -212,10 +205,22 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
             options += [f"replay={place}/replay"]
         elif job.keep_decisions:
             options += [f"decisions={place}/decisions"]
+    return environment(options, place)
+
+
+def environment(options: Sequence[str], place: Path) -> dict[str, str]:
+    """Ours come last in FENCEPOST_OPTIONS and TSAN_OPTIONS: a later setting wins.
+
+    Findings are suppressed when the runs are over, so the run-time library is to tell of them all.
+    What ThreadSanitizer finds in mode races comes to us as events; what it prints is kept out of the way.
+    """
+    common = [f"max_findings={_MOST_FINDINGS}", os.environ.get("FENCEPOST_OPTIONS", "")]
+    common += ["quiet=1", "exitcode=0", f"json={place}/%p.jsonl", "suppressions=/dev/null"]
+    common += [f"run_by={os.getpid()}"]
     thread_sanitizer = [os.environ.get("TSAN_OPTIONS", ""), f'log_path="{place}/{_THREAD_SANITIZER_LOG}"']
     return {
         **os.environ,
-        "FENCEPOST_OPTIONS": ":".join(option for option in options if option),
+        "FENCEPOST_OPTIONS": ":".join(option for option in (*common, *options) if option),
         "TSAN_OPTIONS": ":".join(option for option in thread_sanitizer if option),
     }
 
@@ -234,7 +239,7 @@ def _end_of(output: IO[bytes]) -> str:
     return output.read().decode("utf-8", "replace")
 
 
-def _ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
+def ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
     """Ask the program to end, give it time, and then end it with all that it has started."""
     process.send_signal(number)
     deadline = time.monotonic() + seconds
@@ -250,7 +255,7 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 @contextmanager
-def _ended_as_by_control_c() -> Iterator[None]:
+def ended_as_by_control_c() -> Iterator[None]:
     """A signal that ends us, as `timeout` and build servers send it, is meant for the program too.
 
     It has a process group of its own, so it would go on alone, and one that never ends would do so for ever.
@@ -279,7 +284,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _addresses_fixed() -> Iterator[None]:
+def addresses_fixed() -> Iterator[None]:
     """Programs started here have no address randomisation, as far as the system lets us say so.
 
     A program whose behaviour depends on addresses would not repeat otherwise, and on some kernels

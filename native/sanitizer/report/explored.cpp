@@ -1,0 +1,61 @@
+// What an exploration tells as JSON lines: executions that showed something, how far it has come, and how it
+// ended. Findings are written by the executions themselves, before the line of their execution.
+#include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/json.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/text.hpp"
+
+namespace fencepost::scheduler {
+namespace {
+
+void put_untried(Text& out, std::uint32_t untried) {
+    constexpr char const* names[] = {"draws", "time-limits", "clocks", "outside", "signals", "many-threads"};
+    char const* comma = "";
+    for (std::uint32_t i = 0; i < std::size(names); ++i) {
+        if ((untried >> i & 1) == 0) continue;
+        out << comma << "\"" << names[i] << "\"";
+        comma = ",";
+    }
+}
+
+void put_step(Text& out, char const* name, Event const* event) {
+    constexpr char const* acts[] = {"nothing", "load", "store", "rmw", "cas", "call", "end"};
+    if (event == nullptr || event->act == Act::nothing) return;
+    out << ",\"" << name << "\":{\"thread\":" << event->thread << ",\"what\":\""
+        << acts[static_cast<int>(event->act)] << "\",\"stack\":";
+    Stack stack{};
+    if (event->pc != 0) stack.frames[stack.count++] = event->pc;
+    put_stack(out, stack);
+    out << "}";
+}
+
+}  // namespace
+
+void execution_begins() {
+    findings_in_execution();
+}
+
+void report_execution(ExecutionReport const& report) {
+    Text out;
+    out << "{\"event\":\"execution\",\"number\":" << report.number << ",\"exit\":" << report.exit_code
+        << ",\"signal\":" << report.signal << ",\"trouble\":" << Quoted{report.trouble}
+        << ",\"decisions\":" << Quoted{report.decisions} << ",\"output\":" << Quoted{report.output} << "}\n";
+    write_json(out);
+}
+
+void report_exploration(ExplorationReport const& report, bool at_end) {
+    Text out;
+    out << "{\"event\":\"exploration\",\"at_end\":" << (at_end ? "true" : "false")
+        << ",\"executions\":" << report.executions << ",\"in_vain\":" << report.in_vain
+        << ",\"cut\":" << report.cut << ",\"steps\":" << report.steps << ",\"atomics\":" << report.atomics
+        << ",\"millionths\":" << static_cast<std::uint64_t>(report.share * 1e6)
+        << ",\"why\":" << Quoted{report.why} << ",\"untried\":[";
+    put_untried(out, report.untried);
+    out << "]";
+    put_step(out, "wanted", report.wanted);
+    put_step(out, "met", report.met);
+    out << "}\n";
+    write_json(out);
+}
+
+}  // namespace fencepost::scheduler

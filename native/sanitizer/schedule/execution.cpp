@@ -1,0 +1,266 @@
+#include "sanitizer/schedule/execution.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sanitizer/schedule/rounds.hpp"
+#include "sanitizer/schedule/waits.hpp"
+#include "sanitizer/system/syscalls.hpp"
+
+namespace fencepost::scheduler {
+
+using detail::Thread;
+
+namespace execution {
+
+using detail::runnable;
+
+Shared* shared = nullptr;
+std::uint32_t most_rounds = 20;
+
+namespace {
+
+ScFences fences = ScFences::ordered;
+bool exits = false;  // the end of the process has been reached in order
+
+// What memory holds, or the state of another object.
+std::uint64_t state_before(Thread const& thread) {
+    if (thread.operation.state != nullptr) return thread.operation.state(thread.operation.object);
+    auto const* const memory = reinterpret_cast<void const*>(thread.pending.object);
+    if (memory == nullptr || thread.pending.act == Act::use) return ~std::uint64_t{0};
+    std::uint64_t bits = 0;
+    if (thread.pending.size <= sizeof bits) std::memcpy(&bits, memory, thread.pending.size);
+    return bits;
+}
+
+bool is_enabled(Thread const& thread) {
+    if (thread.waiting && !detail::can_go_on(thread)) return false;
+    if (thread.pending.until == Until::unknown)
+        return thread.operation.wait->ready(thread.operation.wait->argument);
+    return thread.pending.until == Until::always || can_happen(thread.pending, state_before(thread));
+}
+
+bool sleeps(Thread const& thread) {
+    return std::any_of(shared->sleeping, shared->sleeping + shared->asleep,
+                       [&](Event const& e) { return e.thread == thread.id; });
+}
+
+// A thread whose next step nobody can notice need not wait for its turn.
+Thread* find_unnoticed() {
+    Thread* first = nullptr;
+    for (std::uint32_t i = 0; i < runnable.count; ++i) {
+        Thread& thread = *runnable.items[i];
+        if (thread.pending.act != Act::nothing || !is_enabled(thread)) continue;
+        if (first == nullptr || thread.id < first->id) first = &thread;
+    }
+    return first;
+}
+
+Thread* find_planned() {
+    Event const& planned = shared->plan[shared->events_count];
+    for (std::uint32_t i = 0; i < runnable.count; ++i) {
+        Thread& thread = *runnable.items[i];
+        if (thread.id != planned.thread || !is_enabled(thread)) continue;
+        if (same_step(thread.pending, planned)) return &thread;
+        shared->met = thread.pending;
+        shared->wanted = planned;
+        give_up(Outcome::apart);
+    }
+    if (shared->events_count >= shared->changed) give_up(Outcome::in_vain);
+    shared->wanted = planned;
+    shared->met = {};
+    give_up(Outcome::apart);
+}
+
+// The current thread, as long as it can go on.
+Thread* find_free(Thread* current) {
+    Thread* best = nullptr;
+    bool some_sleep = false;
+    for (std::uint32_t i = 0; i < runnable.count; ++i) {
+        Thread& thread = *runnable.items[i];
+        if (!is_enabled(thread)) continue;
+        if (sleeps(thread)) {
+            some_sleep = true;
+        } else if (best == nullptr || &thread == current || (best != current && thread.id < best->id)) {
+            best = &thread;
+        }
+    }
+    if (best == nullptr && some_sleep) give_up(Outcome::in_vain);
+    return best;
+}
+
+void wake_sleeping(Event const& event) {
+    std::uint32_t left = 0;
+    for (std::uint32_t i = 0; i < shared->asleep; ++i) {
+        if (!dependent(shared->sleeping[i], event, fences)) shared->sleeping[left++] = shared->sleeping[i];
+    }
+    shared->asleep = left;
+}
+
+void write_down(Event const& event) {
+    if (shared->events_count == most_events) give_up(Outcome::too_long);
+    std::uint32_t const place = shared->events_count++;
+    shared->events[place] = event;
+    if (place >= shared->changed) wake_sleeping(event);
+}
+
+void complete(Thread& thread) {
+    thread.pending.before = state_before(thread);
+    thread.pending.after = thread.after;
+    thread.pending.joined = thread.joined;
+    thread.after = no_event;
+    thread.joined = 0;
+}
+
+void take(Thread& thread) {
+    complete(thread);
+    write_down(thread.pending);
+    exits |= thread.pending.act == Act::end;
+    if (writes(thread.pending)) thread.repeated.forget();
+    thread.last_event = static_cast<std::int32_t>(shared->events_count - 1);
+    thread.pending = {};
+    thread.operation = {};
+}
+
+// Threads that wait for a value look once more, whether an old one would do; then they are blocked like
+// others.
+Thread* find_looking() {
+    for (std::uint32_t i = 0; i < runnable.count; ++i) {
+        Thread& thread = *runnable.items[i];
+        if (!thread.operation.looks_before_waiting) continue;
+        thread.pending = {};
+        thread.operation = {};
+        return &thread;
+    }
+    return nullptr;
+}
+
+void block(Thread& thread) {
+    static constexpr auto no = [](void*) { return false; };
+    Wait const loop{no, nullptr, reinterpret_cast<void const*>(thread.pending.object), "wait"};
+    if (!thread.waiting) thread.wait = thread.operation.wait != nullptr ? *thread.operation.wait : loop;
+    thread.waiting = true;
+    detail::make_blocked(thread);
+}
+
+Thread& find_stuck() {
+    note_end(true);
+    if (Thread* const thread = find_looking(); thread != nullptr) return *thread;
+    while (runnable.count != 0) block(*runnable.items[0]);
+    detail::find_runnable();  // reports the deadlock
+    return *runnable.items[0];
+}
+
+}  // namespace
+
+void begin(Settings const& settings) {
+    most_rounds = settings.rounds;
+    fences = settings.sc_fences_commute ? ScFences::commute : ScFences::ordered;
+}
+
+void announce(Thread& thread, Operation const& operation) {
+    thread.operation = operation;
+    Event& event = thread.pending;
+    event = {};
+    event.thread = thread.id;
+    event.act = operation.act;
+    event.until = operation.until;
+    event.size = operation.size;
+    event.sc = operation.sc;
+    event.object = reinterpret_cast<std::uintptr_t>(operation.object);
+    event.second = reinterpret_cast<std::uintptr_t>(operation.second);
+    event.expected = operation.expected;
+    event.awaited = operation.awaited;
+    event.pc = operation.pc;
+    event.after = no_event;
+}
+
+Thread& next(Thread* current) {
+    if (Thread* const thread = find_unnoticed(); thread != nullptr) return *thread;
+    if (shared->outcome == Outcome::stuck) return find_stuck();
+    bool const by_plan = shared->events_count < shared->planned;
+    Thread* const thread = by_plan ? find_planned() : find_free(current);
+    if (thread == nullptr) return find_stuck();
+    take(*thread);
+    return *thread;
+}
+
+void note_switch(std::uint64_t steps, std::uint32_t to) {
+    if (shared->switches_count == most_switches) give_up(Outcome::too_long);
+    shared->switches[shared->switches_count++] = {steps, to};
+}
+
+void note_untried(Untried what) {
+    if (shared != nullptr) shared->untried |= what;
+}
+
+void note_joined(std::uint32_t thread) {
+    if (shared == nullptr || detail::self == nullptr) return;
+    if (thread < most_joined)
+        detail::self->joined |= std::uint64_t{1} << thread;
+    else
+        note_untried(many_threads);
+}
+
+void note_end(bool stuck) {
+    if (shared == nullptr || shared->outcome != Outcome::running) return;
+    shared->outcome = stuck ? Outcome::stuck : Outcome::ended;
+    shared->steps = detail::taken;
+    if (!stuck && !exits) return;  // a crash does not wait until others have gone on
+    for (std::uint32_t i = 0; i < runnable.count; ++i) {
+        Thread& thread = *runnable.items[i];
+        if (thread.pending.act == Act::nothing) continue;
+        complete(thread);
+        thread.pending.pending = true;
+        write_down(thread.pending);
+    }
+}
+
+void give_up(Outcome outcome) {
+    shared->outcome = outcome;
+    shared->steps = detail::taken;
+    for (;;) kernel::call(SYS_exit_group, 0);
+}
+
+}  // namespace execution
+
+void look_for_rounds(Operation& operation, std::uint64_t state, bool again, std::uint64_t value) {
+    Thread& self = *detail::self;
+    if (again && state != 0 && state == self.last_state) {
+        if (!add_round(state, value)) execution::give_up(execution::Outcome::cut);
+        execution::give_up(execution::Outcome::round);
+    }
+    self.last_state = state;
+    auto const address = reinterpret_cast<std::uintptr_t>(operation.object);
+    if (!self.repeated.count(operation.pc, address, execution::most_rounds))
+        execution::give_up(execution::Outcome::cut);
+    if (operation.until != Until::always || !has_rounds(state)) return;
+    operation.until = Until::no_round;
+    operation.awaited = state;
+}
+
+void exit_point() {
+    if (!exploring()) return;
+    Operation operation;
+    operation.act = Act::end;
+    point(operation);
+}
+
+bool is_news(std::uint64_t hash) {
+    if (execution::shared == nullptr) return true;
+    for (std::size_t i = 0; i < execution::most_told; ++i) {
+        std::uint64_t& told = execution::shared->told[(hash + i) % execution::most_told];
+        if (told == hash) return false;
+        if (told != 0) continue;
+        told = hash;
+        execution::shared->told_something = true;
+        return true;
+    }
+    return true;
+}
+
+void count_atomics(std::uint64_t count) {
+    if (execution::shared != nullptr) execution::shared->atomics += count;
+}
+
+}  // namespace fencepost::scheduler

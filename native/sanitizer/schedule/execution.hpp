@@ -1,0 +1,78 @@
+// One execution of an exploration, in the process that runs it: it goes by its plan, then on as it likes, but
+// for what sleeps, and writes down its events. What it shares with the process that plans (fork_server.cpp)
+// lies in memory that both have mapped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/schedule/event.hpp"
+#include "sanitizer/schedule/state.hpp"
+
+namespace fencepost::scheduler::execution {
+
+inline constexpr std::size_t most_events = 1 << 16;
+inline constexpr std::size_t most_switches = 1 << 17;
+inline constexpr std::size_t most_told = 1 << 14;
+
+enum class Outcome : std::uint8_t {
+    running,  // it was killed
+    ended,
+    stuck,    // a deadlock
+    in_vain,  // nothing but what sleeps can come next, or the plan cannot be followed to its last event
+    round,    // a loop was found to wait: the same plan again, with what is known now
+    apart,    // it did something else than was planned
+    cut,      // a loop went round too often
+    too_long,
+};
+
+// What the answer cannot be about, because only one way was tried.
+enum Untried : std::uint32_t {
+    draws = 1,
+    time_limits = 2,
+    clocks = 4,
+    outside = 8,
+    signals = 16,
+    many_threads = 32
+};
+
+struct Switch {
+    std::uint64_t steps;  // of the thread before
+    std::uint32_t to;
+};
+
+struct Shared {
+    std::uint32_t planned, changed, asleep;  // the numbers of events in the lists below
+    Outcome outcome;
+    bool told_something;  // a finding that was not known before
+    std::uint32_t events_count, switches_count;
+    std::uint32_t untried;  // in all executions
+    std::uint64_t steps, atomics;
+    Event wanted, met;  // where it went apart
+    std::uint64_t told[most_told];
+    Event plan[most_events];
+    Event sleeping[most_events];
+    Event events[most_events];
+    Switch switches[most_switches];
+};
+extern Shared* shared;             // null: there is no exploration
+extern std::uint32_t most_rounds;  // of a loop that is not known to wait
+
+// In the new process.
+void begin(Settings const&);
+
+// The thread is at a point, and this is what it will do.
+void announce(detail::Thread&, Operation const&);
+
+// The thread that takes the next step.
+detail::Thread& next(detail::Thread* current);
+
+void note_switch(std::uint64_t steps, std::uint32_t to);
+void note_untried(Untried);
+// The running thread goes on only because another has come so far.
+void note_joined(std::uint32_t thread);
+// Nobody can go on, or the process ends.
+void note_end(bool stuck);
+[[noreturn]] void give_up(Outcome);
+
+}  // namespace fencepost::scheduler::execution

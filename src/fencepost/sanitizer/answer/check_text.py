@@ -1,0 +1,74 @@
+"""An answer to `check` for a terminal: findings as `run` reports them, failures, and one line to sum up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.report.printable import counted, printable
+from fencepost.report.text.page import Page, page_of
+from fencepost.sanitizer.answer.report_text import counts, printed, reports, unwatched
+from fencepost.verdicts.check import AnyCheckAnswer, CheckUnknown, SomeNotRobust
+from fencepost.verdicts.run import Trouble
+
+_REPLAY = (
+    "To see such an execution again: `fencepost check --json` writes a report for `fencepost run --replay`."
+)
+
+
+def render(answer: AnyCheckAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
+    """The whole answer, or its last line alone."""
+    page = page_of(color=color, width=width)
+    if quiet:
+        return _sum(page, answer) + "\n"
+    lines = list(reports(page, answer, lambda _: iter(())))
+    for failure in answer.failures:
+        lines += _failure(page, failure)
+    for warning in answer.warnings:
+        lines.append(page.wrapped(f"warning: {printable(warning)}", ""))
+    if answer.findings or answer.deadlocks or answer.failures:
+        lines.append(page.wrapped(_REPLAY, ""))
+    else:
+        lines += [page.wrapped(sentence, "") for sentence in _looked_at(answer)]
+    return "\n".join([*lines, _sum(page, answer)]) + "\n"
+
+
+def _failure(page: Page, failure: Trouble) -> Iterator[str]:
+    yield page.paint(f"WARNING: fencepost: an execution {failure.why}", "bad")
+    yield from printed(failure)
+
+
+def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
+    which = "every execution" if answer.exhaustive else "these executions"
+    yield f"Looked at: atomic operations and fences, in {which} with these arguments."
+    yield (
+        "Not looked at: plain accesses, so a data race would not be seen, and a loop that counts its rounds "
+        "in plain memory outside its stack would be taken for one that waits."
+    )
+
+
+def _sum(page: Page, answer: AnyCheckAnswer) -> str:
+    """The last line: the verdict, and what it rests on."""
+    failures = counted(len(answer.failures), "failure") if answer.failures else ""
+    seen = " and ".join(part for part in (counts(answer), failures) if part)
+    executions = counted(answer.runs, "execution")
+    if isinstance(answer, CheckUnknown):
+        nothing = f"nothing was seen{unwatched(answer)}"
+        verdict = f"{page.paint('undecided', 'open')}: {printable(answer.why)}; {seen or nothing}"
+        amount = f"in {executions}{_share(answer)}"
+    elif isinstance(answer, SomeNotRobust):
+        verdict = f"{page.paint('not robust', 'bad')}: {seen}"
+        amount = f"in {executions}{_share(answer)}"
+    elif seen:
+        verdict, amount = page.paint(seen, "bad"), f"in {executions}{_share(answer)}"
+    else:
+        verdict = f"{page.paint('robust', 'good')}{unwatched(answer)}:"
+        amount = f"all {executions} seen" if answer.runs != 1 else "the only execution seen"
+    suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
+    steps = counted(answer.steps, "step")
+    return f"{printable(answer.file)}: {verdict} {amount}{suppressed}; {steps}, {answer.stats.seconds:.2f} s"
+
+
+def _share(answer: AnyCheckAnswer) -> str:
+    if answer.exhaustive:
+        return ", all there are"
+    return f", about {answer.share:.1%} of all" if answer.share < 1 else ""

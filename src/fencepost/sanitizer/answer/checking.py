@@ -1,0 +1,156 @@
+"""One answer for all executions of an exploration."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fencepost.errors import InputError
+from fencepost.report.printable import counted
+from fencepost.sanitizer.answer.explain import place
+from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
+from fencepost.sanitizer.answer.summing import merged, trouble, warnings
+from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
+from fencepost.sanitizer.answer.symbols import look_up
+from fencepost.sanitizer.answer.tally import Tally
+from fencepost.sanitizer.run.events import (
+    Event,
+    Execution,
+    NoSchedules,
+    RawAccess,
+    RawAwait,
+    RawDeadlock,
+    RawFinding,
+)
+from fencepost.sanitizer.run.exploration import Explored
+from fencepost.sanitizer.run.runs import Outcome
+from fencepost.verdicts import Stats
+from fencepost.verdicts.check import AllRobust, AnyCheckAnswer, CheckUnknown, SomeNotRobust
+from fencepost.verdicts.run import Schedule, places
+
+# Of what only one outcome was tried: why that is no proof.
+_UNTRIED = {
+    "draws": "random numbers, or which of several waiting threads a signal wakes",
+    "time-limits": "waits with a time limit, which may or may not run out",
+    "outside": "input, output or waiting for other processes",
+    "signals": "signals to threads or cancellation",
+    "many-threads": "more than 64 threads",
+}
+_CLOCKS = (
+    "the program reads a clock: all executions were run with one course of time, which does not depend on "
+    "the schedule"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What was asked for, as far as the answer says it, and what it took."""
+
+    command: tuple[str, ...]
+    suppressions: Sequence[Suppression] = ()
+    seconds: float = 0.0
+
+
+def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
+    program = asked.command[0]
+    if any(isinstance(event, NoSchedules) for event in explored.events):
+        message = "a program built with --mode races has no schedules; rebuild it with --mode atomics"
+        raise InputError(message, program)
+    if not explored.watched and not explored.why:
+        message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
+        raise InputError(message, program)
+    tally = _tally(program, explored.events)
+    raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
+    raws += [seen.what for seen in tally.deadlocks.values()]
+    symbols = look_up(place for raw in raws for place in places_of(raw))
+    findings = merged(tally.findings.values(), finding, symbols)
+    deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
+    wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
+    live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
+    last = explored.last
+    why = _why_unknown(explored)
+    common: dict[str, Any] = {
+        "file": program,
+        "question": "check",
+        "model": "rc20",
+        "stats": Stats(seconds=round(asked.seconds, 6)),
+        "command": asked.command,
+        "runs": last.executions,
+        "schedule": Schedule(kind="random"),
+        "findings": tuple(wanted),
+        "deadlocks": tuple(live),
+        "failures": tuple(trouble(seen) for seen in tally.troubles.values()),
+        "atomics": last.atomics,
+        "steps": last.steps,
+        "mode": "atomics",
+        "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
+        "exhaustive": not why,
+        "given_up": last.in_vain,
+        "cut": last.cut,
+        "share": last.millionths / 1e6,
+        "untried": last.untried,
+        "warnings": (*warnings(raws, symbols), *([_CLOCKS] if "clocks" in last.untried else [])),
+    }
+    if any(one.kind == "robustness" for one in wanted):
+        return SomeNotRobust(**common)
+    if why:
+        return CheckUnknown(**common, why=why, interrupted=explored.interrupted)
+    return AllRobust(**common)
+
+
+def _tally(program: str, events: Sequence[Event]) -> Tally:
+    """Loops that waited in one execution are known to wait in all."""
+    tally = Tally(program)
+    waits = tuple(event for event in events if isinstance(event, RawAwait))
+    own: list[Event] = []
+    for event in events:
+        if isinstance(event, RawFinding | RawDeadlock):
+            own.append(event)
+        elif isinstance(event, Execution):
+            for outcome in _outcomes(event, (*own, *waits)):
+                tally.add(outcome)
+            own = []
+    return tally
+
+
+def _outcomes(execution: Execution, events: tuple[Event, ...]) -> Iterator[Outcome]:
+    """What it found, and apart from that how it ended."""
+    decisions = zlib.compress(execution.decisions.encode(), 6)
+    schedule = Schedule(kind="random", decisions=decisions)
+    yield Outcome(schedule=schedule, exit_code=0, events=events, watched=True)
+    code = -execution.signal or execution.exit
+    if code != 0 and not execution.trouble:
+        yield Outcome(schedule=schedule, exit_code=code, events=(), watched=True, output=execution.output)
+
+
+def _why_unknown(explored: Explored) -> str:
+    """Why not all executions are known; empty if they are."""
+    last = explored.last
+    if explored.why:
+        return explored.why
+    if not last.at_end:
+        return f"the program ended before its exploration did (exit code {explored.exit_code})"
+    if last.wanted is not None:
+        return f"{last.why}: {_apart(last.wanted, last.met)}"
+    if last.why:
+        return last.why
+    if last.cut:
+        what = {event.trouble for event in explored.events if isinstance(event, Execution) and event.trouble}
+        return f"{counted(last.cut, 'execution')} {' or '.join(sorted(what)) or 'was cut'}"
+    untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
+    return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
+
+
+def _apart(wanted: RawAccess, met: RawAccess | None) -> str:
+    """Where an execution did something else than before, at the same point of the same schedule."""
+    symbols = look_up([one for access in (wanted, met) if access is not None for one in access.stack])
+
+    def words(access: RawAccess) -> str:
+        frames = [frame for one in access.stack for frame in symbols.frames[one]]
+        return f"{access.what} at {place(places(frames)[-1])}" if frames else access.what
+
+    if met is None:
+        return f"thread T{wanted.thread} did not come to the {words(wanted)} again"
+    return f"thread T{wanted.thread} made a {words(wanted)} once, and a {words(met)} later"

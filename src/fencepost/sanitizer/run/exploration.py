@@ -1,0 +1,127 @@
+"""Running all executions of a program that was built with the wrappers.
+
+The run-time library plans and runs them: one process is started, which forks a child for each. Here its
+events are read, while it goes on and when it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fencepost.errors import InputError
+from fencepost.sanitizer.run.events import Event, Exploration, read_events
+from fencepost.sanitizer.run.runs import addresses_fixed, ended_as_by_control_c, ended_by, environment
+
+_SECONDS_BETWEEN_LOOKS = 0.25
+_SECONDS_FOR_THE_LAST_EXECUTION = 5.0  # beyond the time limit, which is looked at between executions
+_END_OF_FILE = 4096  # bytes, in which the last report of progress is found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    seconds: float | None = None
+    executions: int | None = None
+    rounds: int = 20
+    steps: int | None = None
+    first: bool = False  # stop at the first finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explored:
+    """What was told, in order. `last` is the state at the end, or the last one known of a program that had to
+    be stopped; `why` says why it had to be."""
+
+    events: tuple[Event, ...]
+    last: Exploration
+    watched: bool  # the run-time library was there
+    exit_code: int
+    why: str = ""
+    interrupted: bool = False
+
+
+Watcher = Callable[[Exploration], None]
+
+
+def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explored:
+    with (
+        tempfile.TemporaryDirectory(prefix="fencepost-") as directory,
+        addresses_fixed(),
+        ended_as_by_control_c(),
+    ):
+        place = Path(directory)
+        process = _start(command, limits, place)
+        why, interrupted = "", False
+        try:
+            why = _await(process, limits, place, watcher)
+        except KeyboardInterrupt:
+            interrupted = True
+            why = "it was interrupted"
+        finally:
+            ended = process.returncode
+            exit_code = ended if ended is not None else ended_by(process, signal.SIGKILL, 1.0)
+        files = sorted(place.glob("*.jsonl"))
+        events = tuple(event for file in files for event in read_events(file))
+    states = [event for event in events if isinstance(event, Exploration)]
+    return Explored(
+        events=events,
+        last=states[-1] if states else Exploration(),
+        watched=bool(files),
+        exit_code=exit_code,
+        why=why,
+        interrupted=interrupted,
+    )
+
+
+def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.Popen[bytes]:
+    options = ["schedule=explore", f"rounds={limits.rounds}", f"first={int(limits.first)}"]
+    options += [f"executions={limits.executions}"] if limits.executions is not None else []
+    options += [f"steps={limits.steps}"] if limits.steps is not None else []
+    options += [f"seconds={max(1, round(limits.seconds))}"] if limits.seconds is not None else []
+    try:
+        with (place / "output").open("a+b") as output:
+            return subprocess.Popen(
+                command,
+                env=environment(options, place),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                process_group=0,
+            )
+    except OSError as error:
+        raise InputError(f"cannot start the program: {error.strerror or error}", command[0]) from None
+
+
+def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watcher: Watcher) -> str:
+    """Why the program had to be stopped, if it had."""
+    deadline = None
+    if limits.seconds is not None:
+        deadline = time.monotonic() + limits.seconds + _SECONDS_FOR_THE_LAST_EXECUTION
+    while True:
+        try:
+            process.wait(_SECONDS_BETWEEN_LOOKS)
+            return ""
+        except subprocess.TimeoutExpired:
+            state = _state(place)
+            if state is not None:
+                watcher(state)
+        if deadline is not None and time.monotonic() > deadline:
+            return "an execution did not end within the time limit"
+
+
+def _state(place: Path) -> Exploration | None:
+    """The last that was told of how far it is."""
+    found = None
+    for path in place.glob("*.jsonl"):
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _END_OF_FILE))
+            (place / "end").write_bytes(file.read())
+        for event in read_events(place / "end"):
+            found = event if isinstance(event, Exploration) else found
+    return found

@@ -1,0 +1,309 @@
+// The exploration runs exactly one execution for each graph, and none in vain: random straight-line programs,
+// whose interleavings are all enumerated and told apart by who reads from whom, the order of writes, of SC
+// fences and of calls on each mutex. The programs run in a small interpreter here;
+// tests/sanitizer/test_check.py does the same with compiled ones. links: sanitizer/schedule/exploration.cpp
+// links: sanitizer/system/memory.cpp sanitizer/system/lock.cpp sanitizer/system/text.cpp
+#include "sanitizer/schedule/exploration.hpp"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/native/check.hpp"
+
+using namespace fencepost;
+using namespace fencepost::scheduler;
+
+namespace {
+
+enum class Kind { load, store, add, cas, wait, bcas, fence, lock, unlock, exit };
+constexpr char const* names[] = {"load", "store", "add",  "cas",    "wait",
+                                 "bcas", "fence", "lock", "unlock", "exit"};
+
+struct Operation {
+    Kind kind;
+    int location;  // or mutex
+    std::uint64_t a, b;
+    bool sc;
+};
+using Program = std::vector<std::vector<Operation>>;
+
+constexpr int locations = 3, mutexes = 2;
+
+// One execution so far.
+struct Run {
+    Program const& program;
+    std::vector<std::size_t> at;
+    std::vector<std::vector<std::string>> history;  // per thread: what each event read
+    std::uint64_t memory[locations] = {};
+    std::string writer[locations];  // of the newest write
+    std::string order[locations];   // of all writes
+    bool held[mutexes] = {};
+    std::string uses[mutexes];
+    std::string fences;
+    bool ended = false;
+    std::vector<Event> events;
+
+    explicit Run(Program const& p) : program(p), at(p.size()), history(p.size()) {}
+
+    Operation const* next(std::size_t thread) const {
+        return ended || at[thread] == program[thread].size() ? nullptr : &program[thread][at[thread]];
+    }
+
+    Event event(std::size_t thread, Operation const& o) const {
+        Event e{};
+        e.thread = static_cast<std::uint32_t>(thread);
+        e.after = no_event;
+        e.sc = o.sc;
+        bool const on_mutex = o.kind == Kind::lock || o.kind == Kind::unlock;
+        e.size = 1;
+        if (on_mutex) {
+            e.object = 100 + static_cast<std::uintptr_t>(o.location);
+            e.before = !held[o.location];
+        } else if (o.kind != Kind::fence && o.kind != Kind::exit) {
+            e.object = 10 + static_cast<std::uintptr_t>(o.location);
+            e.before = memory[o.location];
+        }
+        switch (o.kind) {
+            case Kind::load:
+                e.act = Act::read;
+                break;
+            case Kind::wait:
+                e.act = Act::read, e.until = Until::equal, e.awaited = o.a;
+                break;
+            case Kind::store:
+                e.act = Act::write;
+                break;
+            case Kind::add:
+                e.act = Act::update;
+                break;
+            case Kind::cas:
+                e.act = Act::compare, e.expected = o.a;
+                break;
+            case Kind::bcas:
+                e.act = Act::update, e.until = Until::equal, e.awaited = o.a;
+                break;
+            case Kind::fence:
+                e.act = Act::update;
+                break;
+            case Kind::lock:
+                e.act = Act::use, e.until = Until::free, e.awaited = 1;
+                break;
+            case Kind::unlock:
+                e.act = Act::use;
+                break;
+            case Kind::exit:
+                e.act = Act::end;
+                break;
+        }
+        return e;
+    }
+
+    bool enabled(std::size_t thread) const {
+        Operation const* const o = next(thread);
+        if (o == nullptr) return false;
+        Event const e = event(thread, *o);
+        return can_happen(e, e.before);
+    }
+
+    void step(std::size_t thread) {
+        Operation const& o = *next(thread);
+        events.push_back(event(thread, o));
+        std::string const name = std::to_string(thread) + "." + std::to_string(at[thread]++);
+        int const x = o.location;
+        std::string seen;
+        auto const write = [&](std::uint64_t value) {
+            memory[x] = value;
+            writer[x] = name;
+            order[x] += name + " ";
+        };
+        if (o.sc) fences += name + " ";
+        switch (o.kind) {
+            case Kind::load:
+            case Kind::wait:
+                seen = writer[x];
+                break;
+            case Kind::store:
+                write(o.a);
+                break;
+            case Kind::add:
+                seen = writer[x];
+                write(memory[x] + o.a);
+                break;
+            case Kind::cas:
+            case Kind::bcas:
+                seen = writer[x];
+                if (memory[x] == o.a) write(o.b);
+                break;
+            case Kind::lock:
+                held[x] = true;
+                uses[x] += name + " ";
+                break;
+            case Kind::unlock:
+                held[x] = false;
+                break;
+            case Kind::exit:
+                ended = true;
+                break;
+            case Kind::fence:
+                break;
+        }
+        history[thread].push_back(seen);
+    }
+
+    std::string graph(ScFences how) const {
+        std::string text;
+        for (auto const& thread : history) {
+            for (auto const& one : thread) text += one + ",";
+            text += ";";
+        }
+        for (auto const& one : order) text += one + ";";
+        for (auto const& one : uses) text += one + ";";
+        return how == ScFences::ordered ? text + fences : text;
+    }
+};
+
+void enumerate(Run const& run, ScFences how, std::set<std::string>& graphs) {
+    bool last = true;
+    for (std::size_t thread = 0; thread < run.at.size(); ++thread) {
+        if (!run.enabled(thread)) continue;
+        last = false;
+        Run further = run;
+        further.step(thread);
+        enumerate(further, how, graphs);
+    }
+    if (last) graphs.insert(run.graph(how));
+}
+
+struct Counts {
+    std::size_t executions = 0, in_vain = 0;
+    std::multiset<std::string> graphs;
+};
+
+// As the scheduler does it: by the plan, then freely, but for what sleeps.
+void execute(Program const& program, ScFences how, Exploration& exploration, Chance& chance, Counts& counts) {
+    Run run(program);
+    std::vector<Event> sleeping(exploration.sleeping().begin(), exploration.sleeping().end());
+    auto const go = [&](std::size_t thread) {
+        run.step(thread);
+        if (run.events.size() <= exploration.changed()) return;
+        std::erase_if(sleeping, [&](Event const& e) { return dependent(e, run.events.back(), how); });
+    };
+    for (Event const& planned : exploration.plan()) {
+        if (!run.enabled(planned.thread)) {
+            ++counts.in_vain;
+            return exploration.abandoned(run.events.data(), run.events.size());
+        }
+        go(planned.thread);
+        CHECK(same_step(run.events.back(), planned));
+        CHECK(writes(run.events.back()) == writes(planned));
+    }
+    for (;;) {
+        std::vector<std::size_t> awake, able;
+        for (std::size_t thread = 0; thread < program.size(); ++thread) {
+            if (!run.enabled(thread)) continue;
+            able.push_back(thread);
+            bool asleep = false;
+            for (Event const& e : sleeping) asleep |= e.thread == thread;
+            if (!asleep) awake.push_back(thread);
+        }
+        if (able.empty()) break;
+        if (awake.empty()) {
+            ++counts.in_vain;
+            return exploration.abandoned(run.events.data(), run.events.size());
+        }
+        go(awake[chance.below(awake.size())]);
+    }
+    bool const ended = run.ended;
+    run.ended = false;
+    std::vector<Event> events = run.events;
+    for (std::size_t thread = 0; thread < program.size(); ++thread) {
+        if (Operation const* const o = run.next(thread); o != nullptr) {
+            events.push_back(run.event(thread, *o));
+            events.back().pending = true;
+        }
+    }
+    run.ended = ended;
+    ++counts.executions;
+    counts.graphs.insert(run.graph(how));
+    exploration.completed(events.data(), events.size());
+}
+
+Program random_program(Chance& chance) {
+    static constexpr Kind kinds[] = {Kind::load, Kind::load, Kind::load,  Kind::store, Kind::store,
+                                     Kind::add,  Kind::cas,  Kind::cas,   Kind::wait,  Kind::bcas,
+                                     Kind::lock, Kind::lock, Kind::fence, Kind::exit};
+    Program program(2 + chance.below(3));
+    std::size_t left = 9;
+    int const used = 1 + static_cast<int>(chance.below(locations));
+    for (auto& thread : program) {
+        std::vector<int> held;
+        for (std::size_t n = chance.below(5); n > 0 && left > 0; --n, --left) {
+            Kind const kind = kinds[chance.below(std::size(kinds))];
+            if (kind == Kind::exit && !chance.one_in(4)) continue;
+            if (kind == Kind::exit) n = 1;
+            if (kind == Kind::lock) {
+                int const mutex = static_cast<int>(chance.below(mutexes));
+                bool const mine = !held.empty() && held.back() == mutex;
+                thread.push_back({mine ? Kind::unlock : Kind::lock, mutex, 0, 0, false});
+                mine ? held.pop_back() : held.push_back(mutex);
+                continue;
+            }
+            int const x = static_cast<int>(chance.below(static_cast<std::size_t>(used)));
+            bool const sc = kind == Kind::fence || (kind <= Kind::bcas && chance.one_in(5));
+            thread.push_back({kind, x, chance.below(3), chance.below(3), sc && kind != Kind::wait});
+        }
+        if (!thread.empty() && thread.back().kind == Kind::exit) continue;
+        for (; !held.empty(); held.pop_back()) thread.push_back({Kind::unlock, held.back(), 0, 0, false});
+    }
+    return program;
+}
+
+void print(Program const& program) {
+    for (auto const& thread : program) {
+        for (auto const& o : thread)
+            std::printf("%s%s %d %d %d; ", names[static_cast<int>(o.kind)], o.sc ? "(sc)" : "", o.location,
+                        static_cast<int>(o.a), static_cast<int>(o.b));
+        std::printf("\n");
+    }
+}
+
+std::size_t total, vain;
+
+bool agrees(Program const& program, ScFences how, Chance& chance) {
+    std::set<std::string> graphs;
+    enumerate(Run(program), how, graphs);
+    Counts counts;
+    Exploration exploration(how);
+    do execute(program, how, exploration, chance, counts);
+    while (counts.executions <= 4 * graphs.size() + 10 && counts.in_vain < 1000 && exploration.advance());
+    total += counts.executions;
+    vain += counts.in_vain;
+    std::set<std::string> const seen(counts.graphs.begin(), counts.graphs.end());
+    if (seen == graphs && counts.executions == graphs.size() && counts.in_vain == 0) return true;
+    std::printf("%zu graphs, %zu of them run, %zu executions, %zu in vain:\n", graphs.size(), seen.size(),
+                counts.executions, counts.in_vain);
+    print(program);
+    return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::uint64_t const programs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 3000;
+    std::uint64_t const first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+    std::size_t wrong = 0;
+    for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+        Chance chance(seed);
+        Program const program = random_program(chance);
+        ScFences const how = chance.one_in(2) ? ScFences::ordered : ScFences::commute;
+        if (agrees(program, how, chance)) continue;
+        std::printf("  seed %llu, SC fences %s\n", static_cast<unsigned long long>(seed),
+                    how == ScFences::ordered ? "ordered" : "commute");
+        if (++wrong == 5) break;
+    }
+    std::printf("%zu executions, %zu in vain\n", total, vain);
+    return wrong != 0;
+}
