@@ -94,7 +94,7 @@ def _text_with_includes(path: Path, seen: set[Path]) -> str:
 @pytest.mark.parametrize(
     "shared", ["system/*", "core/*", "report/data_owner", "report/repairs", "report/symbols"]
 )
-def test_what_is_compiled_once_for_both_modes_does_not_know_the_mode(shared: str) -> None:
+def test_what_is_compiled_once_for_all_modes_does_not_know_the_mode(shared: str) -> None:
     # native/sanitizer/CMakeLists.txt
     paths = list((NATIVE / "sanitizer").glob(f"{shared}.cpp"))
     assert paths

@@ -1,9 +1,10 @@
 """Scripts with plain accesses, and which of these race by the definition of happens-before in C++20.
 
-As in `scripts`, each operation waits for its turn, by means that neither fencepost nor ThreadSanitizer sees
-(under a schedule, too: who waits lets others run): what comes after what is fixed, and reads see the write before them. `races` takes the definition literally
-(intro.races, atomics.order, atomics.fences): synchronises-with between releases and acquires, through release
-sequences and fences, and the transitive closure over it.
+As in `scripts`, each operation waits for its turn, by means that neither fencepost nor ThreadSanitizer sees;
+under a schedule it lets others run meanwhile. So what comes after what is fixed, and reads see the write
+before them. `races` takes the definition literally (intro.races, atomics.order, atomics.fences):
+synchronises-with between releases and acquires, through release sequences and fences, and the transitive
+closure over it.
 """
 
 from __future__ import annotations

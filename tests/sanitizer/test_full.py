@@ -174,7 +174,9 @@ def with_plain_counter(text: str) -> str:
 class TestReports:
     def test_both_kinds_in_one_run(self, shell: Shell) -> None:
         built(shell, BOTH)
-        answer = json.loads(shell.run("fencepost", "run", "--schedule", "random", "--json", "./program").stdout)
+        answer = json.loads(
+            shell.run("fencepost", "run", "--schedule", "random", "--json", "./program").stdout
+        )
         kinds = {finding["kind"]: finding for finding in answer["findings"]}
         assert set(kinds) == {"robustness", "race"}
         assert (answer["mode"], answer["plain"], answer["verdict"]) == ("full", "all", "not-robust")
@@ -186,10 +188,14 @@ class TestReports:
 
     def test_a_race_is_seen_again_in_a_replay(self, shell: Shell) -> None:
         built(shell, BOTH)
-        report = shell.run("fencepost", "run", "--schedule", "pct", "--runs", "10", "--json", "./program").stdout
+        report = shell.run(
+            "fencepost", "run", "--schedule", "pct", "--runs", "10", "--json", "./program"
+        ).stdout
         shell.write("report.json", report)
         again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
-        assert {one["id"] for one in again["findings"]} == {one["id"] for one in json.loads(report)["findings"]}
+        assert {one["id"] for one in again["findings"]} == {
+            one["id"] for one in json.loads(report)["findings"]
+        }
 
     def test_both_faces_print_the_same(self, shell: Shell) -> None:
         source = PROGRAMS / "first_hour/spin_lock.c"

@@ -134,14 +134,14 @@ OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void const* tag), (bytes, 
 
 // And that of `delete`. The block may come from a pool of the program's own, so only `free` looks at it.
 #if defined(FENCEPOST_FULL)
-#define OPERATOR_DELETE(symbol, parameters, arguments)                        \
-    extern "C" void symbol parameters;                                        \
-    FENCEPOST_INTERPOSE void symbol parameters {                              \
-        void const* const outer = deleted_by;                                 \
-        deleted_by = FRAME;                                                   \
-        auto const real = REAL(symbol);                                       \
-        real == nullptr ? free(block) : real arguments;                       \
-        deleted_by = outer;                                                   \
+#define OPERATOR_DELETE(symbol, parameters, arguments)  \
+    extern "C" void symbol parameters;                  \
+    FENCEPOST_INTERPOSE void symbol parameters {        \
+        void const* const outer = deleted_by;           \
+        deleted_by = FRAME;                             \
+        auto const real = REAL(symbol);                 \
+        real == nullptr ? free(block) : real arguments; \
+        deleted_by = outer;                             \
     }
 OPERATOR_DELETE(_ZdlPv, (void* block), (block))
 OPERATOR_DELETE(_ZdaPv, (void* block), (block))

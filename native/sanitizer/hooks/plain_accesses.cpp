@@ -91,20 +91,20 @@ FENCEPOST_API void __tsan_init() {
     start_runtime();
 }
 
-#define ACCESS(name, size, kind)                                       \
-    FENCEPOST_API void __tsan_##name##size(void* a) {                  \
-        note_unless_noted(a, size, Kind::kind, FRAME);                 \
+#define ACCESS(name, size, kind)                       \
+    FENCEPOST_API void __tsan_##name##size(void* a) {  \
+        note_unless_noted(a, size, Kind::kind, FRAME); \
     }
-#define ACCESSES_OF_SIZE(size)                    \
-    ACCESS(read, size, read)                      \
-    ACCESS(write, size, write)                    \
-    ACCESS(read_write, size, write)               \
-    ACCESS(unaligned_read, size, read)            \
-    ACCESS(unaligned_write, size, write)          \
-    ACCESS(unaligned_read_write, size, write)     \
-    ACCESS(volatile_read, size, read)             \
-    ACCESS(volatile_write, size, write)           \
-    ACCESS(unaligned_volatile_read, size, read)   \
+#define ACCESSES_OF_SIZE(size)                  \
+    ACCESS(read, size, read)                    \
+    ACCESS(write, size, write)                  \
+    ACCESS(read_write, size, write)             \
+    ACCESS(unaligned_read, size, read)          \
+    ACCESS(unaligned_write, size, write)        \
+    ACCESS(unaligned_read_write, size, write)   \
+    ACCESS(volatile_read, size, read)           \
+    ACCESS(volatile_write, size, write)         \
+    ACCESS(unaligned_volatile_read, size, read) \
     ACCESS(unaligned_volatile_write, size, write)
 ACCESSES_OF_SIZE(1)
 ACCESSES_OF_SIZE(2)

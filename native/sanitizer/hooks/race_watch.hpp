@@ -21,8 +21,8 @@ class WatchedAtomic {
   public:
     template <class T>
     WatchedAtomic(Thread& t, T const volatile* a, void const* frame)
-        : thread_(t), access_{reinterpret_cast<std::uintptr_t>(a), sizeof(T), races::Kind::atomic_read, frame} {
-    }
+        : thread_(t),
+          access_{reinterpret_cast<std::uintptr_t>(a), sizeof(T), races::Kind::atomic_read, frame} {}
     void read() { note(races::Kind::atomic_read); }
     void write() { note(races::Kind::atomic_write); }
     // No lock being held.

@@ -12,7 +12,7 @@
 using namespace fencepost;
 
 #define FRAME __builtin_frame_address(0)
-#define FOR_THE_PROGRAM(result, name, ...)                                                        \
+#define FOR_THE_PROGRAM(result, name, ...)                                                               \
     extern "C" [[gnu::weak, gnu::visibility("default"), gnu::noinline]] result fencepost_watched_##name( \
         __VA_ARGS__)
 

@@ -89,7 +89,8 @@ class Noting {
         std::size_t kept = 0;
         for (Record r : records) {
             bool const known = clocks_.knows(r.slot(), r.epoch());
-            if (!known && (r.bytes() & bytes) != 0 && conflict(access_.kind, r.kind())) races_.add(r, address);
+            if (!known && (r.bytes() & bytes) != 0 && conflict(access_.kind, r.kind()))
+                races_.add(r, address);
             if (known && covers(access_.kind, r.kind())) r.leave_out(bytes);
             if (r.bytes() != 0) records[kept++] = r;
         }

@@ -1,6 +1,7 @@
 // Happens-before between threads that run one at a time, for the race detector of mode full.
 //
-// The rules are those of races/feed.hpp, exactly what C++20 says (intro.races, atomics.order, atomics.fences):
+// The rules are those of races/feed.hpp, exactly what C++20 says (intro.races, atomics.order,
+// atomics.fences):
 //
 //   C                  what happens before the thread's next access
 //   read               acquire: C ⊔= W[x]; relaxed: A ⊔= W[x]
@@ -52,16 +53,16 @@ inline constexpr std::uint32_t most_race_slots = 1u << slot_bits;
 
 struct RaceClocks {
     races::RaceSlot slot;
-    std::uint32_t thread;      // its number
-    races::Epoch epoch;        // now; known[slot] is the same
-    std::uint64_t stamp;       // epoch and slot, as shadow memory has them
-    races::Epoch* known;       // C
-    races::Epoch* pending;     // A, as far as C does not know it
+    std::uint32_t thread;   // its number
+    races::Epoch epoch;     // now; known[slot] is the same
+    std::uint64_t stamp;    // epoch and slot, as shadow memory has them
+    races::Epoch* known;    // C
+    races::Epoch* pending;  // A, as far as C does not know it
     bool has_pending;
-    std::uint32_t ignored;     // while not 0, the program wants its plain accesses ignored
-    races::Moment fenced;      // R; its past is null: no release fence yet
-    races::Past* past;         // the past of now; null: the thread has learned something since
-    RaceClocks* next;          // of those that nobody uses
+    std::uint32_t ignored;  // while not 0, the program wants its plain accesses ignored
+    races::Moment fenced;   // R; its past is null: no release fence yet
+    races::Past* past;      // the past of now; null: the thread has learned something since
+    RaceClocks* next;       // of those that nobody uses
 
     bool knows(races::RaceSlot other, races::Epoch at) const { return known[other] >= at; }
 };

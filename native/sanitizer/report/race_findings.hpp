@@ -1,6 +1,6 @@
 // Data races that our own detector finds, in mode full. A race is reported once and then counted: the same
-// kinds of access at the same two places, or a thread that goes on at the same address (`n++` reads and writes)
-// against the same access of another.
+// kinds of access at the same two places, or a thread that goes on at the same address (`n++` reads and
+// writes) against the same access of another.
 #pragma once
 
 #include <cstddef>

@@ -153,11 +153,12 @@ def _left_out(answer: RunAnswer) -> Iterator[str]:
         remedy = (
             "They are watched under a schedule only: `--schedule random`."
             if answer.mode == "full"
-            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with `--mode full`."
+            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with "
+            "`--mode full`."
         )
         yield (
-            "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed unlock "
-            f"protects, or what a pointer that is read relaxed points to. {remedy}"
+            "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed "
+            f"unlock protects, or what a pointer that is read relaxed points to. {remedy}"
         )
 
 
