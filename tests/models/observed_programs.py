@@ -9,6 +9,7 @@ import random
 
 from msgspec.structs import replace
 
+from fencepost.memory_models import MODELS
 from fencepost.program import (
     Assign,
     Assume,
@@ -31,13 +32,16 @@ from fencepost.program import (
 from tests.strategies import random_program
 
 
-def observed_program(seed: int, *, modes: bool) -> Program:
-    source = random.Random(seed)
-    return validated_reads(source) if seed % 2 else with_uses(source, modes=modes and seed % 8 != 0)
+def observed_program(seed: int, model: str) -> Program:
+    """For models that tell modes apart, most programs are drawn so that modes matter."""
+    source, row = random.Random(seed), MODELS[model]
+    if seed % 2:
+        return validated_reads(source, sc_accesses=row.ordered_by_s)
+    modes = not row.synchronises and seed % 8 != 0
+    return with_uses(random_program(source, modes=modes, sc_accesses=row.ordered_by_s), source)
 
 
-def with_uses(source: random.Random, *, modes: bool) -> Program:
-    program = random_program(source, modes=modes)
+def with_uses(program: Program, source: random.Random) -> Program:
     code: dict[str, tuple[Instruction, ...]] = {}  # of each family: copies have the same
     for thread in program.threads:
         code.setdefault(thread.family, (*thread.code, *_uses(source, thread.registers)))
@@ -58,21 +62,22 @@ def _uses(source: random.Random, registers: tuple[str, ...]) -> list[Instruction
     return uses
 
 
-def validated_reads(source: random.Random) -> Program:
+def validated_reads(source: random.Random, *, sc_accesses: bool) -> Program:
     data = ("x", "y") if source.random() < 0.6 else ("x",)
     writers = 2 if source.random() < 0.2 else 1
     readers = 2 if writers == 1 and source.random() < 0.25 else 1
-    threads = [_Writer(source, data).thread(f"w{n}") for n in range(writers)]
-    threads += [_Reader(source, data).thread(f"r{n}") for n in range(readers)]
+    threads = [_Writer(source, data, sc_accesses).thread(f"w{n}") for n in range(writers)]
+    threads += [_Reader(source, data, sc_accesses).thread(f"r{n}") for n in range(readers)]
     return Program(tuple(Location(name) for name in ("s", *data)), tuple(threads), max_value=2)
 
 
 class _Writer:
     registers: tuple[str, ...] = ()
 
-    def __init__(self, source: random.Random, data: tuple[str, ...]) -> None:
+    def __init__(self, source: random.Random, data: tuple[str, ...], sc_accesses: bool) -> None:
         self.source = source
         self.data = data
+        self.strongest = 0.25 if sc_accesses else 0
         self.code: list[Instruction] = []
 
     def thread(self, name: str) -> Thread:
@@ -95,10 +100,15 @@ class _Writer:
         return Store(Cell(name), Constant(value), self.released())
 
     def acquired(self) -> Mode:
-        return Mode.ACQ if self.chance(0.5) else Mode.RLX
+        return self.mode(Mode.ACQ)
 
     def released(self) -> Mode:
-        return Mode.REL if self.chance(0.5) else Mode.RLX
+        return self.mode(Mode.REL)
+
+    def mode(self, strong: Mode) -> Mode:
+        if self.strongest and self.chance(self.strongest):
+            return Mode.SC
+        return strong if self.chance(0.5) else Mode.RLX
 
     def chance(self, chance: float) -> bool:
         return self.source.random() < chance
@@ -114,7 +124,10 @@ class _Reader(_Writer):
         for register, name in zip("bc", self.data, strict=False):
             self.perhaps(0.9, self.load(register, name), fence=0.3)
         self.perhaps(0.2, Assign(self.source.choice(self.registers), Register(self.source.choice("bc"))))
-        again = FetchAdd("after", Cell("s"), Constant(0), self.acquired(), self.released())
+        modes = self.acquired(), self.released()
+        if Mode.SC in modes:  # then as a whole
+            modes = Mode.SC, Mode.SC
+        again = FetchAdd("after", Cell("s"), Constant(0), *modes)
         self.perhaps(0.9, again if self.chance(0.33) else self.load("after", "s"))
         self.perhaps(0.8, Assume(Binary("==", before, after)))
         self.perhaps(0.8, Verify("b"))

@@ -16,7 +16,7 @@ from fencepost.static.register_uses import without_unused_loads
 from tests.models.observed_programs import observed_program
 
 GRAPHS = [model for model in GRAPH_MODELS if OBSERVATIONAL in MODELS[model].criteria["robust"]]
-BATCH = 50
+FEW, BATCH = 20, 50
 MOST_STATES = 20_000
 
 SB = """
@@ -48,7 +48,7 @@ def check(program, model):
 
 def check_seed(seed, model):
     """What `check` says of a random program; None if it has too many graphs."""
-    program = observed_program(seed, modes=not MODELS[model].synchronises)
+    program = observed_program(seed, model)
     try:
         return check(program, model)
     except LimitReachedError:
@@ -59,15 +59,15 @@ def check_seed(seed, model):
 
 @pytest.mark.parametrize("model", GRAPHS)
 def test_the_rule_never_holds_where_weak_memory_shows(model):
-    compared = [result for seed in range(BATCH) if (result := check_seed(seed, model)) is not None]
+    compared = [result for seed in range(FEW) if (result := check_seed(seed, model)) is not None]
     seen = Counter((not found, truth is None) for found, truth in compared)
-    assert seen[True, True] > 2
-    assert seen[False, False] > 2
+    assert seen[True, True] > 0
+    assert seen[False, False] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", GRAPHS)
-@pytest.mark.parametrize("first_seed", range(BATCH, BATCH + 10_000, BATCH))
+@pytest.mark.parametrize("first_seed", range(0, 10_000, BATCH))
 def test_the_rule_never_holds_where_weak_memory_shows_in_many(first_seed, model):
     """Where the rule fails, it is not wrong whatever the truth is: that need not be found out."""
     for seed in range(first_seed, first_seed + BATCH):
@@ -76,7 +76,7 @@ def test_the_rule_never_holds_where_weak_memory_shows_in_many(first_seed, model)
 
 
 def may_hold(seed, model):
-    program = observed_program(seed, modes=not MODELS[model].synchronises)
+    program = observed_program(seed, model)
     try:
         return any(
             all(found.kind == "race" for found in not_shown(variant, model, MOST_STATES))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.analyses.robustness import all_warnings, found_besides, search, undecided
-from fencepost.analyses.witness import StaleLoad, atomic_cells, build_witness
+from fencepost.analyses.witness import StaleLoad, atomic_cells, build_witness, needs_other_stale_values
 from fencepost.engine._native import FailedRun, Outcome, Result
 from fencepost.engine.search import Limits, Tactics, Watcher
 from fencepost.memory_models import OBSERVATIONAL
@@ -92,18 +92,9 @@ def _doubt(program: Program, model: str, result: Result) -> tuple[Witness | None
         why = _use(program, result.tainted_use)
     else:
         return None, ""
-    if _needs_other_stale_values(program, witness):
+    if needs_other_stale_values(program, model, witness):
         why += ". The run needs earlier loads to read stale values too; it shows them with the newest ones"
     return witness, why
-
-
-def _needs_other_stale_values(program: Program, witness: Witness) -> bool:
-    """Whether a thread that has learnt from all loads of the run would not overlook the newest write."""
-    access, knowledge = witness.access, Knowledge(atomic_cells(program))
-    knowledge.take(witness.events[:-1])
-    writes = [e.id for e in witness.events[:-1] if e.cell == access.cell and e.written is not None]
-    assert access.thread is not None
-    return knowledge.newest_known_write(access.thread, access.cell) > writes.index(witness.stale)
 
 
 def _stale_load(program: Program, found: FailedRun) -> StaleLoad:

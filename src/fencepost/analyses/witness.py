@@ -60,7 +60,8 @@ def build_witness(program: Program, model: str, violation: AnyViolation) -> Witn
     overlooked = tainting_loads(violation.run, run)
     knowledge.take(run, overlooked)
     first = knowledge.newest_known_write(violation.thread, cell)
-    usable = _usable(model, violation.thread, cell, run, writes)
+    learnt = [event for event in run if event.id not in overlooked]
+    usable = _usable(model, violation.thread, cell, learnt, writes)
     stale, access = _stale_access(program, model, violation, run, writes[first:], usable=usable)
     events = (*run, access)
     edges = tuple(_edges(events, stale))
@@ -88,6 +89,18 @@ def tainting_loads(native: Sequence[_native.Event], run: Sequence[Event]) -> set
     """The ids of the loads of a run that could have read a stale value."""
     events = run[len(run) - len(native) :]
     return {event.id for event, of_engine in zip(events, native, strict=True) if of_engine.taints}
+
+
+def needs_other_stale_values(program: Program, model: str, witness: Witness) -> bool:
+    """Whether a thread that has learnt from all loads of the run could not overlook the newest write."""
+    *run, access = witness.events
+    assert access.thread is not None
+    writes = [event.id for event in run if event.cell == access.cell and event.written is not None]
+    knowledge = Knowledge(atomic_cells(program))
+    knowledge.take(run)
+    first = knowledge.newest_known_write(access.thread, access.cell)
+    usable = _usable(model, access.thread, access.cell, run, writes)
+    return witness.stale not in writes[first:] or not usable(witness.stale, access)
 
 
 def _usable(

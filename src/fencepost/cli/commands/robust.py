@@ -37,7 +37,7 @@ _CRITERIA = tuple(dict.fromkeys(c for model in ROBUSTNESS_MODELS for c in MODELS
     default="robust",
     show_default=True,
     help="What must not show: executions that only the weak model has, values that the program uses "
-    "(observational; --model ra or rc20), or triangular races (trf; --model tso).",
+    "(observational; not with --model tso), or triangular races (trf; --model tso).",
 )
 @click.option("--shortest", is_flag=True, help="Insist on a shortest witness: search breadth first.")
 @click.option(
