@@ -50,13 +50,16 @@ class Views(Generic[V]):
         self._release: dict[int, V] = defaultdict(lambda: bottom)
 
     def happen(self, t: int, own: V) -> None:
-        self.current[t] = self._join(self.current[t], own)
-        self._acquire[t] = self._join(self._acquire[t], own)
+        current, acquire = self.current[t], self._acquire[t]
+        self.current[t] = joined = self._join(current, own)
+        # While every access acquires, both are one value: it is joined once.
+        self._acquire[t] = joined if acquire is current else self._join(acquire, own)
 
     def read(self, t: int, message: V, newest: V, *, acquire: bool) -> None:
-        self._acquire[t] = self._join(self._acquire[t], message)
         if acquire:
-            self.current[t] = self._join(self.current[t], message)
+            self.happen(t, message)
+        else:
+            self._acquire[t] = self._join(self._acquire[t], message)
         self.happen(t, newest)
 
     def write(self, t: int, new: V, *, release: bool, replaced: V | None = None) -> V:

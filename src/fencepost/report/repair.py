@@ -33,10 +33,9 @@ def said(answer: FixAnswer) -> Iterator[str]:
             "`--ignore-races` repairs the program for weak memory alone."
         )
     elif not answer.holds:
-        yield f"No set of the allowed changes makes the program {aim}."
         if answer.witness is None:
             yield "It takes a lock around the two accesses, or an atomic location."
-        yield "With all of the changes made, this is left:"
+        yield f"No set of the allowed changes makes the program {aim}. With all of them made, this is left:"
     elif len(answer.minima) > 1:
         yield f"{len(answer.minima):,} repairs cost {answer.cost:g}, and none costs less."
     elif answer.minima:

@@ -19,7 +19,8 @@ def decode(text: bytes | str) -> Answer:
     """The answer with this JSON form; raises `msgspec.MsgspecError`."""
     head = msgspec.json.decode(text, type=_Head)
     if head.schema != SCHEMA:
-        raise msgspec.ValidationError(f"its schema is {head.schema}, and this version knows {SCHEMA}")
+        message = f"its schema is {head.schema}, and this version knows {SCHEMA}; make it anew"
+        raise msgspec.ValidationError(message)
     if (head.question, head.verdict) not in _CLASS_OF:
         raise msgspec.ValidationError(f"`{head.verdict}` is no answer to `{head.question}`")
     return msgspec.json.decode(text, type=_CLASS_OF[head.question, head.verdict])

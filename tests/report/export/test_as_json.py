@@ -106,7 +106,7 @@ def test_a_path_that_is_not_utf8_is_spelled():
     [
         ({"question": "persist"}, "`robust` is no answer to `persist`"),
         ({"verdict": "right"}, "`right` is no answer to `robust`"),
-        ({"schema": 0}, "its schema is 0, and this version knows 1"),
+        ({"schema": 0}, "its schema is 0, and this version knows 2; make it anew"),
         ({"stats": None}, "Expected `object`, got `null`"),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_value_that_the_source_does_not_show_is_added():
 
 def test_only_a_finished_search_says_that_there_is_nothing_else():
     answer = ANSWERS["robust"]
-    assert "No data race, no failing assertion." in render(answer, color=False, width=80)
+    assert "No data race, no failing assertion, no deadlock." in render(answer, color=False, width=80)
     unfinished = msgspec.structs.replace(answer, exhaustive=False)
     assert "No data race" not in render(unfinished, color=False, width=80)
     assert "No data race" not in render(ANSWERS["unknown"], color=False, width=80)
