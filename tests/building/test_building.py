@@ -189,11 +189,6 @@ class TestMistakes:
         with pytest.raises(ValueError, match="'release'; expected one of rlx, acq, rel, acq_rel, seq_cst"):
             program.thread("t").store(program.atomic("x"), 1, "release")
 
-    def test_an_sc_read_modify_write_is_refused(self):
-        program = Program()
-        with pytest.raises(ValueError, match="SC accesses are not part of the models"):
-            program.thread("t").fetch_add(program.atomic("x"), 1, "seq_cst")
-
     def test_else_needs_its_if(self):
         thread = Program().thread("t")
         with thread.while_(1):

@@ -14,10 +14,19 @@ from tests.strategies import random_program
 T = TypeVar("T")
 
 
-def program_with_copies(source: random.Random, *, loop_free: bool, modes: bool) -> Program:
+def program_with_copies(
+    source: random.Random, *, loop_free: bool, modes: bool, sc_accesses: bool = False
+) -> Program:
     """Two or three copies of a thread, and often one that is different. In a copy the first two locations may
     have changed places, and so may two values."""
-    drawn = random_program(source, loop_free=loop_free, threads=(1, 2), most_accesses=3, modes=modes)
+    drawn = random_program(
+        source,
+        loop_free=loop_free,
+        threads=(1, 2),
+        most_accesses=3,
+        modes=modes,
+        sc_accesses=sc_accesses,
+    )
     original, *others = drawn.threads
     names = [location.name for location in drawn.locations if location.atomic and not location.is_array]
     cells = dict(zip(names[:2], reversed(names[:2]), strict=True)) if source.random() < 0.4 else {}

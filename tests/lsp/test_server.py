@@ -91,7 +91,7 @@ async def test_a_lens_checks_robustness_and_shows_where_it_fails(editor: Editor)
     await editor.open(SB)
     lenses = await editor.lenses()
     titles = [lens.command.title for lens in lenses if lens.command]
-    assert titles == ["check robustness (ra)", "check robustness (rc20)", "check robustness (tso)"]
+    assert titles == [f"check robustness ({model})" for model in ("ra", "rc20", "cpp20", "tso")]
     assert {lens.range.start.line for lens in lenses} == {1}
     assert lenses[0].command is not None
     assert await editor.execute(lenses[0].command) == "program.tpl: not robust under ra"

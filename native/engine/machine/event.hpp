@@ -45,9 +45,6 @@ struct MonitorEvent {
         acquire_release,
         release_acquire,
         sc,
-        sc_release,
-        acquire_sc,
-        acquire_sc_release,
     };
 
     Kind kind;

@@ -18,39 +18,11 @@ std::uint64_t packed(MonitorEvent const& e) {
            static_cast<std::uint64_t>(e.fences);
 }
 
-bool has_sc(MonitorEvent::Fences fences) {
-    return fences >= MonitorEvent::Fences::sc;
-}
-bool has_acquire(MonitorEvent::Fences fences) {
-    using enum MonitorEvent::Fences;
-    return fences != release && fences != sc && fences != sc_release;
-}
-bool has_release(MonitorEvent::Fences fences) {
-    using enum MonitorEvent::Fences;
-    return fences != acquire && fences != sc && fences != acquire_sc;
-}
-
-// With a, r and s for the fences (rules.hpp):
-//   s sets all that r sets        so rs has the effect of s;
-//   after s, what t knows now is all that it knows pending
-//                                 so sa has the effect of s;
-//   a second s knows what was pending before the first, and its copies for relaxed writes have the K of the
-//   first                         so ss has the effect of asr, and so has whatever follows ss.
-MonitorEvent::Fences then_with_sc(MonitorEvent::Fences first, MonitorEvent::Fences second) {
-    using enum MonitorEvent::Fences;
-    bool const both = has_sc(first) && has_sc(second);
-    bool const acquires = both || has_acquire(has_sc(first) ? first : second) ||
-                          (!has_sc(first) && has_acquire(first));
-    bool const releases = both || has_release(has_sc(second) ? second : first) ||
-                          (!has_sc(second) && has_release(second));
-    if (acquires) return releases ? acquire_sc_release : acquire_sc;
-    return releases ? sc_release : sc;
-}
-
-// With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar.
+// With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar. After an
+// SC fence what is known now, pending and released is the same, as it would be had other fences come before.
 MonitorEvent::Fences then(MonitorEvent::Fences first, MonitorEvent::Fences second) {
     using enum MonitorEvent::Fences;
-    if (has_sc(first) || has_sc(second)) return then_with_sc(first, second);
+    if (first == sc || second == sc) return sc;
     if (first == acquire) return second == acquire ? acquire : acquire_release;
     if (first == acquire_release) return acquire_release;
     if (first == release_acquire) return second == acquire ? release_acquire : acquire_release;

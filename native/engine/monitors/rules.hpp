@@ -54,11 +54,12 @@
 //     read part             messages of P, F and E as of C
 //                           KM[x] ⊓= F[t]; if it writes, KW[x] = KM[x]
 //   weak fences             for P, F and E as for C
-//   SC fence                acquire fence but for P; K = P[t] ⊓ E[t] ⊓ C[t]; C[t] = F[t] = K; P[t] = K ⊓ what
-//                           is pending of P; release fence, but for P it is what was pending before
+//   SC fence                acquire fence for C and E; K = E[t] ⊓ C[t]; C[t], F[t] and P[t] are K, now,
+//                           pending and as of the last release fence; release fence for E
 //
-// K of an SC fence need not name F[t]. That of a fence of t is in P[t]. That of another thread came by a write
-// after it, which t or one whose message t has read: so it is in E[t].
+// The SC fence of seq-cst.md has P[t] in its K, and keeps its K from the copy of P for relaxed writes. Neither
+// can be noticed. E ⊓ C rules out all that P does, since an SC access adds to P what it adds to E and to C. And
+// wherever P is asked for, F, which has K, is asked for as well: in checks as part of C, and in KM.
 //
 // RA (rocker-2019, Figure 6 with section 5.1): RC20 with every access acquire and release, so that A and R
 // are not needed and weak fences do nothing. Its races show in the program state alone (Theorem 6.2).
@@ -124,8 +125,7 @@ struct ModelParts {
 //   R[t]           where t has no release fence: it stays what it was at the start, and one view that knows
 //                  nothing serves all such threads;
 // of CPP20
-//   all of P       where the program has no SC accesses: P ⊒ F then, since all SC events are fences and what
-//                  strongly happens before also happens before; and C has what F has;
+//   all of P       where the program has no SC accesses: only they ask for it;
 //   all of F, E    where the program has no SC fences: F stays what it was at the start, and only SC fences ask
 //                  for E;
 //   of P, F, E     what is not kept of C, A, R and W, for the same reasons;
@@ -358,34 +358,22 @@ struct Cpp20 {
         if (writes) m.copy(p.KW(x), p.KM(x));
     }
     static void fences(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e) {
-        using enum MonitorEvent::Fences;
-        auto const weak = [&](MonitorEvent::Fences some) {
-            auto part = e;
-            part.fences = some;
-            Travel::fences(p.hb(), m, part);
-            for (auto const* v : p.order()) Travel::fences(*v, m, part);
-        };
-        if (e.fences < sc) return weak(e.fences);
-        if (e.fences == acquire_sc || e.fences == acquire_sc_release) weak(acquire);
-        sc_fence(p, m, e.thread);
-        if (e.fences == sc_release || e.fences == acquire_sc_release) weak(release);
+        if (e.fences == MonitorEvent::Fences::sc) return sc_fence(p, m, e.thread);
+        Travel::fences(p.hb(), m, e);
+        for (auto const* v : p.order()) Travel::fences(*v, m, e);
     }
     static void sc_fence(MonitorParts const& p, MonitorTarget auto& m, std::uint32_t t) {
-        auto const C = p.C(t);
-        auto const &P = p.P(), &F = p.F(), &E = p.E();
         Travel::acquire_fence(p.hb(), m, t);
-        Travel::acquire_fence(E, m, t);
-        m.meet(C, E.current[t]);
-        m.meet(C, P.current[t]);  // C is K now
-        m.copy(p.A(t), C);
-        m.copy(F.current[t], C);
-        m.copy(F.pending[t], C);
-        m.copy(P.released[t], P.pending[t]);
-        m.meet(P.pending[t], C);
-        m.copy(P.current[t], P.pending[t]);
+        Travel::acquire_fence(p.E(), m, t);
+        m.meet(p.C(t), p.E().current[t]);  // C[t] is K now
+        m.copy(p.A(t), p.C(t));
         Travel::release_fence(p.hb(), m, t);
-        Travel::release_fence(E, m, t);
-        Travel::release_fence(F, m, t);
+        for (auto const* v : {&p.P(), &p.F()}) {
+            m.copy(v->current[t], p.C(t));
+            m.copy(v->pending[t], p.C(t));
+            m.copy(v->released[t], p.C(t));
+        }
+        Travel::release_fence(p.E(), m, t);
     }
 };
 

@@ -30,7 +30,10 @@ def programs_to_repair(seeds: range, models: Sequence[str] = ("ra", "rc20")) -> 
     for seed in seeds:
         source = Random(seed)
         loop_free, modes = source.random() < 0.7, source.random() < 0.6
-        program = random_program(source, loop_free=loop_free, threads=(2, 3), modes=modes)
+        sc_accesses = models == ("cpp20",) and source.random() < 0.7
+        program = random_program(
+            source, loop_free=loop_free, threads=(2, 3), modes=modes, sc_accesses=sc_accesses
+        )
         model = source.choice(models)
         if not is_right(program, model):
             yield program, model

@@ -126,10 +126,10 @@ def done(edits: tuple[Edit, ...] | None) -> list[tuple[int, str]]:
     return [(edit.line, edit.text) for edit in edits]
 
 
-def compare_with_trying_all(seeds: range, most_changes: int) -> int:
+def compare_with_trying_all(seeds: range, most_changes: int, models: tuple[str, ...] = ("ra", "rc20")) -> int:
     """How many programs were compared."""
     compared = 0
-    for number, (program, model) in enumerate(programs_to_repair(seeds)):
+    for number, (program, model) in enumerate(programs_to_repair(seeds, models)):
         source = Random(number)
         without: list[Kind] = []
         kinds = list(kinds_for(model))
@@ -156,6 +156,11 @@ def test_minima_are_those_found_by_trying_all_sets() -> None:
 @pytest.mark.slow
 def test_minima_are_those_found_by_trying_all_sets_of_more_changes() -> None:
     assert compare_with_trying_all(range(1000, 4000), most_changes=9) > 700
+    assert compare_with_trying_all(range(1000, 4000), most_changes=9, models=("cpp20",)) > 500
+
+
+def test_minima_under_cpp20_are_those_found_by_trying_all_sets() -> None:
+    assert compare_with_trying_all(range(60), most_changes=8, models=("cpp20",)) > 12
 
 
 def changes_in(program: Program, model: str, edits: tuple[Edit, ...] | None) -> list[Change]:
@@ -200,6 +205,18 @@ def test_store_buffering_takes_two_sc_fences(model: str) -> None:
     assert answer.exit_code == 0
     assert answer.proof is not None
     assert answer.proof.states > 0
+
+
+def test_only_the_weak_store_of_dekker_becomes_seq_cst() -> None:
+    text = """max_value 1; global x, y;
+fn a { local r; x.store(1, rel); r = y.load(sc); }
+fn b { local r; y.store(1, sc); r = x.load(sc); }
+"""
+    answer = fix(read(text))
+    assert answer.model == "cpp20"
+    assert done(answer.edits) == [(2, "x.store(1, seq_cst)")]
+    assert answer.repaired == text.replace("x.store(1, rel)", "x.store(1, seq_cst)")
+    assert done(fix(read(text), without=["sc-store", "exchange"]).edits) == [(2, "fence")]
 
 
 def test_message_passing_takes_a_release_store_and_an_acquire_load() -> None:

@@ -217,21 +217,6 @@ def test_expected_values() -> None:
 # --- seq_cst
 
 
-@pytest.mark.parametrize(
-    ("body", "column"),
-    [
-        ("r = atomic_load(x);", 5),
-        ("atomic_store_explicit(x, 1, memory_order_seq_cst);", 1),
-        ("r = *x;", 5),
-        ("*x = 1;", 1),
-        (f"atomic_compare_exchange_weak_explicit(x, &r, 1, {RLX}, memory_order_seq_cst);", 1),
-    ],
-)
-def test_seq_cst_accesses_are_outside_of_rc20(body: str, column: int) -> None:
-    words = ("seq_cst", "outside of RC20", "--treat-sc-as fence", "--treat-sc-as acq-rel")
-    assert_at(in_process(body), 4, column, *words)
-
-
 def test_seq_cst_can_only_be_treated_in_ways_that_exist() -> None:
     assert "expected fence or acq-rel" in mistake("C a {} P0() {}", treat_sc_as="sc").message
 

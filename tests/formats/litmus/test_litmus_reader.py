@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from fencepost.analyses.robustness import robust
 from fencepost.formats import litmus
@@ -266,9 +267,24 @@ SC_ACCESSES = {
 }
 
 
+def _seq_cst(access: Instruction) -> Instruction:
+    modes = [name for name in access.__struct_fields__ if name.endswith("mode")]
+    return replace(access, **dict.fromkeys(modes, Mode.SC))
+
+
+def test_each_order_of_a_compare_exchange_counts() -> None:
+    assert code(cas("strong", "x, &r, 1", RLX, "memory_order_seq_cst") + ";") == (
+        CompareExchange("r", X, R, ONE, failure_mode=Mode.SC),
+    )
+    assert code(cas("strong", "x, &r, 1", "memory_order_seq_cst", ACQ) + ";") == (
+        CompareExchange("r", X, R, ONE, Mode.SC, Mode.SC, Mode.ACQ),
+    )
+
+
 @pytest.mark.parametrize("body", SC_ACCESSES)
-def test_seq_cst_accesses_are_as_strong_as_possible_and_fenced_on_request(body: str) -> None:
+def test_seq_cst_accesses_can_be_treated_as_weaker_or_fenced_ones(body: str) -> None:
     assert code(body, "acq-rel") == (SC_ACCESSES[body],)
+    assert code(body) == (_seq_cst(SC_ACCESSES[body]),)
     assert code(body, "fence") == (Fence(Mode.SC), SC_ACCESSES[body])
 
 

@@ -1,18 +1,22 @@
 """Which changes could repair a program, and what is the program with some of them made?
 
     kind            change                                              models
-    sc-fence        insert an SC fence                                  ra, rc20, tso
-    exchange        turn a store into an exchange, its result unused    ra, rc20
-    acquire-fence   insert an acquire fence                             rc20
-    release-fence   insert a release fence                              rc20
-    acquire-load    make a relaxed load or wait acquire                 rc20
-    release-store   make a relaxed store release                        rc20
-    acquire-rmw     make the read part of an RMW acquire, of a CAS also rc20
+    sc-fence        insert an SC fence                                  ra, rc20, cpp20, tso
+    exchange        turn a store into an exchange, its result unused    ra, rc20, cpp20
+    acquire-fence   insert an acquire fence                             rc20, cpp20
+    release-fence   insert a release fence                              rc20, cpp20
+    acquire-load    make a relaxed load or wait acquire                 rc20, cpp20
+    release-store   make a relaxed store release                        rc20, cpp20
+    acquire-rmw     make the read part of an RMW acquire, of a CAS also rc20, cpp20
                     where it fails
-    acquire-failure the same of a CAS only where it fails               rc20
-    release-rmw     make the write part of an RMW release               rc20
+    acquire-failure the same of a CAS only where it fails               rc20, cpp20
+    release-rmw     make the write part of an RMW release               rc20, cpp20
+    sc-load         make a load or wait seq_cst                         cpp20
+    sc-store        make a store seq_cst                                cpp20
+    sc-rmw          make an RMW seq_cst, a CAS also where it fails      cpp20
 
-Under RA every access acquires and releases anyway, so only the first two can help; if the program carries
+Under C++20 a seq_cst access can also do without its weaker kinds: whoever takes both pays for both. Under RA
+every access acquires and releases anyway, so only the first two can help; if the program carries
 modes, a new exchange gets both, so that it does the same under RC20. A store is also offered `acquire-rmw`,
 which takes effect together with `exchange`. `acquire-failure` is offered only where success acquires already:
 C11 has no order for failure that is stronger. Under RC20 non-atomic accesses are accesses too, because
@@ -37,10 +41,12 @@ from msgspec.structs import replace
 
 from fencepost.memory_models import MODELS
 from fencepost.program import (
+    BlockingCompareExchange,
     CellAccess,
     CompareExchange,
     Exchange,
     Fence,
+    FetchAdd,
     Instruction,
     Load,
     Mode,
@@ -50,6 +56,7 @@ from fencepost.program import (
     Wait,
     access_modes,
     moved,
+    read_mode,
 )
 from fencepost.static.fence_places import AccessFlow, FencePlace, Side
 from fencepost.static.flow import loop_depths
@@ -64,6 +71,9 @@ Kind = Literal[
     "acquire-rmw",
     "acquire-failure",
     "release-rmw",
+    "sc-load",
+    "sc-store",
+    "sc-rmw",
 ]
 
 # Roughly the cost on common machines of executing it once, an acquire load being 1.
@@ -77,7 +87,11 @@ DEFAULT_COSTS: dict[Kind, float] = {
     "acquire-rmw": 1,
     "acquire-failure": 1,
     "release-rmw": 1,
+    "sc-load": 2,
+    "sc-store": 8,
+    "sc-rmw": 2,
 }
+_SC_KINDS: tuple[Kind, ...] = ("sc-load", "sc-store", "sc-rmw")
 
 _FENCE_MODES: dict[Kind, Mode] = {
     "sc-fence": Mode.SC,
@@ -140,7 +154,9 @@ def kinds_for(model: str) -> tuple[Kind, ...]:
     """The kinds of changes that can help against the model, as the table says."""
     if model == "tso":
         return ("sc-fence",)
-    return ("sc-fence", "exchange") if MODELS[model].synchronises else tuple(DEFAULT_COSTS)
+    if MODELS[model].synchronises:
+        return ("sc-fence", "exchange")
+    return tuple(kind for kind in DEFAULT_COSTS if MODELS[model].sc_accesses or kind not in _SC_KINDS)
 
 
 def candidates(program: Program, model: str, kinds: Collection[Kind] | None = None) -> tuple[Change, ...]:
@@ -186,10 +202,14 @@ def strengthened(instruction: Instruction, kinds: Collection[Kind], *, orders: b
     """The instruction with those of `kinds` done to it that are not fences; see `Change` for `orders`."""
     match instruction:
         case Load() | Wait():
+            if "sc-load" in kinds:
+                return replace(instruction, mode=Mode.SC)
             return replace(instruction, mode=Mode.ACQ) if "acquire-load" in kinds else instruction
         case Store(cell, value, mode):
             write = Mode.REL if "release-store" in kinds else mode
             read = Mode.ACQ if "acquire-rmw" in kinds else Mode.RLX
+            if "sc-store" in kinds or mode is Mode.SC:
+                read = write = Mode.SC
             if "exchange" in kinds and orders:
                 return Exchange(None, cell, value, Mode.ACQ, Mode.REL, at=instruction.at)
             if "exchange" in kinds:
@@ -197,6 +217,10 @@ def strengthened(instruction: Instruction, kinds: Collection[Kind], *, orders: b
             return replace(instruction, mode=write)
     if not isinstance(instruction, CellAccess):
         return instruction
+    if "sc-rmw" in kinds:
+        changed = replace(instruction, load_mode=Mode.SC, store_mode=Mode.SC)
+        is_cas = isinstance(changed, CompareExchange)
+        return replace(changed, failure_mode=Mode.SC) if is_cas else changed
     read = Mode.ACQ if "acquire-rmw" in kinds else instruction.load_mode
     write = Mode.REL if "release-rmw" in kinds else instruction.store_mode
     changed = replace(instruction, load_mode=read, store_mode=write)
@@ -297,6 +321,7 @@ class _Offers:
         instruction = self._code[pc]
         if _is_non_atomic(instruction):
             return
+        yield from self._sc_orders(instruction)
         acquire_may_help = bool(self._flow.next[pc]) and self._reads_relaxed(pc)
         release_may_help = bool(self._flow.previous[pc]) and self._writes_relaxed(pc)
         match instruction:
@@ -315,6 +340,17 @@ class _Offers:
                     yield "acquire-rmw" if relaxed else "acquire-failure"
                 if release_may_help:
                     yield "release-rmw"
+
+    def _sc_orders(self, instruction: Instruction) -> Iterator[Kind]:
+        match instruction:
+            case Load() | Wait() if instruction.mode is not Mode.SC:
+                yield "sc-load"
+            case Store() if instruction.mode is not Mode.SC:
+                yield "sc-store"
+            case FetchAdd() | Exchange() | CompareExchange() | BlockingCompareExchange():
+                modes = (*access_modes(instruction), read_mode(instruction, writes=False))
+                if set(modes) != {Mode.SC}:
+                    yield "sc-rmw"
 
     def _reads_relaxed(self, pc: int) -> bool:
         """Also what would read relaxed if it were turned into an exchange."""

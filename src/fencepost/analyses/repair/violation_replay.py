@@ -15,7 +15,8 @@ So if the violation is there with the SC fences `needed` for its hbsc part, and 
 for its stale part, then it is there for each choice of changes in between. Hence each repair contains a
 change that is not in `harmless`, or lacks a fence of `needed`; that is the `Conflict` to learn. Mostly
 `needed` is empty. Where it is not, SC fences have made a robust program not robust: two fences are ordered
-in each run, and that order can be part of a cycle. All other changes are monotone.
+in each run, and that order can be part of a cycle. All other changes are monotone. Under C++20 all are: S
+only forbids, and its fences are no events of hbsc.
 
 A data race is found in a run too: two accesses to a non-atomic cell, the first of which does not happen
 before the second. Whether it still does not is asked of the same rules, where all that is to know is the
@@ -30,15 +31,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from fencepost.analyses.repair.changes import Bits, Changed, Offered, Origin
+from fencepost.analyses.repair.changes import Bits, Changed, Kind, Offered, Origin
 from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.engine._native import Event, EventKind, Race, Violation
 from fencepost.memory_models import MODELS
-from fencepost.models.rules import ScViews, Views
+from fencepost.models.rules import Cpp20Message, Cpp20Views, ScViews, Views
 from fencepost.program import (
     BlockingCompareExchange,
     CellAccess,
@@ -46,7 +47,6 @@ from fencepost.program import (
     Fence,
     Load,
     Mode,
-    Program,
     Wait,
     access_modes,
     read_mode,
@@ -83,6 +83,8 @@ class _Access:
     more_acquire: Bits = 0
     more_release: Bits = 0
     exchange: Bits = 0
+    sc: bool = False
+    more_sc: Bits = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class Replayed(ABC):
         self._thread = thread
         self._cell = cell
         self._steps = tuple(steps)
-        self._sc_fences = _bits(n for n, change in enumerate(offered.changes) if change.kind == "sc-fence")
+        # Where S orders SC fences, these are like the others: when they are executed does not matter.
+        is_rmw = not MODELS[offered.model].ordered_by_s
+        kinds = (change.kind for change in offered.changes)
+        self._sc_fences = _bits(n for n, kind in enumerate(kinds) if is_rmw and kind == "sc-fence")
         self._executed = self._sc_fences & _bits(chosen)
         self._relevant = self._relevant_changes()
 
@@ -210,14 +215,15 @@ class Replayed(ABC):
         relevant = 0
         for step in self._steps:
             if isinstance(step, _Access):
-                relevant |= step.more_acquire | step.more_release | step.exchange
+                relevant |= step.more_acquire | step.more_release | step.exchange | step.more_sc
             elif isinstance(step, _NewFence):
                 relevant |= step.sc | step.acquire | step.release
         return relevant
 
     def _known(self, when: _When) -> _Known:
         """What is known at the end of the run."""
-        known = _Known(self._cell, MODELS[self._offered.model].synchronises)
+        row = MODELS[self._offered.model]
+        known = _KnownWithS(self._cell) if row.ordered_by_s else _Known(self._cell, row.synchronises)
         for step in self._steps:
             known.take(step, when)
         return known
@@ -232,7 +238,8 @@ class ReplayedViolation(Replayed):
         end = (violation.thread, violation.pc)
         steps = _steps(offered, changed, violation.run, end)
         super().__init__(offered, chosen, violation.thread, violation.cell, steps)
-        self._access = _StaleLabel(offered.program, changed, violation)
+        self._access = _StaleLabel(offered, changed, violation)
+        self._relevant |= self._access.more_sc
         self._values = [offered.program.initial_memory[violation.cell]]
         for step in self._steps:
             if isinstance(step, _Access) and step.writes and step.cell == self._cell:
@@ -241,18 +248,22 @@ class ReplayedViolation(Replayed):
     def _is_stale(self, when: _When) -> bool:
         """Whether the last access can still read, or come right after, an older write to its cell."""
         known = self._known(when)
-        return self._access.can_be_stale(self._values, known.exchanged, known.of_thread(self._thread))
+
+        def bound(*, writes: bool) -> int:
+            return known.bound(self._thread, sc=self._access.is_sc(when.all, writes=writes))
+
+        return self._access.can_be_stale(self._values, known.exchanged, bound)
 
     def _is_aware(self, fences: Bits) -> bool:
         """Whether the last access comes after the newest write to its cell, with just these new fences."""
-        after = _AfterNewest(self._cell)
+        after = _AfterNewest(self._cell, ordered_by_s=MODELS[self._offered.model].ordered_by_s)
         for step in self._steps:
             after.take(step, fences)
         return after.holds(self._thread)
 
 
 class ReplayedRace(Replayed):
-    """A data race under RC20, where happens-before decides; in the program as `changed` says."""
+    """A data race under RC20 or C++20, where happens-before decides; in the program as `changed` says."""
 
     def __init__(self, offered: Offered, chosen: frozenset[int], changed: Changed, race: Race) -> None:
         *run, second = race.run
@@ -261,7 +272,7 @@ class ReplayedRace(Replayed):
 
     def _is_stale(self, when: _When) -> bool:
         """Whether the first access does not happen before the second."""
-        return self._known(when).of_thread(self._thread) == 0
+        return self._known(when).happened(self._thread) == 0
 
     def _is_aware(self, fences: Bits) -> bool:
         return True
@@ -290,13 +301,18 @@ class _Known:
         self._message: dict[int, int] = defaultdict(int)  # of the newest write to each cell
         self.exchanged = [False]  # of each write to the cell, whether it is an RMW
 
-    def of_thread(self, t: int) -> int:
+    def happened(self, t: int) -> int:
+        """Before the next event of the thread."""
         return self._views.current[t]
+
+    def bound(self, t: int, *, sc: bool) -> int:
+        """What its next access may not overlook; `sc` is for models in which that makes a difference."""
+        return self.happened(t)
 
     def take(self, step: _Step, when: _When) -> None:
         match step:
             case _Racing(thread):
-                self._views.happen(thread, 1)
+                self._race(thread)
             case _Access():
                 self._access(step, when.all)
             case _OldFence(thread, mode):
@@ -308,6 +324,9 @@ class _Known:
                 self._fence(
                     thread, sc=bool(sc & made), acquire=bool(acquire & made), release=bool(release & made)
                 )
+
+    def _race(self, t: int) -> None:
+        self._views.happen(t, 1)
 
     def _access(self, step: _Access, made: Bits) -> None:
         t, x, message = step.thread, step.cell, self._message[step.cell]
@@ -336,11 +355,51 @@ class _Known:
         return len(self.exchanged) - 1 if x == self._cell else 0
 
 
+class _KnownWithS(_Known):
+    """The same under C++20, where S decides too."""
+
+    def __init__(self, cell: int) -> None:
+        super().__init__(cell, synchronises=False)
+        self._clocks = Cpp20Views(0, max)
+        self._sent: dict[int, Cpp20Message[int]] = defaultdict(lambda: self._clocks.no_message)
+
+    def happened(self, t: int) -> int:
+        return self._clocks.known.current[t]
+
+    def bound(self, t: int, *, sc: bool) -> int:
+        return self._clocks.bound(t, sc=sc)
+
+    def _race(self, t: int) -> None:
+        self._clocks.known.happen(t, 1)
+
+    def _access(self, step: _Access, made: Bits) -> None:
+        x, sc = step.cell, step.sc or bool(step.more_sc & made)
+        reads = step.reads or bool(step.writes and step.exchange & made)
+        if step.writes and x == self._cell:
+            self.exchanged.append(reads)
+        sent = self._clocks.access(
+            step.thread,
+            x,
+            self._newest(x),
+            acquire=sc or step.acquire or bool(step.more_acquire & made),
+            release=sc or step.release or bool(step.more_release & made),
+            sc=sc,
+            read=self._sent[x] if reads else None,
+            writes=step.writes,
+        )
+        if sent is not None:
+            self._sent[x] = sent
+
+    def _fence(self, t: int, *, sc: bool, acquire: bool, release: bool) -> None:
+        self._clocks.fence(t, acquire=sc or acquire, release=sc or release, sc=sc)
+
+
 class _AfterNewest:
     """The newest write to one cell that threads come after in hbsc, as a place in modification order."""
 
-    def __init__(self, cell: int) -> None:
+    def __init__(self, cell: int, *, ordered_by_s: bool) -> None:
         self._cell = cell
+        self._fences_are_rmws = not ordered_by_s
         self._views = ScViews(0, max)
         self._newest = 0
 
@@ -354,24 +413,48 @@ class _AfterNewest:
                 self._views.write(thread, cell, self._newest if cell == self._cell else 0)
             case _Access(thread, cell):
                 self._views.read(thread, cell)
-            case _OldFence(thread, Mode.SC):
+            case _OldFence(thread, Mode.SC) if self._fences_are_rmws:
                 self._views.write(thread, _FENCE_CELL, 0)
-            case _NewFence(thread, sc, time=0) if sc & fences:
+            case _NewFence(thread, sc, time=0) if self._fences_are_rmws and sc & fences:
                 self._views.write(thread, _FENCE_CELL, 0)
+
+
+class _Bound(Protocol):
+    def __call__(self, *, writes: bool) -> int: ...
 
 
 class _StaleLabel:
     """What the access that leaves sequential consistency asks of the stale write."""
 
-    def __init__(self, program: Program, changed: Changed, violation: Violation) -> None:
+    def __init__(self, offered: Offered, changed: Changed, violation: Violation) -> None:
         origin = changed.origins[violation.thread][violation.pc]
-        self._instruction = program.threads[violation.thread].code[origin.pc]
+        instruction = offered.program.threads[violation.thread].code[origin.pc]
+        assert isinstance(instruction, CellAccess)
+        self._instruction = instruction
+        self.more_sc = _more_sc(offered.at(violation.thread, origin))
         self._expected = violation.first
         self._awaited = frozenset(violation.awaited)
 
-    def can_be_stale(self, values: Sequence[int], exchanged: Sequence[bool], known: int) -> bool:
-        """Whether it can follow one of the writes from `known` up to the newest, which is excluded."""
-        return any(self._follows(values[i], exchanged[i + 1]) for i in range(known, len(values) - 1))
+    def is_sc(self, made: Bits, *, writes: bool) -> bool:
+        return _is_sc(self._instruction, writes=writes) or bool(self.more_sc & made)
+
+    def can_be_stale(self, values: Sequence[int], exchanged: Sequence[bool], bound: _Bound) -> bool:
+        """Whether it can follow one of the writes from the bound up to the newest, which is excluded."""
+        known = {writes: bound(writes=writes) for writes in (False, True)}
+        return any(
+            i >= known[self._writes(values[i])] and self._follows(values[i], exchanged[i + 1])
+            for i in range(len(values) - 1)
+        )
+
+    def _writes(self, value: int) -> bool:
+        """Whether it would write where it finds the value."""
+        match self._instruction:
+            case Load() | Wait():
+                return False
+            case CompareExchange():
+                return value == self._expected
+            case _:
+                return True
 
     def _follows(self, value: int, before_rmw: bool) -> bool:
         match self._instruction:
@@ -483,10 +566,20 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
         written=event.written if writes else 0,
         acquire=load_mode is Mode.ACQ,
         release=store_mode is Mode.REL,
+        sc=_is_sc(instruction, writes=writes),
+        more_sc=_more_sc(made),
         more_acquire=more_acquire,
         more_release=made.get("release-store", 0) | made.get("release-rmw", 0),
         exchange=made.get("exchange", 0),
     )
+
+
+def _is_sc(access: CellAccess, *, writes: bool) -> bool:
+    return Mode.SC in (read_mode(access, writes=writes), access_modes(access)[1] if writes else None)
+
+
+def _more_sc(made: Mapping[Kind, Bits]) -> Bits:
+    return made.get("sc-load", 0) | made.get("sc-store", 0) | made.get("sc-rmw", 0)
 
 
 def _bits(numbers: Iterator[int] | frozenset[int]) -> Bits:

@@ -32,13 +32,16 @@ _EPILOG = f"""\b
 Changes and what they cost unless you say otherwise:
   sc-fence        10   insert an SC fence
   exchange         8   turn a store into an exchange
-  acquire-fence    2   insert an acquire fence (rc20)
-  release-fence    2   insert a release fence (rc20)
-  acquire-load     1   make a load or a wait acquire (rc20)
-  release-store    1   make a store release (rc20)
-  acquire-rmw      1   make the read part of an RMW acquire (rc20)
-  acquire-failure  1   make the read of a failing CAS acquire (rc20)
-  release-rmw      1   make the write part of an RMW release (rc20)
+  acquire-fence    2   insert an acquire fence (rc20, cpp20)
+  release-fence    2   insert a release fence (rc20, cpp20)
+  acquire-load     1   make a load or a wait acquire (rc20, cpp20)
+  release-store    1   make a store release (rc20, cpp20)
+  acquire-rmw      1   make the read part of an RMW acquire (rc20, cpp20)
+  acquire-failure  1   make the read of a failing CAS acquire (rc20, cpp20)
+  release-rmw      1   make the write part of an RMW release (rc20, cpp20)
+  sc-load          2   make a load or a wait seq_cst (cpp20)
+  sc-store         8   make a store seq_cst (cpp20)
+  sc-rmw           2   make an RMW seq_cst (cpp20)
 
 {
     exit_codes(

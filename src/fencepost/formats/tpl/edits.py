@@ -128,9 +128,11 @@ class _Statement:
 
 def _modes(access: CellAccess) -> Iterator[str]:
     """Relaxed is left out, unless a compare-exchange needs all three modes."""
-    modes = access_modes(access)
+    modes: tuple[Mode | None, ...] = access_modes(access)
     failure = read_mode(access, writes=False)
     needs_all = failure is not modes[0]
+    if Mode.SC in modes:
+        modes = (Mode.SC,)  # said once for the whole access
     for mode in (*modes, failure) if needs_all else modes:
         if mode is not None and (needs_all or mode is not Mode.RLX):
             yield mode.value
