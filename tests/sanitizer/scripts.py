@@ -352,13 +352,13 @@ class Book:
         lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
         assert lines[-1]["event"] == "end"
         found = [event for event in lines if event["event"] == "finding"]
-        places = (self._lines[line] for line in _lines_of(program, found))
+        places = (self._lines[line] for line in lines_of(program, found))
         positions = [position for script, position in places if script == number]
         assert len(positions) == len(found)
         return frozenset(positions)
 
 
-def _lines_of(program: Path, findings: Iterable[dict[str, Any]]) -> list[int]:
+def lines_of(program: Path, findings: Iterable[dict[str, Any]]) -> list[int]:
     offsets = [finding["by"]["stack"][0]["offset"] for finding in findings]
     if not offsets:
         return []

@@ -1,12 +1,13 @@
 // The exploration runs exactly one execution for each graph, and none in vain: random straight-line programs,
 // whose interleavings are all enumerated and told apart by who reads from whom, the order of writes, of SC
 // fences and of calls on each mutex. The programs run in a small interpreter here;
-// tests/sanitizer/test_check.py does the same with compiled ones. links: sanitizer/schedule/exploration.cpp
+// tests/sanitizer/test_check.py does the same with compiled ones.
+//
+// links: sanitizer/schedule/exploration.cpp sanitizer/schedule/rounds.cpp
 // links: sanitizer/system/memory.cpp sanitizer/system/lock.cpp sanitizer/system/text.cpp
 #include "sanitizer/schedule/exploration.hpp"
 
 #include <cstring>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>

@@ -1,0 +1,78 @@
+"""`fencepost check`: every execution, each once, with what the rules say about them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.native.building import SANITIZED, build
+from tests.sanitizer.building import Shell
+from tests.sanitizer.check_scripts import Collection, Program, expected, random_program
+from tests.sanitizer.scripts import lines_of
+
+
+def _explored(shell: Shell, program: Path, *arguments: str, **options: object) -> list[dict[str, Any]]:
+    events = shell.directory / "events.json"
+    settings = {"schedule": "explore", "json": events, "quiet": 1, "exitcode": 0, "await_loops": 0, **options}
+    shell.ok(program, *arguments, FENCEPOST_OPTIONS=":".join(f"{k}={v}" for k, v in settings.items()))
+    return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+
+
+def _disagreements(shell: Shell, programs: list[Program]) -> Iterable[str]:
+    collection = Collection(programs)
+    binary = collection.compile(shell)
+    for number, program in enumerate(programs):
+        events = _explored(shell, binary, str(number))
+        end = events[-1]
+        found = [event for event in events if event["event"] == "finding"]
+        violations = {collection.places[line][1:] for line in lines_of(binary, found)}
+        wanted = expected(program)
+        counts = end["executions"], end["in_vain"], end["cut"], end["why"]
+        if counts != (wanted.graphs, 0, 0, "") or violations != wanted.violations:
+            yield f"{program}: {wanted}, but {counts} and {violations}"
+
+
+def _agree(shell: Shell, first: int, count: int) -> None:
+    programs = [random_program(seed) for seed in range(first, first + count)]
+    wrong = list(_disagreements(shell, programs))
+    assert not wrong, f"{len(wrong)} of {count}:\n" + "\n".join(wrong[:5])
+
+
+def test_each_graph_of_random_programs_is_run_once_and_findings_are_those_of_the_rules(
+    tmp_path: Path,
+) -> None:
+    _agree(Shell(tmp_path), 1, 100)
+
+
+@pytest.mark.slow
+def test_each_graph_of_many_random_programs_is_run_once(tmp_path: Path) -> None:
+    _agree(Shell(tmp_path), 1_000, 2_000)
+
+
+@pytest.fixture(scope="module")
+def exploration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("sanitizer/exploration.cpp", tmp_path_factory.mktemp("exploration"), "-O1", *SANITIZED)
+
+
+def _all_orders(program: Path, count: int, first: int) -> None:
+    done = subprocess.run([program, str(count), str(first)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_exploration_runs_each_graph_once(exploration: Path) -> None:
+    _all_orders(exploration, 1_000, 1)
+
+
+def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(exploration: Path) -> None:
+    """Found by seed 28,722: one graph was missing when only races with a new second event were reversed."""
+    _all_orders(exploration, 1, 28_722)
+
+
+@pytest.mark.slow
+def test_the_exploration_runs_each_graph_of_many_programs_once(exploration: Path) -> None:
+    _all_orders(exploration, 50_000, 100_000)
