@@ -36,7 +36,7 @@ AccessRegion** place_of(std::uintptr_t address, bool make) {
 
 std::span<Record> records_of(Granule& g) {
     if (g.has_list()) return {g.list()->records, g.list()->count};
-    return {&g.first, g.first.is_none() ? std::size_t{0} : std::size_t{1}};
+    return {g.records, g.count()};
 }
 
 void release_list(RecordList* list) {
@@ -56,24 +56,27 @@ RecordList* make_list(std::uint32_t least) {
     return list;
 }
 
-// After those that are kept. A list stays one while there is more than one record.
+// The list has no room, or there is none yet.
+RecordList* enlarge_list(Granule& g, std::size_t kept) {
+    RecordList* const larger = make_list(static_cast<std::uint32_t>(kept) + 2);
+    for (std::size_t i = 0; i < kept; ++i) larger->records[i] = records_of(g)[i];
+    if (g.has_list()) release_list(g.list());
+    g.set_list(larger);
+    return larger;
+}
+
+// The first `kept` records stay.
 void set_records(Granule& g, std::size_t kept, Record const& added) {
-    if (kept == 0) {
-        clear(g);
-        g.first = added;
+    if (kept < Granule::most) {
+        Record const first = kept == 0 ? added : records_of(g)[0];
+        if (g.has_list()) release_list(g.list());
+        g.records[0] = first;
+        g.records[1] = kept == 0 ? Record{} : added;
         return;
     }
-    std::span<Record const> const old = records_of(g);
-    RecordList* list = g.has_list() ? g.list() : nullptr;
-    if (list == nullptr || list->capacity == kept) {
-        RecordList* const larger = make_list(static_cast<std::uint32_t>(kept) + 2);
-        for (std::size_t i = 0; i < kept; ++i) larger->records[i] = old[i];
-        if (list != nullptr) release_list(list);
-        list = larger;
-    }
+    RecordList* const list = g.has_list() && g.list()->capacity > kept ? g.list() : enlarge_list(g, kept);
     list->records[kept] = added;
     list->count = static_cast<std::uint32_t>(kept) + 1;
-    g.set_list(list);
 }
 
 // One access, granule by granule.
@@ -94,11 +97,15 @@ class Noting {
             if (known && covers(access_.kind, r.kind())) r.leave_out(bytes);
             if (r.bytes() != 0) records[kept++] = r;
         }
-        if (stack_ == 0) stack_ = keep_stack(thread_, access_.frame);
-        set_records(g, kept, {bytes, access_.kind, clocks_.stamp, stack_, thread_.id});
+        set_records(g, kept, made(bytes));
     }
 
   private:
+    Record made(std::uint8_t bytes) {
+        if (stack_ == 0) stack_ = keep_stack(thread_, access_.frame);
+        return {bytes, access_.kind, clocks_.stamp, stack_, thread_.id};
+    }
+
     Thread& thread_;
     RaceClocks const& clocks_;
     PlainAccess const& access_;

@@ -69,17 +69,25 @@ class Record {
 };
 static_assert(sizeof(Record) == 16);
 
-// One record, or the address of a list of several.
+// Up to two records, or the address of a list of more. Two are enough for memory that one thread uses: its
+// last write, and its last read if that came later.
 struct RecordList;
 struct Granule {
-    Record first;
+    static constexpr std::size_t most = 2;
+    Record records[most];
 
     // No record has no bytes.
-    bool has_list() const { return first.word_ == several; }
-    RecordList* list() const { return reinterpret_cast<RecordList*>(first.origin_); }
+    bool has_list() const { return records[0].word_ == several; }
+    RecordList* list() const { return reinterpret_cast<RecordList*>(records[0].origin_); }
     void set_list(RecordList* list) {
-        first.word_ = several;
-        first.origin_ = reinterpret_cast<std::uint64_t>(list);
+        records[0].word_ = several;
+        records[0].origin_ = reinterpret_cast<std::uint64_t>(list);
+        records[1] = {};
+    }
+    // Not of a list.
+    std::size_t count() const { return records[0].is_none() ? 0u : records[1].is_none() ? 1u : 2u; }
+    bool says(std::uint8_t bytes, Kind what, std::uint64_t now) const {
+        return records[0].says(bytes, what, now) || records[1].says(bytes, what, now);
     }
 
   private:
@@ -164,7 +172,7 @@ void note_access(Thread&, PlainAccess const&, Races&);
     AccessRegion* const region = access_regions.glimpse(address);
     if (region == nullptr) return false;
     auto const bytes = static_cast<std::uint8_t>(((1u << size) - 1) << offset);
-    return region->granule(address).first.says(bytes, kind, c.stamp);
+    return region->granule(address).says(bytes, kind, c.stamp);
 }
 
 // In a hook: the memory is given back, which races with whatever does not happen before it.
