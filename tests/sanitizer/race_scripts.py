@@ -136,6 +136,48 @@ def random_race_script(seed: int) -> Script:
     return tuple(script)
 
 
+def random_passing_script(seed: int) -> Script:
+    """One thread uses a plain location, a few operations may pass that on, then another thread uses it.
+
+    Whether they race hangs on each of the operations between, so an error in one rule shows in many scripts.
+    In those of `random_race_script` most accesses race anyway, or are far from each other.
+    """
+    draw = random.Random(seed)
+    script: list[Operation] = []
+    for place in "de"[: draw.randint(1, 2)]:
+        first, last = draw.sample(range(3), 2)
+        script.append(Operation(first, draw.choice(_PLAIN), place))
+        if draw.random() < 0.4:
+            script.append(Operation(first, "fence", order=draw.choice((RELEASE, ACQ_REL, SEQ_CST))))
+        script.append(_passing_write(draw, first))
+        for _ in range(draw.randrange(4)):
+            script.append(_between(draw, draw.randrange(3)))
+        script.append(Operation(last, "load", "x", order=draw.choice((RELAXED, ACQUIRE, ACQUIRE, SEQ_CST))))
+        if draw.random() < 0.4:
+            script.append(Operation(last, "fence", order=draw.choice((ACQUIRE, ACQ_REL, SEQ_CST))))
+        script.append(Operation(last, draw.choice(_PLAIN), place))
+    return tuple(script)
+
+
+def _passing_write(draw: random.Random, thread: int) -> Operation:
+    if draw.random() < 0.7:
+        return Operation(thread, "store", "x", 1, order=draw.choice((RELAXED, RELEASE, RELEASE, SEQ_CST)))
+    return Operation(thread, "add", "x", 1, order=draw.choice((RELAXED, RELEASE, ACQ_REL)))
+
+
+def _between(draw: random.Random, thread: int) -> Operation:
+    match draw.choices(("rmw", "store", "load", "fence"), (4, 2, 2, 1))[0]:
+        case "rmw":
+            order = draw.choice((RELAXED, RELAXED, ACQUIRE, RELEASE, ACQ_REL))
+            return Operation(thread, draw.choice(_RMW), "x", 1, order=order)
+        case "store":
+            return Operation(thread, "store", "x", 2, order=draw.choice((RELAXED, RELAXED, RELEASE)))
+        case "load":
+            return Operation(thread, "load", "x", order=draw.choice((RELAXED, ACQUIRE)))
+        case _:
+            return Operation(thread, "fence", order=draw.choice((ACQUIRE, RELEASE, SEQ_CST)))
+
+
 _HEAD = """\
 #include <pthread.h>
 #include <sched.h>

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
-from tests.sanitizer.race_scripts import RaceBook, races, random_race_script
+from tests.sanitizer.race_scripts import RaceBook, races, random_passing_script, random_race_script
 from tests.sanitizer.scripts import Script, parse
 
 # Each thread's part is in the order of the run. All of them are about `d`, which is not atomic.
@@ -191,14 +192,20 @@ def test_random_scripts(shell: Shell, seed: int) -> None:
     compare_random_scripts(shell, range(1000 * seed, 1000 * seed + 50))
 
 
+def test_random_scripts_that_hang_on_each_operation(shell: Shell) -> None:
+    compare_random_scripts(shell, range(50), random_passing_script)
+
+
 @pytest.mark.slow
 def test_many_random_scripts(shell: Shell) -> None:
     compare_random_scripts(shell, range(10_000, 12_000))
 
 
-def compare_random_scripts(shell: Shell, seeds: range) -> None:
+def compare_random_scripts(
+    shell: Shell, seeds: range, generator: Callable[[int], Script] = random_race_script
+) -> None:
     """No race is invented, and one is found wherever there are some."""
-    scripts = [random_race_script(seed) for seed in seeds]
+    scripts = [generator(seed) for seed in seeds]
     book = RaceBook(scripts)
     program = book.compile(shell)
     racy = 0
