@@ -150,8 +150,7 @@ def random_passing_script(seed: int) -> Script:
         if draw.random() < 0.4:
             script.append(Operation(first, "fence", order=draw.choice((RELEASE, ACQ_REL, SEQ_CST))))
         script.append(_passing_write(draw, first))
-        for _ in range(draw.randrange(4)):
-            script.append(_between(draw, draw.randrange(3)))
+        script += [_between(draw, draw.randrange(3)) for _ in range(draw.randrange(4))]
         script.append(Operation(last, "load", "x", order=draw.choice((RELAXED, ACQUIRE, ACQUIRE, SEQ_CST))))
         if draw.random() < 0.4:
             script.append(Operation(last, "fence", order=draw.choice((ACQUIRE, ACQ_REL, SEQ_CST))))
