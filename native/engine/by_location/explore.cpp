@@ -42,7 +42,8 @@ Result explore(Program const& program, Model model, SearchOptions const& wanted,
     auto options = wanted;
     if (options.order == Order::by_location) {
         // What a tainting load teaches about one location depends on the stale values of another.
-        if (!program.has_taints() && (options.store == StoreKind::maximal || options.store == StoreKind::exact)) {
+        if (!program.has_taints() &&
+            (options.store == StoreKind::maximal || options.store == StoreKind::exact)) {
             if (auto result = explore_by_location(program, model, options, watcher))
                 return std::move(*result);
         }

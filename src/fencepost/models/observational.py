@@ -234,11 +234,10 @@ class _Rule:
             return
         graph = state.graph.add(thread, step.label, w)
         known = state.known
-        if not may_be_stale:
-            known = known.add(thread, step.label, NOTHING if is_fence else known.latest(access.cell))
         if may_be_stale:
             tainted |= loaded
         else:
+            known = known.add(thread, step.label, NOTHING if is_fence else known.latest(access.cell))
             tainted -= {assigned_register(access.instruction)}
         for path in paths(lts, lts.past_access(at, value)):
             arrived = self._arrived(thread, path, tainted)
