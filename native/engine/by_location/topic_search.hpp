@@ -296,7 +296,7 @@ class TopicSearch {
         }
         part.reached.clear();
     }
-    void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
+    [[gnu::always_inline]] void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
         auto const& one = part.reached[reached];
         auto const owner = part_of(one.slot);
         if (element != 0) {
@@ -498,19 +498,21 @@ class TopicSearch {
         added[words] = Word{sent.slot} << 32 | here.last;
         added[words + 1] = from;
         here.last = static_cast<std::uint32_t>(index + 1);
-        for (auto threads = stale_and_aware(bits) & here.askers.now; threads != 0; threads &= threads - 1) {
-            auto const t = static_cast<std::uint32_t>(std::countr_zero(threads));
-            if (is_bounded(sent.slot, t, bits)) continue;
-            part.found = {number << 32 | index, t};
-            return;
-        }
+        if (auto const threads = stale_and_aware(bits) & here.askers.now; threads != 0)
+            part.found = violation(number << 32 | index, sent, threads);
     }
-    // Whether the order S keeps t, which is stale and aware, from the violation that it asks about.
-    bool is_bounded(std::uint32_t slot, std::uint32_t t, Bits const& bits) const {
-        auto const& stand = graph_.stands()[graph_.stand(slot / topic_count(), t)];
-        auto const& thread = graph_.machine().program().threads[t];
-        return rules_.bounds(rules_.topics()[topics_[slot % topic_count()]], t,
-                             thread.code[thread.accesses[stand.point]], bits.data());
+    // Of threads that are stale, aware and asking, one that the order S does not keep from its violation.
+    [[gnu::noinline]] std::optional<Found> violation(ElementNumber element, Reached const& there,
+                                                     ThreadBits threads) const {
+        auto const& program = graph_.machine().program();
+        auto const& about = rules_.topics()[topics_[there.slot % topic_count()]];
+        for (; threads != 0; threads &= threads - 1) {
+            auto const t = static_cast<std::uint32_t>(std::countr_zero(threads));
+            auto const point = graph_.stands()[graph_.stand(there.slot / topic_count(), t)].point;
+            auto const& access = program.threads[t].code[program.threads[t].accesses[point]];
+            if (!rules_.bounds(about, t, access, there.bits.data())) return Found{element, t};
+        }
+        return std::nullopt;
     }
 
     // Without subsumption, whether they are equal.

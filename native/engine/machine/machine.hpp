@@ -218,8 +218,8 @@ class Machine {
     void inform(auto& state, std::uint32_t t, Access const& a, Value old, bool writes, bool tainting) const {
         using enum MonitorEvent::Kind;
         auto const& i = *a.instruction;
-        MonitorEvent event{read, t, a.cell, writes ? i.acquire : i.acquire_alone, i.release,
-                           writes ? i.sc : i.sc_alone};
+        MonitorEvent event{
+            read, t, a.cell, writes ? i.acquire : i.acquire_alone, i.release, writes ? i.sc : i.sc_alone};
         if (i.op == Op::sc_fence) {
             event = {sc_fence, t, a.cell};
         } else if (i.non_atomic) {

@@ -18,8 +18,9 @@ std::uint64_t packed(MonitorEvent const& e) {
            static_cast<std::uint64_t>(e.fences);
 }
 
-// With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar. After an
-// SC fence what is known now, pending and released is the same, as it would be had other fences come before.
+// With a: C = A, and r: R = C, the sequences aa, rr, ara and rar have the effects of a, r, ar and ar. After
+// an SC fence what is known now, pending and released is the same, as it would be had other fences come
+// before.
 MonitorEvent::Fences then(MonitorEvent::Fences first, MonitorEvent::Fences second) {
     using enum MonitorEvent::Fences;
     if (first == sc || second == sc) return sc;

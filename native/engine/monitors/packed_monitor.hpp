@@ -18,12 +18,8 @@ class AwareSets {
     AwareSets(Program const& program, MonitorParts const& parts, Layout& layout);
 
     // What rules.hpp asks for, in a state or in an update of states; the sets must be kept.
-    void unite(auto& state, AwareSet to, AwareSet from) const {
-        sets_.unite(state, index(to), index(from));
-    }
-    void copy(auto& state, AwareSet to, AwareSet from) const {
-        sets_.copy(state, index(to), index(from));
-    }
+    void unite(auto& state, AwareSet to, AwareSet from) const { sets_.unite(state, index(to), index(from)); }
+    void copy(auto& state, AwareSet to, AwareSet from) const { sets_.copy(state, index(to), index(from)); }
     void insert(auto& state, AwareSet set, std::uint32_t x) const {
         if (auto const bit = has(set, x); bit.bits != 0) set_bits(state, bit);
     }

@@ -31,10 +31,10 @@
 //   non-atomic read of d    every view but C[t] and A[t] misses this read
 //   non-atomic write of d   the reads before it are history; every view but C[t] and A[t] misses this write
 //
-// CPP20, C++20 atomics with SC accesses (seq-cst.md): RC20 in which SC accesses acquire and release, and an SC
-// fence is an acquire-release fence; and a total order S of the SC accesses and fences. K(e) is what must come
-// before the SC event e in S, as a view: it rules out the writes to a location that are older than one which
-// is, or is read by, an SC access in S before e or e itself, or which happens before such a fence. What
+// CPP20, C++20 atomics with SC accesses (seq-cst.md): RC20 in which SC accesses acquire and release, and an
+// SC fence is an acquire-release fence; and a total order S of the SC accesses and fences. K(e) is what must
+// come before the SC event e in S, as a view: it rules out the writes to a location that are older than one
+// which is, or is read by, an SC access in S before e or e itself, or which happens before such a fence. What
 // seq-cst.md says of clocks is said here of views; the join of two clocks is the meet of two views.
 //
 //   P[t]                    K of the SC events that strongly happen before the next event of t
@@ -48,7 +48,7 @@
 //
 //   access of x by t        the rules of RC20; then, with in = KM[x] if it writes, else KW[x]:
 //     eco                   E[t] ⊓= in, now and pending
-//     write part            messages of P, F and E as of C; that of P is without K of the access itself, since
+//     write part            messages of P, F and E as of C; that of P is without K of the access itself:
 //                           what strongly happens before the reader must be followed by a release
 //     SC                    P[t] = K = P[t] ⊓ in with K(x) = ∅; KM[x] ⊓= K
 //     read part             messages of P, F and E as of C
@@ -57,9 +57,9 @@
 //   SC fence                acquire fence for C and E; K = E[t] ⊓ C[t]; C[t], F[t] and P[t] are K, now,
 //                           pending and as of the last release fence; release fence for E
 //
-// The SC fence of seq-cst.md has P[t] in its K, and keeps its K from the copy of P for relaxed writes. Neither
-// can be noticed. E ⊓ C rules out all that P does, since an SC access adds to P what it adds to E and to C. And
-// wherever P is asked for, F, which has K, is asked for as well: in checks as part of C, and in KM.
+// The SC fence of seq-cst.md has P[t] in its K, and keeps its K from the copy of P for relaxed writes.
+// Neither can be noticed. E ⊓ C rules out all that P does, since an SC access adds to P what it adds to E and
+// to C. And wherever P is asked for, F, which has K, is asked for as well: in checks as part of C, and in KM.
 //
 // RA (rocker-2019, Figure 6 with section 5.1): RC20 with every access acquire and release, so that A and R
 // are not needed and weak fences do nothing. Its races show in the program state alone (Theorem 6.2).
@@ -126,11 +126,11 @@ struct ModelParts {
 //                  nothing serves all such threads;
 // of CPP20
 //   all of P       where the program has no SC accesses: only they ask for it;
-//   all of F, E    where the program has no SC fences: F stays what it was at the start, and only SC fences ask
-//                  for E;
+//   all of F, E    where the program has no SC fences: F stays what it was at the start, and only SC
+//                  fences ask for E;
 //   of P, F, E     what is not kept of C, A, R and W, for the same reasons;
-//   KM[x]          where x is never written: only writes ask for it; and without SC fences also where x has no
-//                  SC accesses: it stays what it was at the start;
+//   KM[x]          where x is never written: only writes ask for it; and without SC fences also where x
+//                  has no SC accesses: it stays what it was at the start;
 //   KW[x]          where KM[x] is not kept, or x is never read.
 class MonitorParts {
   public:
@@ -334,8 +334,8 @@ struct Cpp20 {
     }
 
   private:
-    // What an access does to P, F, E and K. An RMW sends its message before it takes the one it reads: what it
-    // takes is in what it sends, as it extends that message.
+    // What an access does to P, F, E and K. An RMW sends its message before it takes the one it reads: what
+    // it takes is in what it sends, as it extends that message.
     static void access(MonitorParts const& p, MonitorTarget auto& m, MonitorEvent const& e, bool reads,
                        bool writes) {
         auto const t = e.thread, x = e.cell;

@@ -256,7 +256,8 @@ void TopicRules::apply(Target& target, MonitorEvent const& event) const {
 }
 
 bool TopicRules::bounds(Topic const& topic, std::uint32_t t, Instruction const& i, Word const* bits) const {
-    bool const sc = i.op == Op::compare_exchange ? (topic.plain != none ? i.sc_alone : i.sc) : i.sc || i.sc_alone;
+    bool const sc =
+        i.op == Op::compare_exchange ? (topic.plain != none ? i.sc_alone : i.sc) : i.sc || i.sc_alone;
     if (topic.kind != Topic::Kind::stale_value || !sc || !is_kept(parts_.P().current[t])) return false;
     auto const bit = stale_bits_[static_cast<std::size_t>(parts_.P().current[t])];
     return (bits[bit / 64] >> bit % 64 & 1) == 0;

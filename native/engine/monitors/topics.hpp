@@ -8,7 +8,8 @@
 //
 // Of a topic, a monitor is one bit for each set and view that the full monitor has:
 //
-//   stale[v]   view v (C[t], A[t], R[t], W[x], and those of the order S) may still miss the write that made the value stale
+//   stale[v]   view v (C[t], A[t], R[t], W[x], or one of the order S) may still miss the write that made the
+//              value stale
 //   aware[s]   the newest write to the location is in set s (VSC[t], MSC[x], WSC[x])
 //
 // A topic is dormant while no thread that can ask about it is stale. Then `aware` means nothing, since the

@@ -41,9 +41,7 @@ class Views {
     Views(Program const& program, Layout& layout, MonitorParts const& parts, bool with_races);
 
     // What rules.hpp asks for, in a state or in an update of states; the view must be kept.
-    void meet(auto& state, View view, View other) const {
-        sets_.intersect(state, index(view), index(other));
-    }
+    void meet(auto& state, View view, View other) const { sets_.intersect(state, index(view), index(other)); }
     void copy(auto& state, View to, View from) const { sets_.copy(state, index(to), index(from)); }
     void forget(auto& state, View view, std::uint32_t x) const {
         for (auto const& part : bits_[x].all) clear(state, view, part);

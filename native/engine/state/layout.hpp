@@ -122,9 +122,9 @@ class BitNumbering {
     bool begins_ = false;
 };
 
-// An array of bit sets. A set longer than a word is split in pieces of at most a word. All sets are split alike,
-// but the last ones may have only the first pieces. What is done to a set by another is done in the pieces
-// that both have.
+// An array of bit sets. A set longer than a word is split in pieces of at most a word. All sets are split
+// alike, but the last ones may have only the first pieces. What is done to a set by another is done in the
+// pieces that both have.
 class SetArray {
   public:
     SetArray() = default;
