@@ -1,4 +1,4 @@
-"""The examples for C++20 say the truth: what their headers state is what the definition and the engine find."""
+"""The examples for C++20: what their headers state is what the definition and the engine find."""
 
 import importlib.util
 from pathlib import Path
