@@ -153,7 +153,8 @@ def test_sc_fences_are_no_scheduling_points_under_cpp20():
     program = read("global x; fn t[3] { local r; fence; fence; fence; r = FADD(x, 1); }")
     tactics = replace(EVERY_STATE, subsumption=True)
     counts = [
-        explore(program, model, LIMITS, "largest-first", tactics=tactics).states for model in ("rc20", "cpp20")
+        explore(program, model, LIMITS, "largest-first", tactics=tactics).states
+        for model in ("rc20", "cpp20")
     ]
     assert counts[1] == 2**3 < counts[0]
 
