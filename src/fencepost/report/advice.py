@@ -4,8 +4,13 @@ The cycle of a witness falls into stretches that happens-before covers and singl
 (`Witness.unordered`). If every stretch between two such edges held an SC fence, the fences could not be put
 in any order, so the run would be impossible. A read that sees a write without synchronising with it is such
 an edge too; with stronger modes it becomes part of a stretch. A run under TSO takes one fence between the
-write that waits and the read that overtakes it. `fencepost fix` finds the cheapest changes for all runs; this
-is about the one shown.
+write that waits and the read that overtakes it.
+
+Under C++20 the total order of seq_cst accesses can take the place of a fence: it covers a stretch if all of
+its accesses are seq_cst, and one of a single thread if both its ends are. If only one of these accesses is
+not seq_cst, it is cheapest to make it so.
+
+`fencepost fix` finds the cheapest changes for all runs; this is about the one shown.
 """
 
 from __future__ import annotations
@@ -26,11 +31,15 @@ MOST_PAIRS = 3  # that one sentence names
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """An SC fence directly before `place`, which comes after `after`; or a stronger mode for `place`."""
+    """An SC fence directly before `place`, which comes after `after`; or a stronger mode for `place`.
 
-    change: Literal["fence", "acquire", "release"]
+    If it becomes seq_cst, `beside` is the seq_cst access of its thread that it is then ordered with.
+    """
+
+    change: Literal["fence", "acquire", "release", "seq_cst"]
     place: Event
     after: Event | None = None
+    beside: Event | None = None
 
     @property
     def strength(self) -> str:
@@ -58,12 +67,21 @@ def reason(witness: Witness) -> str:
     weak = [_weakness(witness, edge) for edge in _weak_reads(witness)]
     if weak:
         return f", because {in_turn(weak)}" if all(weak) else ""
-    pairs = [(repair.after, repair.place) for repair in _fences(witness) or () if repair.after]
+    changes = _fences(witness) or []
+    pairs = [(repair.after, repair.place) for repair in changes if repair.after]
     pairs.sort(key=lambda pair: pair[1].thread != witness.access.thread)
     words = list(dict.fromkeys(" before ".join(_line_or_text(*pair)) for pair in pairs))
     if len(words) > MOST_PAIRS:
         words[MOST_PAIRS - 1 :] = [f"{len(words) - MOST_PAIRS + 1} more such pairs"]
-    return f", because nothing orders {', nor '.join(words)}" if words else ""
+    clauses = list(dict.fromkeys(_half_seq_cst(repair) for repair in changes if repair.beside))
+    clauses += [f"nothing orders {', nor '.join(words)}"] if words else []
+    return f", because {in_turn(clauses)}" if clauses else ""
+
+
+def _half_seq_cst(repair: Repair) -> str:
+    assert repair.beside is not None
+    strong, weak = quoted(source(repair.beside)), quoted(source(repair.place))
+    return f"{strong} is seq_cst but {weak} is not, so that nothing orders the two"
 
 
 def advice(witness: AnyWitness) -> list[str]:
@@ -89,7 +107,7 @@ def _strengthened(witness: Witness, edge: Edge) -> list[Repair]:
     return [
         Repair(strength, witness.events[end])
         for end, strength in ends
-        if strength[:3] not in witness.events[end].mode.split(",")
+        if {strength[:3], "seq_cst"}.isdisjoint(witness.events[end].mode.split(","))
     ]
 
 
@@ -102,18 +120,45 @@ def _weakness(witness: Witness, edge: Edge) -> str:
 
 
 def _fences(witness: Witness) -> list[Repair] | None:
-    """A fence in each stretch, once reads synchronise; None where a stretch has no room for one."""
+    """A fence in each stretch, once reads synchronise, or what is cheaper there; None where a stretch has no
+    room for one."""
     cycle = unrolled(witness)
     cuts = [at for at, edge in enumerate(cycle) if edge in witness.unordered and edge.relation != "rf"]
     if len(cuts) < 2:
         return []
-    fences = []
+    changes = []
     for cut, following in zip(cuts, [*cuts[1:], cuts[0] + len(cycle)], strict=True):
-        steps = [edge for edge in (cycle * 2)[cut + 1 : following] if edge.relation == "po"]
+        stretch = [cycle[cut], *(cycle * 2)[cut + 1 : following]]
+        events = [witness.events[edge.target] for edge in stretch]
+        if events[0].thread == events[-1].thread:
+            if _has_sc_fence(witness, events[0], events[-1]):
+                continue
+            events = [events[0], events[-1]]
+        weak = [event for event in dict.fromkeys(events) if not _is_seq_cst(event)]
+        if not weak:
+            continue
+        steps = [edge for edge in stretch[1:] if edge.relation == "po"]
         if not steps:
             return None
-        fences.append(Repair("fence", witness.events[steps[-1].target], witness.events[steps[-1].source]))
-    return fences
+        beside = next((e for e in events if _is_seq_cst(e) and e.thread == weak[0].thread), None)
+        if len(weak) == 1 and beside is not None:
+            changes.append(Repair("seq_cst", weak[0], beside=beside))
+        else:
+            last = steps[-1]
+            changes.append(Repair("fence", witness.events[last.target], witness.events[last.source]))
+    return changes
+
+
+def _is_seq_cst(event: Event) -> bool:
+    return event.kind != "F" and event.mode == "seq_cst"
+
+
+def _has_sc_fence(witness: Witness, first: Event, last: Event) -> bool:
+    """Whether a fence that S orders is between them; where it is an RMW of its own cell, the cycle has it."""
+    return any(
+        event.kind == "F" and event.mode == "seq_cst" and not event.cell and event.thread == first.thread
+        for event in witness.events[first.id + 1 : last.id]
+    )
 
 
 def _line_or_text(first: Event, second: Event) -> tuple[str, str]:

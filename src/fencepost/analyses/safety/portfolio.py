@@ -229,7 +229,8 @@ def _races_by_robustness(
         because = "happens-before does not order two accesses of a run under sequential consistency"
         return Racy(**common, engine="robustness", because=because, race=answer.race)
     if isinstance(answer, Robust):
-        because = f"the program is robust under {model}, and no run under sequential consistency has a race"
+        no_race = "no run under sequential consistency has a data race"
+        because = f"the program is robust under {model}, and {no_race}"
         return RaceFree(**common, engine="robustness", because=because)
     if isinstance(answer, Unknown) and (answer.interrupted or program.sc_access is not None):
         return Unknown(**common, why=answer.why, interrupted=answer.interrupted)
