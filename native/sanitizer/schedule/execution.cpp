@@ -40,9 +40,21 @@ bool is_enabled(Thread const& thread) {
     return thread.pending.until == Until::always || can_happen(thread.pending, state_before(thread));
 }
 
+// The thread is about to do the same as in the execution that the event is from.
+void expect(Event const& wanted, Thread const& thread) {
+    if (same_step(thread.pending, wanted)) return;
+    shared->wanted = wanted;
+    shared->met = thread.pending;
+    give_up(Outcome::apart);
+}
+
 bool sleeps(Thread const& thread) {
-    return std::any_of(shared->sleeping, shared->sleeping + shared->asleep,
-                       [&](Event const& e) { return e.thread == thread.id; });
+    for (std::uint32_t i = 0; i < shared->asleep; ++i) {
+        if (shared->sleeping[i].thread != thread.id) continue;
+        expect(shared->sleeping[i], thread);
+        return true;
+    }
+    return false;
 }
 
 // A thread whose next step nobody can notice need not wait for its turn.
@@ -61,10 +73,8 @@ Thread* find_planned() {
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
         Thread& thread = *runnable.items[i];
         if (thread.id != planned.thread || !is_enabled(thread)) continue;
-        if (same_step(thread.pending, planned)) return &thread;
-        shared->met = thread.pending;
-        shared->wanted = planned;
-        give_up(Outcome::apart);
+        expect(planned, thread);
+        return &thread;
     }
     if (shared->events_count >= shared->changed) give_up(Outcome::in_vain);
     shared->wanted = planned;
@@ -237,6 +247,11 @@ void look_for_rounds(Operation& operation, std::uint64_t state, bool again, std:
     if (operation.until != Until::always || !has_rounds(state)) return;
     operation.until = Until::no_round;
     operation.awaited = state;
+}
+
+void static_is_initialised() {
+    bool const alone = detail::runnable.count + detail::blocked.count == 1;
+    if (exploring() && !alone) execution::note_untried(execution::initialisations);
 }
 
 void exit_point() {

@@ -137,8 +137,10 @@ bool take_in(Server& server, int status) {
             ++report.in_vain;
             server.exploration.abandoned(shared->events, shared->events_count);
             return true;
-        case Outcome::round:
-            ++report.in_vain;
+        case Outcome::round:  // what was taken for a race may be none, and hide another
+            report.in_vain += report.executions + 1;
+            report.executions = report.cut = 0;
+            server.exploration.restart();
             return true;
         case Outcome::apart:
             report.why = "the program does not repeat itself";

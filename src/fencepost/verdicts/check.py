@@ -19,7 +19,7 @@ class CheckAnswer(RunAnswer, frozen=True, kw_only=True):
     counts executions that were begun and led to nothing new, `cut` those that were not followed to their end.
     `share` is the part of all executions that was run, an estimate unless it is 1. `untried` names what has
     other outcomes that were not tried: "draws", "time-limits", "clocks", "outside", "signals",
-    "many-threads".
+    "many-threads", "initialisations".
     """
 
     question: Literal["check"]  # type: ignore[assignment]

@@ -37,6 +37,7 @@ _UNTRIED = {
     "outside": "input, output or waiting for other processes",
     "signals": "signals to threads or cancellation",
     "many-threads": "more than 64 threads",
+    "initialisations": "who comes first to what is initialised once (static variables, `pthread_once`)",
 }
 _CLOCKS = (
     "the program reads a clock: all executions were run with one course of time, which does not depend on "
