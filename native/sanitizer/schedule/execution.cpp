@@ -132,6 +132,14 @@ void take(Thread& thread) {
     thread.operation = {};
 }
 
+// A crash is no event, and comes with the last one of its thread.
+void note_crash() {
+    if (detail::self == nullptr) return;
+    std::int32_t const last = detail::self->last_event;
+    std::int32_t const place = last != no_event ? last : detail::self->after;
+    if (place != no_event) shared->events[place].crashes = true;
+}
+
 // Threads that wait for a value look once more, whether an old one would do; then they are blocked like
 // others.
 Thread* find_looking() {
@@ -216,7 +224,7 @@ void note_end(bool stuck) {
     if (shared == nullptr || shared->outcome != Outcome::running) return;
     shared->outcome = stuck ? Outcome::stuck : Outcome::ended;
     shared->steps = detail::taken;
-    if (!stuck && !exits) return;  // a crash does not wait until others have gone on
+    if (!stuck && !exits) note_crash();
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
         Thread& thread = *runnable.items[i];
         if (thread.pending.act == Act::nothing) continue;
