@@ -41,7 +41,7 @@ struct Event {
     Until until;
     std::uint8_t size;   // of the access
     bool sc;             // and an SC fence
-    bool crashes;        // and the process with it, before the thread came to another event
+    bool crashes;        // the process, before another event
     bool pending;        // did not happen: the process ended, or the thread waited for ever
     std::int32_t after;  // an earlier event without which this one could not be; -1: only those of its thread
     std::uint64_t joined;  // threads, as bits, that must have ended before

@@ -82,8 +82,15 @@ Thread* find_planned() {
     give_up(Outcome::apart);
 }
 
-// The current thread, as long as it can go on.
+// How many events a thread may do in a row where others could go on: it may be waiting for them in a loop.
+constexpr std::uint32_t longest_turn = 100;
+std::uint32_t turn = 0;
+
+// The current thread, or else the next one by number.
 Thread* find_free(Thread* current) {
+    turn = current == nullptr || turn == longest_turn ? 0 : turn + 1;
+    std::uint32_t const first = current == nullptr ? 0 : turn == 0 ? current->id + 1 : current->id;
+    auto const distance = [&](Thread const& thread) { return thread.id - first; };  // around
     Thread* best = nullptr;
     bool some_sleep = false;
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
@@ -91,7 +98,7 @@ Thread* find_free(Thread* current) {
         if (!is_enabled(thread)) continue;
         if (sleeps(thread)) {
             some_sleep = true;
-        } else if (best == nullptr || &thread == current || (best != current && thread.id < best->id)) {
+        } else if (best == nullptr || distance(thread) < distance(*best)) {
             best = &thread;
         }
     }
@@ -132,12 +139,9 @@ void take(Thread& thread) {
     thread.operation = {};
 }
 
-// A crash is no event, and comes with the last one of its thread.
+// A crash is no event: it comes at once after the last one, perhaps in a thread that was let go on by it.
 void note_crash() {
-    if (detail::self == nullptr) return;
-    std::int32_t const last = detail::self->last_event;
-    std::int32_t const place = last != no_event ? last : detail::self->after;
-    if (place != no_event) shared->events[place].crashes = true;
+    if (shared->events_count != 0) shared->events[shared->events_count - 1].crashes = true;
 }
 
 // Threads that wait for a value look once more, whether an old one would do; then they are blocked like

@@ -11,7 +11,7 @@
 
 namespace fencepost::scheduler::execution {
 
-inline constexpr std::size_t most_events = 1 << 16;
+inline constexpr std::size_t most_events = 1 << 14;
 inline constexpr std::size_t most_switches = 1 << 17;
 inline constexpr std::size_t most_told = 1 << 14;
 
