@@ -99,11 +99,11 @@ std::size_t read_output(char (&into)[kept_output]) {
 char const* trouble_of(Outcome outcome) {
     switch (outcome) {
         case Outcome::cut:
-            return "was cut, because a loop that is not known to wait went round too often";
+            return "a loop that is not known to wait went round too often";
         case Outcome::too_long:
-            return "was cut, because it had too many steps";
+            return "there were too many steps";
         case Outcome::running:
-            return "was killed";
+            return "the process was killed";
         default:
             return "";
     }

@@ -139,7 +139,8 @@ def _why_unknown(explored: Explored) -> str:
         return last.why
     if last.cut:
         what = {event.trouble for event in explored.events if isinstance(event, Execution) and event.trouble}
-        return f"{counted(last.cut, 'execution')} {' or '.join(sorted(what)) or 'was cut'}"
+        were = "was" if last.cut == 1 else "were"
+        return f"{counted(last.cut, 'execution')} {were} not followed to the end: {', or '.join(sorted(what))}"
     untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
     return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
 
