@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from fencepost.memory_models import EXIT_UNDECIDED, EXIT_VIOLATED, EXIT_WRONG_INPUT
 from tests.native.building import SANITIZED, build
-from tests.sanitizer.building import Shell
+from tests.sanitizer.building import PROGRAMS, Shell, head_of
 from tests.sanitizer.check_scripts import Collection, Program, expected, random_program
 from tests.sanitizer.scripts import lines_of
 
@@ -65,7 +66,7 @@ def _all_orders(program: Path, count: int, first: int) -> None:
 
 
 def test_the_exploration_runs_each_graph_once(exploration: Path) -> None:
-    _all_orders(exploration, 1_000, 1)
+    _all_orders(exploration, 300, 1)
 
 
 def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(exploration: Path) -> None:
@@ -76,3 +77,48 @@ def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(explor
 @pytest.mark.slow
 def test_the_exploration_runs_each_graph_of_many_programs_once(exploration: Path) -> None:
     _all_orders(exploration, 50_000, 100_000)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return Shell(tmp_path_factory.mktemp("check"))
+
+
+@pytest.mark.parametrize("source", sorted((PROGRAMS / "check").glob("*.c")), ids=lambda source: source.stem)
+def test_all_executions_of_a_program(shell: Shell, source: Path) -> None:
+    """The summary is as the head of the program says."""
+    shell.ok("fencepost-cc", "-O2", "-g", source, "-o", source.stem)
+    done = shell.run("fencepost", "check", "--quiet", f"./{source.stem}")
+    assert f"./{source.stem}: {head_of(source)['summary']}" in done.stdout
+
+
+def test_what_check_finds_is_seen_again_by_run(shell: Shell) -> None:
+    shell.ok("fencepost-cc", "-O2", "-g", PROGRAMS / "check" / "store_buffering.c", "-o", "again")
+    report = shell.run("fencepost", "check", "--json", "./again")
+    assert report.returncode == EXIT_VIOLATED
+    found = json.loads(report.stdout)
+    assert (found["question"], found["verdict"], found["exhaustive"]) == ("check", "not-robust", True)
+    shell.write("report.json", report.stdout)
+    again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
+    assert {one["id"] for one in again["findings"]} >= {one["id"] for one in found["findings"]}
+    assert not again["warnings"]
+
+
+def test_a_limit_leaves_the_question_open(shell: Shell) -> None:
+    shell.ok("fencepost-cc", "-O2", PROGRAMS / "check" / "test_and_set.c", "-o", "limited")
+    done = shell.run("fencepost", "check", "--max-executions", "1", "./limited")
+    assert done.returncode == EXIT_UNDECIDED
+    assert "undecided: the limit on executions was reached; nothing was seen" in done.stdout
+
+
+def test_the_first_finding_is_enough(shell: Shell) -> None:
+    shell.ok("fencepost-cc", "-O2", PROGRAMS / "check" / "store_buffering.c", "-o", "first")
+    done = shell.run("fencepost", "check", "--first", "-q", "./first")
+    assert done.returncode == EXIT_VIOLATED
+    assert "not robust: 1 finding in 1 execution;" in done.stdout
+
+
+def test_a_program_that_is_not_watched_is_wrong_input(shell: Shell) -> None:
+    done = shell.run("fencepost", "check", "/bin/true")
+    assert done.returncode == EXIT_WRONG_INPUT
+    assert "was not built with fencepost-cc" in done.stderr

@@ -23,6 +23,7 @@ extern "C" void GUARD(release)(std::uint64_t*);
 
 FENCEPOST_INTERPOSE int GUARD(acquire)(std::uint64_t* guard) {
     int const must_initialise = REAL_GUARD(acquire)(guard);
+    if (must_initialise != 0) scheduler::static_is_initialised();
     acquire_object(guard);
     return must_initialise;
 }

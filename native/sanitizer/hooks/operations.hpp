@@ -68,6 +68,7 @@ inline void access_point(scheduler::Operation const& next) {
     auto const address = reinterpret_cast<std::uintptr_t>(next.object);
     bool const again = goes_round(t, next.pc, address);
     if (scheduler::exploring()) {
+        KEEP_REGISTERS();
         void const* const end =
             t.stack_base != nullptr ? t.stack_base : reinterpret_cast<void*>(t.stack_high);
         std::uint64_t const state = scheduler::state_of_thread(next.pc, address, frame, end);

@@ -41,6 +41,7 @@ struct Event {
     Until until;
     std::uint8_t size;   // of the access
     bool sc;             // and an SC fence
+    bool crashes;        // the process, before another event
     bool pending;        // did not happen: the process ended, or the thread waited for ever
     std::int32_t after;  // an earlier event without which this one could not be; -1: only those of its thread
     std::uint64_t joined;  // threads, as bits, that must have ended before
@@ -55,6 +56,10 @@ inline constexpr std::uint32_t most_joined = 64;  // threads that can be
 
 inline bool is_visible(Event const& e) {
     return e.act != Act::nothing;
+}
+
+inline bool ends_process(Event const& e) {
+    return e.act == Act::end || e.crashes;
 }
 
 inline bool writes(Event const& e) {
@@ -87,7 +92,7 @@ enum class ScFences : std::uint8_t { ordered, commute };
 inline bool dependent(Event const& a, Event const& b, ScFences fences) {
     if (a.thread == b.thread) return true;
     if (!is_visible(a) || !is_visible(b)) return false;
-    if (a.act == Act::end || b.act == Act::end) return true;
+    if (ends_process(a) || ends_process(b)) return true;
     if (a.sc && b.sc && fences == ScFences::ordered) return true;
     return same_object(a, b) && (writes(a) || writes(b));
 }

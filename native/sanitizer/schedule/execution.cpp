@@ -40,9 +40,21 @@ bool is_enabled(Thread const& thread) {
     return thread.pending.until == Until::always || can_happen(thread.pending, state_before(thread));
 }
 
+// The thread is about to do the same as in the execution that the event is from.
+void expect(Event const& wanted, Thread const& thread) {
+    if (same_step(thread.pending, wanted)) return;
+    shared->wanted = wanted;
+    shared->met = thread.pending;
+    give_up(Outcome::apart);
+}
+
 bool sleeps(Thread const& thread) {
-    return std::any_of(shared->sleeping, shared->sleeping + shared->asleep,
-                       [&](Event const& e) { return e.thread == thread.id; });
+    for (std::uint32_t i = 0; i < shared->asleep; ++i) {
+        if (shared->sleeping[i].thread != thread.id) continue;
+        expect(shared->sleeping[i], thread);
+        return true;
+    }
+    return false;
 }
 
 // A thread whose next step nobody can notice need not wait for its turn.
@@ -61,10 +73,8 @@ Thread* find_planned() {
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
         Thread& thread = *runnable.items[i];
         if (thread.id != planned.thread || !is_enabled(thread)) continue;
-        if (same_step(thread.pending, planned)) return &thread;
-        shared->met = thread.pending;
-        shared->wanted = planned;
-        give_up(Outcome::apart);
+        expect(planned, thread);
+        return &thread;
     }
     if (shared->events_count >= shared->changed) give_up(Outcome::in_vain);
     shared->wanted = planned;
@@ -72,8 +82,15 @@ Thread* find_planned() {
     give_up(Outcome::apart);
 }
 
-// The current thread, as long as it can go on.
+// How many events a thread may do in a row where others could go on: it may be waiting for them in a loop.
+constexpr std::uint32_t longest_turn = 100;
+std::uint32_t turn = 0;
+
+// The current thread, or else the next one by number.
 Thread* find_free(Thread* current) {
+    turn = current == nullptr || turn == longest_turn ? 0 : turn + 1;
+    std::uint32_t const first = current == nullptr ? 0 : turn == 0 ? current->id + 1 : current->id;
+    auto const distance = [&](Thread const& thread) { return thread.id - first; };  // around
     Thread* best = nullptr;
     bool some_sleep = false;
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
@@ -81,7 +98,7 @@ Thread* find_free(Thread* current) {
         if (!is_enabled(thread)) continue;
         if (sleeps(thread)) {
             some_sleep = true;
-        } else if (best == nullptr || &thread == current || (best != current && thread.id < best->id)) {
+        } else if (best == nullptr || distance(thread) < distance(*best)) {
             best = &thread;
         }
     }
@@ -120,6 +137,11 @@ void take(Thread& thread) {
     thread.last_event = static_cast<std::int32_t>(shared->events_count - 1);
     thread.pending = {};
     thread.operation = {};
+}
+
+// A crash is no event: it comes at once after the last one, perhaps in a thread that was let go on by it.
+void note_crash() {
+    if (shared->events_count != 0) shared->events[shared->events_count - 1].crashes = true;
 }
 
 // Threads that wait for a value look once more, whether an old one would do; then they are blocked like
@@ -206,7 +228,7 @@ void note_end(bool stuck) {
     if (shared == nullptr || shared->outcome != Outcome::running) return;
     shared->outcome = stuck ? Outcome::stuck : Outcome::ended;
     shared->steps = detail::taken;
-    if (!stuck && !exits) return;  // a crash does not wait until others have gone on
+    if (!stuck && !exits) note_crash();
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
         Thread& thread = *runnable.items[i];
         if (thread.pending.act == Act::nothing) continue;
@@ -237,6 +259,11 @@ void look_for_rounds(Operation& operation, std::uint64_t state, bool again, std:
     if (operation.until != Until::always || !has_rounds(state)) return;
     operation.until = Until::no_round;
     operation.awaited = state;
+}
+
+void static_is_initialised() {
+    bool const alone = detail::runnable.count + detail::blocked.count == 1;
+    if (exploring() && !alone) execution::note_untried(execution::initialisations);
 }
 
 void exit_point() {

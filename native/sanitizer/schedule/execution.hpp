@@ -11,7 +11,7 @@
 
 namespace fencepost::scheduler::execution {
 
-inline constexpr std::size_t most_events = 1 << 16;
+inline constexpr std::size_t most_events = 1 << 14;
 inline constexpr std::size_t most_switches = 1 << 17;
 inline constexpr std::size_t most_told = 1 << 14;
 
@@ -20,7 +20,7 @@ enum class Outcome : std::uint8_t {
     ended,
     stuck,    // a deadlock
     in_vain,  // nothing but what sleeps can come next, or the plan cannot be followed to its last event
-    round,    // a loop was found to wait: the same plan again, with what is known now
+    round,    // a loop was found to wait: all must begin anew, with what is known now
     apart,    // it did something else than was planned
     cut,      // a loop went round too often
     too_long,
@@ -33,7 +33,8 @@ enum Untried : std::uint32_t {
     clocks = 4,
     outside = 8,
     signals = 16,
-    many_threads = 32
+    many_threads = 32,
+    initialisations = 64,  // done once, by whoever comes first
 };
 
 struct Switch {

@@ -118,8 +118,14 @@ void Exploration::abandoned(Event const* events, std::size_t count) {
     take_over(events, std::min(count, plan_.size()));
 }
 
+void Exploration::restart() {
+    drop_nodes(0);
+    plan_.clear();
+    changed_ = 0;
+}
+
 // Could the later event happen before the first, and what would it meet there?
-bool Exploration::can_move(std::size_t first, std::size_t later, Event& moved) const {
+Exploration::Movable Exploration::can_move(std::size_t first, std::size_t later, Event& moved) const {
     moved = nodes_[later]->event;
     moved.pending = false;
     for (std::size_t i = first; i < later; ++i) {
@@ -128,14 +134,16 @@ bool Exploration::can_move(std::size_t first, std::size_t later, Event& moved) c
         if (e.pending || !writes(e) || !touches(e, moved.object, moved.size)) continue;
         if (e.object != moved.object || e.size != moved.size) {
             moved.before = moved.expected;  // perhaps; so it counts as a write
-            return true;
+            return moved.until == Until::always ? Movable::yes : Movable::perhaps;
         }
         moved.before = e.before;
         break;
     }
-    return can_happen(moved, moved.before);
+    if (moved.until == Until::unknown) return Movable::perhaps;
+    return can_happen(moved, moved.before) ? Movable::yes : Movable::no;
 }
 
+// A race that is reversed shows those that happen before it; one that perhaps cannot be does not.
 void Exploration::find_races(std::size_t later) {
     Node const& node = *nodes_[later];
     if (!is_visible(node.event)) return;
@@ -148,8 +156,9 @@ void Exploration::find_races(std::size_t later) {
         if (std::any_of(found.begin(), found.end(), [&](std::size_t k) { return happens_before(i, k); }))
             continue;
         Event moved;
-        if (!can_move(i, later, moved)) continue;
-        found.add(i);
+        Movable const movable = can_move(i, later, moved);
+        if (movable == Movable::no) continue;
+        if (movable == Movable::yes) found.add(i);
         reverse(i, moved, later);
     }
 }

@@ -39,6 +39,9 @@ class Exploration {
     // It was given up after these events, because it would lead to nothing new.
     void abandoned(Event const* events, std::size_t count);
 
+    // Something became known that changes which races there are: all begins anew.
+    void restart();
+
     // Plans the next execution; false if all have been run.
     bool advance();
 
@@ -70,7 +73,8 @@ class Exploration {
     void find_past(std::size_t place);
     void find_races(std::size_t later);
     void reverse(std::size_t first, Event const& moved, std::size_t later);
-    bool can_move(std::size_t first, std::size_t later, Event& moved) const;
+    enum class Movable : std::uint8_t { no, perhaps, yes };
+    Movable can_move(std::size_t first, std::size_t later, Event& moved) const;
     bool happens_before(std::size_t first, std::size_t later) const;
     bool precedes(Move const&, Move const&) const;
     bool can_come_first(Event const&, Row<Move> const&) const;

@@ -99,11 +99,11 @@ std::size_t read_output(char (&into)[kept_output]) {
 char const* trouble_of(Outcome outcome) {
     switch (outcome) {
         case Outcome::cut:
-            return "was cut, because a loop that is not known to wait went round too often";
+            return "a loop that is not known to wait went round too often";
         case Outcome::too_long:
-            return "was cut, because it had too many steps";
+            return "there were too many steps";
         case Outcome::running:
-            return "was killed";
+            return "the process was killed";
         default:
             return "";
     }
@@ -137,8 +137,10 @@ bool take_in(Server& server, int status) {
             ++report.in_vain;
             server.exploration.abandoned(shared->events, shared->events_count);
             return true;
-        case Outcome::round:
-            ++report.in_vain;
+        case Outcome::round:  // what was taken for a race may be none, and hide another
+            report.in_vain += report.executions + 1;
+            report.executions = report.cut = 0;
+            server.exploration.restart();
             return true;
         case Outcome::apart:
             report.why = "the program does not repeat itself";

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_rounds = 4096;
 constexpr std::size_t largest_stack = std::size_t{1} << 18;
-constexpr std::size_t saved_words = 5;  // of the registers that a function must keep, below its frame
+constexpr std::size_t saved_words = 5;  // rbx and r12 to r15, which a function must keep: below its frame
 
 struct Round {
     std::uint64_t state, value;
@@ -25,34 +25,14 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-// The registers that calls leave alone. A function of ours that uses one has kept it below its frame.
-struct Registers {
-    std::uint64_t kept[5];
-};
-[[gnu::always_inline]] inline Registers registers() {
-    Registers now{};
-#if defined(__x86_64__)
-    asm volatile(
-        "movq %%rbx, 0(%0)\n\tmovq %%r12, 8(%0)\n\tmovq %%r13, 16(%0)\n\tmovq %%r14, 24(%0)\n\t"
-        "movq %%r15, 32(%0)"
-        :
-        : "a"(&now)
-        : "memory");
-#endif
-    return now;
-}
-
 }  // namespace
 
-[[gnu::noinline]] std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame,
-                                                void const* end) {
+std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame, void const* end) {
 #if defined(__x86_64__)
-    Registers const now = registers();
     auto const* const first = static_cast<std::uint64_t const*>(frame) - saved_words;
     auto const bytes = reinterpret_cast<std::uintptr_t>(end) - reinterpret_cast<std::uintptr_t>(first);
     if (end == nullptr || bytes > largest_stack) return 0;
     std::uint64_t hash = mixed(mixed(1, pc), address);
-    for (std::uint64_t const one : now.kept) hash = mixed(hash, one);
     for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) hash = mixed(hash, first[i]);
     return hash | 1;
 #else

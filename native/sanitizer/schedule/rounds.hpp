@@ -13,8 +13,14 @@
 
 namespace fencepost::scheduler {
 
-// The thread's state at an access: `frame` is that of the function which the program called, `end` where its
-// stack begins. 0 if it cannot be told.
+// The thread's state at an access: `frame` is that of the function which the program called, and which has
+// kept all registers that it must below that (KEEP_REGISTERS); `end` is where its stack begins. 0 if it
+// cannot be told.
+#if defined(__x86_64__)
+#define KEEP_REGISTERS() asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15")
+#else
+#define KEEP_REGISTERS() static_cast<void>(0)
+#endif
 std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame, void const* end);
 
 // How often a thread has made the same read since it last wrote: a loop that is not known to wait is cut at

@@ -161,6 +161,9 @@ void exit_point();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
+// A static variable of C++ is initialised, which the library does not see as the accesses that it is.
+void static_is_initialised();
+
 // In an exploration: has no execution yet said what has this hash? Elsewhere: true.
 bool is_news(std::uint64_t hash);
 // In an exploration: counted over all executions.

@@ -335,7 +335,10 @@ int once(pthread_once_t* control, void (*initialise)()) {
     Wait const wait{nobody_initialises, control, control, "once"};
     point(taking(wait, nullptr, 0));
     block(wait);
-    return unlocked(REAL(pthread_once)(control, initialise), control);
+    std::int32_t const before = self->last_event;
+    int const result = unlocked(REAL(pthread_once)(control, initialise), control);
+    if (self->last_event != before) execution::note_untried(execution::initialisations);
+    return result;
 }
 
 }  // namespace fencepost::scheduler

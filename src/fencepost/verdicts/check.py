@@ -17,9 +17,9 @@ class CheckAnswer(RunAnswer, frozen=True, kw_only=True):
 
     `failures` are executions in which the program failed: an assertion, a crash, an exit code. `given_up`
     counts executions that were begun and led to nothing new, `cut` those that were not followed to their end.
-    `share` is the part of all executions that was run, an estimate unless it is 1. `untried` names what has
-    other outcomes that were not tried: "draws", "time-limits", "clocks", "outside", "signals",
-    "many-threads".
+    `share` is the part of all executions that was run; unless it is 1, it is an estimate, mostly too high.
+    `untried` names what has other outcomes that were not tried: "draws", "time-limits", "clocks", "outside",
+    "signals", "many-threads", "initialisations".
     """
 
     question: Literal["check"]  # type: ignore[assignment]

@@ -97,7 +97,7 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
 
     def watch(state: Exploration) -> None:
         if display is not None:
-            display.saying(f"{state.executions:,} executions, about {state.millionths / 1e4:.1f} % of all")
+            display.saying(f"{state.executions:,} executions, perhaps {state.millionths / 1e4:.1f} % of all")
 
     try:
         explored = explore(command, limits, watch)

@@ -37,6 +37,7 @@ _UNTRIED = {
     "outside": "input, output or waiting for other processes",
     "signals": "signals to threads or cancellation",
     "many-threads": "more than 64 threads",
+    "initialisations": "who comes first to what is initialised once (static variables, `pthread_once`)",
 }
 _CLOCKS = (
     "the program reads a clock: all executions were run with one course of time, which does not depend on "
@@ -138,7 +139,8 @@ def _why_unknown(explored: Explored) -> str:
         return last.why
     if last.cut:
         what = {event.trouble for event in explored.events if isinstance(event, Execution) and event.trouble}
-        return f"{counted(last.cut, 'execution')} {' or '.join(sorted(what)) or 'was cut'}"
+        were = "was" if last.cut == 1 else "were"
+        return f"{counted(last.cut, 'execution')} {were} not followed to the end: {', or '.join(sorted(what))}"
     untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
     return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
 
