@@ -14,7 +14,7 @@ from fencepost.models.witnesses import replay
 from fencepost.static.constants import with_constants
 from fencepost.static.register_uses import without_unused_loads
 from fencepost.verdicts import Robust, Unknown
-from tests.models.observed_programs import observed_program
+from tests.models.observed_programs import NO_USES, USES, observed_program, store_buffering
 
 MODELS_ASKED = [model for model in GRAPH_MODELS if OBSERVATIONAL in MODELS[model].criteria["robust"]]
 FEW, BATCH = 20, 50
@@ -112,6 +112,16 @@ global x, y;
 fn left { local r, s; x.store(1); r = y.load(); s = r + 1; r = 0; verify(s); }
 fn right { local r, s; y.store(1); r = x.load(); s = r + 1; r = 0; verify(s); }
 """
+
+
+@pytest.mark.parametrize("use", USES)
+def test_uses(use):
+    assert isinstance(robust(store_buffering(use), "ra", criterion=OBSERVATIONAL), Unknown)
+
+
+@pytest.mark.parametrize("use", NO_USES)
+def test_what_is_no_use(use):
+    assert isinstance(robust(store_buffering(use), "ra", criterion=OBSERVATIONAL), Robust)
 
 
 def test_loads_that_are_validated():

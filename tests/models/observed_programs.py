@@ -9,6 +9,7 @@ import random
 
 from msgspec.structs import replace
 
+from fencepost.formats.tpl import read
 from fencepost.memory_models import MODELS
 from fencepost.program import (
     Assign,
@@ -30,6 +31,32 @@ from fencepost.program import (
     Verify,
 )
 from tests.strategies import random_program
+
+# What can be done with the register r into which a load has read.
+USES = [
+    "verify(r);",
+    "assert(r == r);",
+    "assume(r == 0);",
+    "if (r == 1) { skip; }",
+    "r = 1 / (r + 1) + r / (2 - r);",
+    "z.store(r);",
+    "a[r].store(1);",
+    "CAS(z, r, 1);",
+    "wait(z, r);",
+    "r = r + 1; verify(r);",
+]
+NO_USES = ["skip;", "r = 1; verify(r);", "r = r + 1;", "r = r / 1;", "r = z.load(); verify(r);"]
+
+
+def store_buffering(left: str = "", right: str | None = None, *, stored: int = 1) -> Program:
+    """Two threads that may both miss the other's store, and what they do with what they have read: both the
+    same unless it is said for each."""
+    return read(f"""
+max_value 1;
+global x, y, z, a[2];
+fn left {{ local r; x.store({stored}, rel); r = y.load(acq); {left} }}
+fn right {{ local r; y.store({stored}, rel); r = x.load(acq); {left if right is None else right} }}
+""")
 
 
 def observed_program(seed: int, model: str) -> Program:

@@ -13,22 +13,11 @@ from fencepost.models.explore import LimitReachedError
 from fencepost.models.observational import not_shown, observed_beyond_sc
 from fencepost.models.robustness import not_robust_graph
 from fencepost.static.register_uses import without_unused_loads
-from tests.models.observed_programs import observed_program
+from tests.models.observed_programs import NO_USES, USES, observed_program, store_buffering
 
 GRAPHS = [model for model in GRAPH_MODELS if OBSERVATIONAL in MODELS[model].criteria["robust"]]
 FEW, BATCH = 20, 50
 MOST_STATES = 20_000
-
-SB = """
-max_value 1;
-global x, y;
-fn left {{ local r; x.store(1, rel); r = y.load(acq); {left} }}
-fn right {{ local s; y.store(1, rel); s = x.load(acq); {right} }}
-"""
-
-
-def sb(left="", right=""):
-    return read(SB.format(left=left, right=right))
 
 
 def kinds(program, model="ra"):
@@ -90,42 +79,19 @@ def may_hold(seed, model):
 
 
 def test_values_that_nobody_uses_do_not_show():
-    assert not_robust_graph(sb(), "ra") is not None
-    assert observed_beyond_sc(sb(), "ra") is None
-    assert kinds(sb()) == set()
+    assert not_robust_graph(store_buffering(), "ra") is not None
+    assert observed_beyond_sc(store_buffering(), "ra") is None
+    assert kinds(store_buffering()) == set()
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "verify({0});",
-        "assert({0} == {0});",
-        "assume({0} == 0);",
-        "if ({0} == 1) { skip; }",
-        "{0} = 1 / ({0} + 1) + {0} / (2 - {0});",
-        "z.store({0});",
-        "a[{0}].store(1);",
-        "CAS(z, {0}, 1);",
-        "wait(z, {0});",
-        "{0} = {0} + 1; verify({0});",
-    ],
-)
+@pytest.mark.parametrize("use", USES)
 def test_uses(use):
-    def used(register):
-        return use.replace("{0}", register)
-
-    text = SB.replace("global x, y;", "global x, y, z, a[2];").format(left=used("r"), right=used("s"))
-    assert kinds(read(text)) == {"use"}
+    assert kinds(store_buffering(use)) == {"use"}
 
 
-@pytest.mark.parametrize(
-    "use",
-    ["skip;", "{0} = 1; verify({0});", "{0} = {0} + 1;", "{0} = {0} / 1;", "{0} = z.load(); verify({0});"],
-)
+@pytest.mark.parametrize("use", NO_USES)
 def test_what_is_no_use(use):
-    text = SB.replace("global x, y;", "global x, y, z;").replace("{left}", use.replace("{0}", "r"))
-    program = read(text.replace("{right}", use.replace("{0}", "s")).replace("{{", "{").replace("}}", "}"))
-    assert check(program, "ra") == (set(), None)
+    assert check(store_buffering(use), "ra") == (set(), None)
 
 
 def test_a_final_condition_uses_registers():
@@ -166,7 +132,7 @@ fn right { local s; y.store(1); x.store(1); s = z.load(); verify(s); }
 
 def test_loads_that_nothing_uses_can_be_left_out():
     """With them the rule fails: `right` reads the old x, so that all it did comes before `left`."""
-    program = sb(left="verify(r);")
+    program = store_buffering("verify(r);", "")
     assert kinds(program) == {"use"}
     assert kinds(without_unused_loads(program)) == set()
     assert observed_beyond_sc(program, "ra") is None
@@ -174,7 +140,7 @@ def test_loads_that_nothing_uses_can_be_left_out():
 
 def test_the_rule_is_not_complete():
     """All values are 0, so that it makes no difference which write is read."""
-    program = read(SB.replace("store(1", "store(0").format(left="verify(r);", right="verify(s);"))
+    program = store_buffering("verify(r);", stored=0)
     assert kinds(program) == {"use"}
     assert observed_beyond_sc(program, "ra") is None
 
