@@ -10,12 +10,13 @@ from fencepost.models.cpp20 import (
     is_cpp20_consistent,
     masks_before_in_s,
     races,
+    sc_events,
 )
 from fencepost.models.definition import program_lts
 from fencepost.models.enumerate import BOTTOM, reachable_graph_states
 from fencepost.models.explore import LimitReachedError
-from fencepost.models.rc20 import hb, is_rc20_consistent, knowledge
-from fencepost.models.relations import identity
+from fencepost.models.rc20 import RC20, hb, is_rc20_consistent, knowledge
+from fencepost.models.relations import identity, relation
 from fencepost.models.robustness import non_robustness_witness, not_robust_graph, state_beyond_sc
 from fencepost.program import Mode
 from tests.models.litmus import SC_FENCE, na_read, na_write, program, wait, write
@@ -221,3 +222,31 @@ def test_on_many_programs():
     check_definitions_agree(range(20, 1000))
     check_weakening(range(60, 1000))
     check_against_rc20(range(40, 500))
+
+
+# Beside RC11 (Lahav, Vafeiadis, Kang, Hur and Dreyer, PLDI 2017).
+
+
+def psc_of_rc11(graph):
+    """psc without its part for fences: scb = po ∪ po|≠loc ; hb ; po|≠loc ∪ hb|loc ∪ mo ∪ fr."""
+    po, happens, sc = graph.po, hb(graph), identity(sc_events(graph))
+    on_one_cell = relation((a, b) for a, b in happens if a.label.cell == b.label.cell)
+    elsewhere = relation((a, b) for a, b in po if a.label.cell != b.label.cell)
+    scb = po | elsewhere >> happens >> elsewhere | on_one_cell | graph.mo | graph.fr
+    return sc >> scb >> sc
+
+
+def test_rc11_allows_iriw_with_relaxed_stores_and_cpp20_does_not():
+    test = shaped("IRIW", "x | s s | s s | x")
+    states = reachable_graph_states(program_lts(test, "cpp20"), RC20)
+    beyond_sc = [graph for _, graph in states if not graph.is_sc_consistent()]
+    assert beyond_sc
+    assert all(psc_of_rc11(graph).is_acyclic() and not has_s(graph) for graph in beyond_sc)
+    assert not_robust_graph(test, "cpp20") is None
+
+
+def test_rc11_and_cpp20_forbid_store_buffering_with_seq_cst_accesses():
+    states = reachable_graph_states(program_lts(shaped("SB", "s s | s s"), "cpp20"), RC20)
+    beyond_sc = [graph for _, graph in states if not graph.is_sc_consistent()]
+    assert beyond_sc
+    assert not any(psc_of_rc11(graph).is_acyclic() or has_s(graph) for graph in beyond_sc)

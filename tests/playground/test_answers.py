@@ -33,7 +33,7 @@ def test_every_question_that_can_be_repaired_is(serving):
     for question in QUESTIONS:
         if question.repair is not None:
             repaired = serving.answer(SB, question=question.name, task="repair")["repaired"]
-            assert "fence" in repaired
+            assert "fence" in repaired or "seq_cst" in repaired
             assert serving.answer(repaired, question=question.name)["holds"] is True
 
 

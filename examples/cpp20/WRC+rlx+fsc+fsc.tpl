@@ -1,0 +1,7 @@
+// expect: robust ra=yes rc20=yes cpp20=yes
+// Computed. Of the mixtures in generate.py, no weaker one is robust.
+max_value 2;
+global x, y;
+fn t0 { x.store(1, rlx); }
+fn t1 { local r; r = x.load(rlx); fence; y.store(1, rlx); }
+fn t2 { local r, s; r = y.load(rlx); fence; s = x.load(rlx); }

@@ -1,0 +1,19 @@
+// expect: robust cpp20=yes
+// expect: race cpp20=no
+// A reader publishes what it reads, and looks again; the node is freed if no hazard is seen. Verdicts
+// computed.
+max_value 2;
+global head = 1, hazard;
+na node;
+fn reader {
+    local p, q;
+    p = head.load(acq);
+    hazard.store(p, sc); q = head.load(sc);
+    if (p == 1 && q == 1) { p = node.naload(); }
+    hazard.store(0, rel);
+}
+fn reclaimer {
+    local h;
+    head.store(2, sc); h = hazard.load(sc);
+    if (h != 1) { node.nastore(0); }
+}
