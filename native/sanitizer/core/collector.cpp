@@ -150,6 +150,7 @@ class Collection {
             return;
         }
         values.hold(stamp.time());
+        if (stamp.record().has_sc_clocks) values.hold(stamp.time() - 1);  // whom it tells of marked steps
         stamp.record().held = true;
     }
     void hold_stamps() {
@@ -197,17 +198,24 @@ class Collection {
                 for (Slot s = 0; s < width && s < slot_count; ++s) action(s, clocks[i * width + s]);
             work_ += count * width;
         };
+        auto const all_of_sc = [&](ScClocks* clocks) {
+            if (clocks != nullptr) all_of(clocks->times(), clocks->width(), clocks->count_of_clocks());
+        };
         for_all_threads([&](Thread& t) {
             for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
+            all_of_sc(t.sc_clocks);
         });
-        for (Time* clock : {fence_location.message, fence_location.sc})
-            all_of(clock, clock_width < fence_location.width ? clock_width : fence_location.width, 1);
         for_all_records([&](Records& records, Slot) {
-            for (Record* r = records.oldest; r != nullptr; r = r->next) all_of(r->clocks, r->width, 2);
+            for (Record* r = records.oldest; r != nullptr; r = r->next)
+                all_of(r->clocks, r->width, r->count_of_clocks());
         });
         for_all_cells([&](Cell& cell) {
-            if (cell.kind() == CellKind::synchronisation)
+            if (cell.kind() == CellKind::synchronisation) {
                 all_of(cell.object->clocks(), cell.object->width, Object::clock_count);
+                all_of_sc(cell.object->sc_clocks);
+            } else if (cell.has_sc_clocks) {
+                all_of_sc(cell.others->sc_clocks);
+            }
         });
     }
 
@@ -240,6 +248,7 @@ class Collection {
             if (time_due < least_time + 2 * time) time_due = least_time + 2 * time;
         } else if (slot.dead) {
             slot.last = values_[s].renamed(slot.last);
+            slot.last_marked = values_[s].renamed_step(slot.last_marked);
             slot.dead = slot.last != 0;
         }
     }

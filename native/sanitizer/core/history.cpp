@@ -139,19 +139,21 @@ void History::unlist_newest() {
     listed_ = false;
 }
 
-void History::add_knower(Slot slot, Time time) {
+void History::add_knower(Slot slot, Time time, bool marked) {
     if (!listed_) list_newest();
     if (count_ == capacity_) make_room();
     if (count_ == 0) return;  // everybody knows it
     Step& step = steps_[count_++];
     step = newest_step();
     step.slot = static_cast<std::uint16_t>(slot);
+    step.marked = marked;
     step.time = time;
     step.gap = Step::same_write();
 }
 
-bool History::knows_newest(Time const* clock) const {
-    if (newest_known_to(clock)) return true;
+template <class Clock>
+bool History::knows_newest(Clock clock) const {
+    if (written.time() == 0 || newest_step().known_to(clock)) return true;
     if (!listed_) return false;
     for (std::ptrdiff_t i = last(); i >= 0; --i) {
         if (steps_[i].known_to(clock)) return true;
@@ -159,6 +161,9 @@ bool History::knows_newest(Time const* clock) const {
     }
     return true;
 }
+
+template bool History::knows_newest(Time const*) const;
+template bool History::knows_newest(ScClock) const;
 
 std::ptrdiff_t History::known(Time const* clock, std::ptrdiff_t from) const {
     if (static_cast<std::uint32_t>(from) == count_) {
@@ -235,11 +240,12 @@ void History::drop_before(std::uint32_t begin) {
     __builtin_memmove(steps_, steps_ + begin, count_ * sizeof(Step));
 }
 
-// A thread that knows a step also knows later ones of the same slot and time.
+// A thread that knows a step also knows later ones of the same slot and time; but an SC clock may know only
+// marked ones.
 void History::mark_superseded() {
     struct Seen {
         std::uint64_t round;
-        Time time;
+        Time time, marked_time;
     };
     static Seen* seen;
     static std::uint64_t round;
@@ -248,10 +254,11 @@ void History::mark_superseded() {
     for (std::uint32_t i = count_; i > 0; --i) {
         Step& step = steps_[i - 1];
         Seen& later = seen[step.slot];
-        if (later.round == round && later.time == step.time)
-            step.time = superseded;
-        else
-            later = {round, step.time};
+        if (later.round != round) later = {round, superseded, superseded};
+        Time const time = step.time;
+        if (time == (step.marked ? later.marked_time : later.time)) step.time = superseded;
+        later.time = time;
+        if (step.marked) later.marked_time = time;
     }
 }
 

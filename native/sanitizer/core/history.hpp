@@ -72,8 +72,9 @@ struct Writer {
 struct Step {
     std::uint16_t slot;
     Access access;
-    Order order;
-    Time time;  // below 0 while the collector works: a later step of the slot has the same time
+    Order order : 7;
+    bool marked : 1;  // taken by a seq_cst access (sc_clocks.hpp)
+    Time time;        // below 0 while the collector works: a later step of the slot has the same time
     // The write, the same in all steps that know it.
     std::uint64_t value;
     Gap* gap;  // in front of this write; null if the write before it is in the step before
@@ -82,6 +83,10 @@ struct Step {
 
     bool is_rmw() const { return access != Access::store; }
     bool known_to(Time const* clock) const { return clock[slot] >= time; }
+    bool known_to(ScClock clock) const {
+        return slot < clock.width &&
+               (clock.writes()[slot] >= time || (marked && clock.accesses[slot] >= time));
+    }
     // Does it know the write of the step before it?
     bool again() const { return gap == same_write(); }
 
@@ -124,12 +129,13 @@ class History {
         writer_ = writer;
     }
 
-    // Somebody else knows the newest write.
-    void add_knower(Slot slot, Time time);
+    // Somebody else knows the newest write; or the same by a marked step.
+    void add_knower(Slot slot, Time time, bool marked);
 
     bool newest_known_to(Time const* clock) const { return written.known_to(clock); }
     // By whatever step.
-    bool knows_newest(Time const* clock) const;
+    template <class Clock>  // Time const*, ScClock
+    bool knows_newest(Clock clock) const;
     Writer newest_writer() const { return writer_; }
 
     // Positions of steps; -1 is the base. The last one is the newest write, or somebody who knows it.
@@ -137,6 +143,12 @@ class History {
     Step at(std::ptrdiff_t position) const;
     // That of the newest step that the clock knows, of those that are not after `from`.
     std::ptrdiff_t known(Time const* clock, std::ptrdiff_t from) const;
+    // Likewise if it is not a clock that knows it but `knows(step)`.
+    template <class Knows>
+    std::ptrdiff_t last_known(Knows knows, std::ptrdiff_t from) const {
+        while (from >= 0 && !knows(at(from))) --from;
+        return from;
+    }
 
     // Is there a write after the one at `from` and not after the one at `to`? One that is not an RMW?
     bool any_write_between(std::ptrdiff_t from, std::ptrdiff_t to) const;
@@ -166,14 +178,17 @@ class History {
 
   private:
     Step newest_step() const {
-        return {.slot = static_cast<std::uint16_t>(written.slot()),
-                .access = writer_.access,
-                .order = writer_.order,
-                .time = written.time(),
-                .value = value,
-                .gap = nullptr,
-                .stack = writer_.stack,
-                .thread = writer_.thread};
+        Step step;
+        step.slot = static_cast<std::uint16_t>(written.slot());
+        step.access = writer_.access;
+        step.order = writer_.order;
+        step.marked = writer_.order == Order::seq_cst;
+        step.time = written.time();
+        step.value = value;
+        step.gap = nullptr;
+        step.stack = writer_.stack;
+        step.thread = writer_.thread;
+        return step;
     }
     [[gnu::always_inline]] void list_newest() {
         if (count_ == capacity_) make_room();

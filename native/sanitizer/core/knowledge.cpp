@@ -21,40 +21,52 @@ void drop_known_to_all(Records& records, Slot slot) {
     }
 }
 
-Record* allocate_record(std::uint32_t width) {
+Record* allocate_record(std::uint32_t width, bool has_sc_clocks) {
     __atomic_fetch_add(&record_count, 1, __ATOMIC_RELAXED);
-    auto* const record = static_cast<Record*>(memory::allocate(Record::bytes(width)));
+    auto* const record = static_cast<Record*>(memory::allocate(Record::bytes(width, has_sc_clocks)));
     record->width = static_cast<std::uint16_t>(width);
+    record->has_sc_clocks = has_sc_clocks;
     return record;
 }
 
-// Those of another width are left to the collector: only while the world stands still is it certain that
+// Those of another size are left to the collector: only while the world stands still is it certain that
 // nobody looks at them any more.
-Record* take_free(Records& records, std::uint32_t width) {
+Record* take_free(Records& records, std::uint32_t width, bool has_sc_clocks) {
     Record* const record = records.free;
-    if (record == nullptr || record->width != width) return allocate_record(width);
+    if (record == nullptr || record->width != width || record->has_sc_clocks != has_sc_clocks)
+        return allocate_record(width, has_sc_clocks);
     records.free = record->next;
     return record;
+}
+
+void copy_sc_clocks(Record& record, Thread& t) {
+    ScClocks& clocks = ScClocks::ready(t.sc_clocks, thread_clocks);
+    copy(record.message(message_p), clocks[strongly_before]);
+    copy(record.message(message_f), clocks[fences_before]);
+    copy(record.message(message_e), clocks[eco_before]);
 }
 
 }  // namespace
 
 void release_record(Record* record) {
     __atomic_fetch_sub(&record_count, 1, __ATOMIC_RELAXED);
-    memory::release(record, Record::bytes(record->width));
+    memory::release(record, Record::bytes(record->width, record->has_sc_clocks));
 }
 
 void make_record(Thread& t) {
     Records& records = t.records;
     drop_known_to_all(records, t.slot);
     std::uint32_t const width = clock_width;
-    Record* const record = take_free(records, width);
+    bool const has_sc_clocks = t.sc_clocks != nullptr;
+    Record* const record = take_free(records, width, has_sc_clocks);
     record->next = nullptr;
     record->from = t.time;
     record->thread = t.id;
     copy(record->current(), t.current, width);
     copy(record->sc(), t.sc, width);
     record->current()[t.slot] = record->sc()[t.slot] = 0;
+    record->after_fence = t.after_fence;
+    if (has_sc_clocks) copy_sc_clocks(*record, t);
     (records.newest == nullptr ? records.oldest : records.newest->next) = record;
     records.newest = record;
     t.stamp_word = Stamp::word_of(t.slot, record);

@@ -2,8 +2,11 @@
 //
 // Between two moments at which a thread learns something, of its clocks C and SC only its own time goes on.
 // A *record* says what it knew as C and as SC from one such moment to the next; a *stamp* is a record and a
-// time: all that the thread knew then. So a location keeps no clocks. Its W, WSC and MSC (design.md, section
-// 7) are what the threads of a few stamps knew, taken together.
+// time: all that the thread knew then. What travels with C, the SC clocks P, F and E (sc_clocks.hpp), is in
+// the record too. Of P the thread's own marked steps are not: they go on like its time. They are those before
+// the stamp's, since a message does not tell of its own access that it must come before in S. So a location
+// keeps no clocks. Its W, WSC and MSC (design.md, section 7) are what the threads of a few stamps knew, taken
+// together.
 //
 // To know a thread's time, as C or as SC, is to know all that the thread knew then, as C or as SC: clocks are
 // copied and joined as wholes, and a thread that has learned something lets its time go on before it makes a
@@ -18,6 +21,7 @@
 #include <span>
 
 #include "sanitizer/core/clock.hpp"
+#include "sanitizer/core/sc_clocks.hpp"
 
 namespace fencepost {
 
@@ -26,7 +30,9 @@ struct Record {
     Time from;
     std::uint32_t thread;
     std::uint16_t width;
-    bool held;  // for the collector: by some stamp
+    bool has_sc_clocks;
+    bool after_fence;  // F is not all zero
+    bool held;         // for the collector: by some stamp
     alignas(16) Time clocks[];
 
     // Without the thread's own time, which is in the stamp.
@@ -35,7 +41,13 @@ struct Record {
     Time const* current() const { return clocks; }
     Time const* sc() const { return clocks + width; }
 
-    static std::size_t bytes(std::uint32_t width) { return sizeof(Record) + 2 * width * sizeof(Time); }
+    // P, F and E, if it has them.
+    ScClock message(MessageClock which) { return {clocks + 2 * width * (1 + which), width}; }
+
+    std::uint32_t count_of_clocks() const { return has_sc_clocks ? 2 + 2 * message_clocks : 2; }
+    static std::size_t bytes(std::uint32_t width, bool has_sc_clocks) {
+        return sizeof(Record) + (has_sc_clocks ? 2 + 2 * message_clocks : 2) * width * sizeof(Time);
+    }
 };
 
 // The records of a slot, oldest first.

@@ -56,6 +56,7 @@ void retire(Cell& cell) {
         if (cell.others != nullptr) {
             cell.others->messages.release();
             cell.others->readers.release();
+            ScClocks::release(cell.others->sc_clocks);
             memory::release(cell.others, sizeof(Others));
         }
     }
@@ -91,12 +92,17 @@ void Object::widen_clocks() {
     __builtin_memset(moved, 0, clock_count * wider * sizeof(Time));
     for (std::uint32_t i = 0; i < clock_count; ++i)
         copy(moved + std::size_t{i} * wider, clocks() + std::size_t{i} * width, width);
-    end();
+    release_wide_clocks();
     wide_clocks = moved;
     width = wider;
 }
 
 void Object::end() {
+    release_wide_clocks();
+    ScClocks::release(sc_clocks);
+}
+
+void Object::release_wide_clocks() {
     if (width > lanes) memory::release_array(wide_clocks, std::size_t{clock_count} * width);
 }
 
@@ -106,6 +112,11 @@ Others& Cell::make_others() {
         *others = {};
     }
     return *others;
+}
+
+ScClocks& Cell::ready_sc_clocks() {
+    has_sc_clocks = true;
+    return ScClocks::ready(make_others().sc_clocks, location_clocks);
 }
 
 void Cell::begin_again(std::uint64_t initial) {
@@ -142,7 +153,8 @@ LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind k
     }
     Cell* const cell = take_cell();
     cell->lock.lock();
-    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = false;
+    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = cell->has_sc_clocks =
+        false;
     if (kind == CellKind::synchronisation) {
         cell->object = static_cast<Object*>(memory::allocate(sizeof(Object)));
         *cell->object = {};

@@ -45,6 +45,7 @@ struct CellHead {
     bool message_is_write : 1;  // W is what the thread of the newest write knew as C when it wrote
     bool has_messages : 1;      // else: W is what the messages knew; or nothing
     bool has_readers : 1;       // besides `read`
+    bool has_sc_clocks : 1;     // not all of them are zero
     std::uintptr_t key;
     RaceMessage race_message;
 };
@@ -53,6 +54,7 @@ struct CellHead {
 struct Others {
     Stamps<Stamp> messages;
     Stamps<Reader> readers;
+    ScClocks* sc_clocks;  // as LocationClock says
 };
 
 // A synchronisation object: what its releases knew, as C and as SC.
@@ -61,13 +63,18 @@ struct Object {
     Time* wide_clocks;                // where the clocks are when there are more threads
     std::uint32_t last_releaser;      // thread
     std::uint32_t width;              // of the clocks
+    ScClocks* sc_clocks;              // as MessageClock says
+    bool after_fence;                 // F is not all zero
     alignas(16) Time own_clocks[2 * lanes];
 
     static constexpr std::uint32_t clock_count = 2;
     Time* clocks() { return width == lanes ? own_clocks : wide_clocks; }
     Time* current() { return clocks(); }
     Time* sc() { return clocks() + width; }
-    void forget_clocks() { __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time)); }
+    void forget_clocks() {
+        __builtin_memset(clocks(), 0, clock_count * width * sizeof(Time));
+        ScClocks::release(sc_clocks);
+    }
     // Makes room for all slots in use.
     void widen() {
         if (width < clock_width) [[unlikely]]
@@ -77,6 +84,7 @@ struct Object {
 
   private:
     void widen_clocks();
+    void release_wide_clocks();
 };
 
 // Two cache lines, which the processor brings together; a read needs only the first.
@@ -102,6 +110,10 @@ struct alignas(128) Cell : CellHead, History {
         return has_messages && others != nullptr ? others->messages.all() : std::span<Stamp>();
     }
     Others& make_others();
+
+    // Of an atomic that has some.
+    ScClock sc_clock(LocationClock which) const { return (*others->sc_clocks)[which]; }
+    ScClocks& ready_sc_clocks();
 
     // Before another write, which carries it on.
     void keep_message() {

@@ -1,13 +1,8 @@
 #include "sanitizer/core/robustness.hpp"
 
 #include "sanitizer/core/stacks.hpp"
-#include "sanitizer/system/memory.hpp"
-#include "sanitizer/system/options.hpp"
 
 namespace fencepost {
-
-FenceLocation fence_location;
-
 namespace {
 
 void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
@@ -22,9 +17,9 @@ void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
 
 // Is there a write between c and s that `wanted(value, free)` holds for?
 template <class Wanted>
-bool check_values(Thread const& t, Cell const& x, Violation& v, Wanted wanted) {
+bool check_values(Thread const& t, Cell const& x, Order order, Violation& v, Wanted wanted) {
     Awareness a;
-    if (!differ(t, x, a)) return false;
+    if (!differ(t, x, order, a)) return false;
     std::uint64_t could = 0;
     bool const found = x.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         could = value;
@@ -43,6 +38,56 @@ bool ready_for_step(Thread& t) {
 
 void learned(Thread& t) {
     t.changed = t.has_learned = true;
+}
+
+void learned_sc_clock(Thread& t) {
+    learned(t);
+    t.sc_settled = false;
+}
+
+// P, F or E: both what is so now and what is pending, which is never less.
+void raise(Thread& t, ThreadClock which, ScClock by) {
+    ScClocks& clocks = *t.sc_clocks;
+    if (!join(clocks[which], by)) return;
+    join(clocks[which + 1], by);
+    learned_sc_clock(t);
+}
+
+// Its last marked step. Records need not tell it (knowledge.hpp).
+void set_marked(Thread& t) {
+    for (ThreadClock const clock : {strongly_before, strongly_before_pending})
+        (*t.sc_clocks)[clock].accesses[t.slot] = t.time;
+}
+
+// Does E or C not know some of it?
+bool is_news(ScClock in, Thread const& t) {
+    detail::Vector newer{};
+    bool const has_eco = t.sc_clocks != nullptr;
+    for (std::uint32_t half = 0; half < 2; ++half) {
+        Time const* const other = in.accesses + half * in.width;
+        for (std::uint32_t i = 0; i < in.width; i += detail::vector_lanes) {
+            detail::Vector known = detail::load(t.current + i);
+            if (has_eco && i < t.sc_clocks->width()) {
+                ScClock const eco = (*t.sc_clocks)[eco_before];
+                known = detail::later(known, detail::load(eco.accesses + half * eco.width + i));
+            }
+            newer |= detail::load(other + i) > known;
+        }
+    }
+    return detail::any(newer);
+}
+
+// What the stamp's thread had as P, F and E, now or as pending.
+void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
+    Record& record = stamp.record();
+    if (!record.has_sc_clocks) return;
+    ScClocks& clocks = ready_sc_clocks(t);
+    for (MessageClock const which : {message_p, message_f, message_e})
+        join(clocks[2 * which + pending], record.message(which));
+    Time& marked = clocks[strongly_before + pending].accesses[stamp.slot()];
+    if (marked < stamp.time() - 1) marked = stamp.time() - 1;
+    t.after_fence = t.after_fence || record.after_fence;
+    t.sc_settled = false;
 }
 
 // The thread's own time comes last: others may look at our clocks meanwhile, and conclude that we no longer
@@ -70,10 +115,12 @@ bool acquire_stamp(Thread& t, Stamp stamp, bool acquire) {
         return true;
     }
     if (!stamp.known_to(t.acquire)) {
+        learn_sc_clocks(t, stamp, true);
         join_record(t.acquire, stamp, stamp.record().current());
         t.changed = true;
     }
     if (!acquire) return false;
+    learn_sc_clocks(t, stamp, false);
     join_record(t.current, stamp, stamp.record().current());
     learned(t);
     return true;
@@ -157,18 +204,29 @@ void add_message(Cell& x, Stamp stamp) {
 
 }  // namespace
 
-// hb is part of hbsc, so C knows no more than SC, and what it knows stands not behind what SC knows.
-bool differ(Thread const& t, Cell const& x, Awareness& a) {
+// hb and S are part of hbsc, so C, F and P know no more than SC, and what they know stands not behind what SC
+// knows.
+bool differ(Thread const& t, Cell const& x, Order order, Awareness& a) {
     if (x.newest_known_to(t.current)) return false;
     History const& h = x;
     a.s = h.known(t.sc, h.last());
-    a.c = h.known(t.current, a.s);
+    if (t.sc_clocks == nullptr) {
+        a.c = h.known(t.current, a.s);
+    } else {
+        ScClock const f = (*t.sc_clocks)[fences_before], p = (*t.sc_clocks)[strongly_before];
+        a.c = h.last_known(
+            [&](Step const& step) {
+                return step.known_to(t.current) || step.known_to(f) ||
+                       (order == Order::seq_cst && step.known_to(p));
+            },
+            a.s);
+    }
     return h.any_write_between(a.c, a.s);
 }
 
-bool check_load(Thread const& t, Cell const& x, Violation& v) {
+bool check_load(Thread const& t, Cell const& x, Order order, Violation& v) {
     Awareness a;
-    if (!differ(t, x, a)) return false;
+    if (!differ(t, x, order, a)) return false;
     describe(t, x, a, v);
     v.has_value = true;
     v.could = v.known.value;
@@ -180,29 +238,32 @@ bool check_load(Thread const& t, Cell const& x, Violation& v) {
     return true;
 }
 
-bool check_write(Thread const& t, Cell const& x, Violation& v) {
+bool check_write(Thread const& t, Cell const& x, Order order, Violation& v) {
     Awareness a;
-    if (!differ(t, x, a) || !x.any_store_between(a.c, a.s)) return false;
+    if (!differ(t, x, order, a) || !x.any_store_between(a.c, a.s)) return false;
     describe(t, x, a, v);
     return true;
 }
 
-bool check_wait(Thread const& t, Cell const& x, std::uint64_t const* values, std::size_t count,
+bool check_wait(Thread const& t, Cell const& x, Order order, std::uint64_t const* values, std::size_t count,
                 Violation& v) {
-    return check_values(t, x, v, [&](std::uint64_t value, bool) {
+    return check_values(t, x, order, v, [&](std::uint64_t value, bool) {
         for (std::size_t i = 0; i < count; ++i)
             if (values[i] == value) return true;
         return false;
     });
 }
 
-bool check_cas_success(Thread const& t, Cell const& x, std::uint64_t expected, Violation& v) {
-    return check_values(t, x, v, [&](std::uint64_t value, bool free) { return value == expected && free; });
+bool check_cas_success(Thread const& t, Cell const& x, Order order, std::uint64_t expected, Violation& v) {
+    return check_values(t, x, order, v,
+                        [&](std::uint64_t value, bool free) { return value == expected && free; });
 }
 
-bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation& v) {
-    if (check_cas_success(t, x, expected, v)) return true;
-    if (!check_values(t, x, v, [&](std::uint64_t value, bool) { return value != expected; })) return false;
+bool check_cas(Thread const& t, Cell const& x, Order success, Order failure, std::uint64_t expected,
+               Violation& v) {
+    if (check_cas_success(t, x, success, expected, v)) return true;
+    if (!check_values(t, x, failure, v, [&](std::uint64_t value, bool) { return value != expected; }))
+        return false;
     v.certain = false;
     return true;
 }
@@ -211,94 +272,134 @@ bool check_cas(Thread const& t, Cell const& x, std::uint64_t expected, Violation
 void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_write(t, x, site);
+    bool const concerned = concerns_sc(t, x, site.order);
+    ScRead sc{};
+    if (concerned) sc = begin_sc_read(t, x, site.order);
     acquire_message(t, x, acquire);
-    if (!x.knows_newest(t.current)) {
+    if (concerned) learn_eco(t, x, site.access);
+    if (!sc.marks && !x.knows_newest(static_cast<Time const*>(t.current))) {
         take_step(t);
-        x.add_knower(t.slot, t.time);
+        x.add_knower(t.slot, t.time, false);
     }
+    if (concerned) end_sc_read(t, x, sc);
     add_reader(t, x, site);
 }
 
 void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
+    bool const concerned = concerns_sc(t, x, site.order);
+    if (concerned) begin_sc_write(t, x, site.order);
+    if (concerned) learn_eco(t, x, site.access);
     add_write(t, x, value, site);
     leave_message(t, x, release);
+    if (concerned) end_sc_write(t, x, site.order);
 }
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
+    bool const concerned = concerns_sc(t, x, site.order);
+    if (concerned) begin_sc_write(t, x, site.order);
     bool const knows_message = acquire_message(t, x, acquire);
+    if (concerned) learn_eco(t, x, site.access);
     x.keep_message();
     add_write(t, x, value, site);
     if (release && knows_message)
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
         add_message(x, stamp);
+    if (concerned) end_sc_write(t, x, site.order);
+}
+
+// What K(e) is before the thread's own step. The location's clocks come first: those of the thread are then
+// no less wide, and hold nothing that would not fit.
+ScRead begin_sc_read(Thread& t, Cell& x, Order order) {
+    t.sc_settled = true;
+    if (order != Order::seq_cst && !t.after_fence) return {};
+    ScClocks& of_x = x.ready_sc_clocks();
+    ScClocks& of_t = ready_sc_clocks(t);
+    if (t.after_fence) join(of_x[before_writes], of_t[fences_before]);
+    if (order != Order::seq_cst) return {};
+    raise(t, strongly_before, of_x[before_reads]);
+    join(of_x[before_writes], of_t[strongly_before]);
+    return {!x.written.known_to(known_to_all) && !x.knows_newest(of_t[strongly_before])};
+}
+
+void end_sc_read(Thread& t, Cell& x, ScRead sc) {
+    if (!sc.marks) return;
+    take_step(t);
+    x.add_knower(t.slot, t.time, true);
+    set_marked(t);
+    x.sc_clock(before_writes).accesses[t.slot] = t.time;
+    t.sc_settled = false;
+}
+
+void begin_sc_write(Thread& t, Cell& x, Order order) {
+    t.sc_settled = true;
+    if (order != Order::seq_cst) return;
+    ScClocks& of_x = x.ready_sc_clocks();
+    ScClocks& of_t = ready_sc_clocks(t);
+    copy(of_t[own], of_t[strongly_before]);
+    join(of_t[own], of_x[before_reads]);
+    join(of_t[own], of_x[before_writes]);
+}
+
+// E counts only together with C (at SC fences), and both travel together. So what C knows is not needed.
+void learn_eco(Thread& t, Cell const& x, Access access) {
+    if (!x.has_sc_clocks) return;
+    auto const learn = [&](ScClock in) {
+        if (!is_news(in, t)) return;
+        ready_sc_clocks(t);
+        raise(t, eco_before, in);
+    };
+    learn(x.sc_clock(before_reads));
+    if (writes(access)) learn(x.sc_clock(before_writes));
+}
+
+void end_sc_write(Thread& t, Cell& x, Order order) {
+    ScClocks& of_x = x.ready_sc_clocks();
+    ScClocks& of_t = ready_sc_clocks(t);
+    if (order == Order::seq_cst) {
+        of_t[own].accesses[t.slot] = t.time;
+        set_marked(t);
+        raise(t, strongly_before, of_t[own]);
+        copy(of_x[before_reads], of_t[own]);
+    } else {
+        join(of_x[before_reads], of_x[before_writes]);
+    }
+    of_x[before_writes].clear();
+    if (t.after_fence) join(of_x[before_reads], of_t[fences_before]);
 }
 
 void acquire_fence(Thread& t) {
     if (join(t.current, t.acquire, clock_width)) learned(t);
+    if (t.sc_clocks == nullptr) return;
+    for (ThreadClock const now : {strongly_before, fences_before, eco_before})
+        raise(t, now, (*t.sc_clocks)[now + 1]);
 }
 
+// The message tells of marked steps before it, so there must be none at its own time.
 void release_fence(Thread& t) {
-    if (ready_for_step(t)) t.release = stamp_of(t);
-}
-
-void start_fences() {
-    fence_location.message = fence_location.own_clocks;
-    fence_location.sc = fence_location.own_clocks + FenceLocation::own_width;
-    fence_location.width = FenceLocation::own_width;
-}
-
-// For as many threads as there may ever be.
-void FenceLocation::widen() {
-    for (Time** clock : {&message, &sc}) {
-        auto* const wide = static_cast<Time*>(memory::pages(options.threads_limit * sizeof(Time)));
-        copy(wide, *clock, width);
-        *clock = wide;
-    }
-    width = options.threads_limit;
-}
-
-// After it C, A, R and the fences' message are all A ⊔ W[f], and SC is that of the fences. If neither has
-// changed since this thread's last one, they still are. Under the lock, which all threads want, the thread
-// only tells what it knows and takes along what was there, to learn it afterwards. It tells a new time: who
-// knows that from the fences knows also what was there before, and so all that the thread will have learned.
-void sc_fence(Thread& t, std::uintptr_t pc) {
-    FenceLocation& f = fence_location;
-    if (!t.changed && t.fence_version == __atomic_load_n(&f.version, __ATOMIC_ACQUIRE)) return;
     if (!ready_for_step(t)) return;
-    AccessAt const site{pc, t.id, Access::fence, Order::seq_cst};
-    AccessAt from;
-    std::uint32_t width;
-    bool const tells = t.changed;
-    if (tells) let_time_go_on(t);
-    {
-        Locked held(f.lock);
-        width = clock_width;
-        if (f.width < width) f.widen();
-        from = f.last;
-        copy(t.fences_message, f.message, width);
-        copy(t.fences_sc, f.sc, width);
-        if (tells) {
-            join(f.message, t.acquire, width);
-            join(f.sc, t.sc, width);
-            f.last = site;
-            __atomic_store_n(&f.version, f.version + 1, __ATOMIC_RELEASE);
-        }
-        t.fence_version = f.version;
-    }
-    if (ahead(t.fences_sc, t.sc, width)) {
-        learn_by(t.provenance, {now_in_ticks(), 0, from, site, true}, t.sc, t.fences_sc, width);
-        t.has_learned = true;
-    }
-    join(t.acquire, t.fences_message, width);
+    if (t.sc_clocks != nullptr && (*t.sc_clocks)[strongly_before].accesses[t.slot] == t.time) take_step(t);
+    t.release = stamp_of(t);
+}
+
+// If nothing has changed since this thread's last one, there is nothing to do: not even for the messages of
+// relaxed writes, of which that fence is one of the events before, if P knew its K already.
+void sc_fence(Thread& t) {
+    if (!t.changed || !ready_for_step(t)) return;
+    ScClocks& clocks = ready_sc_clocks(t);
+    copy(clocks[own], clocks[strongly_before]);
     acquire_fence(t);
-    if (t.has_learned && tells) make_record(t);
+    join(clocks[own], clocks[eco_before]);
+    join(clocks[own].writes(), t.current, clocks.width());
+    raise(t, fences_before, clocks[own]);
+    t.after_fence = true;
     release_fence(t);
     t.changed = false;
+    raise(t, strongly_before, (*t.sc_clocks)[own]);  // which the new record may have moved
 }
 
 void acquire_from(Thread& t, Cell const& x) {
@@ -312,6 +413,11 @@ void acquire_from(Thread& t, Cell const& x) {
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
     if (join(t.current, object.current(), object.width)) learned(t);
+    if (object.sc_clocks == nullptr) return;
+    ready_sc_clocks(t);
+    for (MessageClock const which : {message_p, message_f, message_e})
+        raise(t, static_cast<ThreadClock>(2 * which), (*object.sc_clocks)[which]);
+    t.after_fence = t.after_fence || object.after_fence;
 }
 
 void release_to(Thread& t, Cell& x) {
@@ -320,6 +426,11 @@ void release_to(Thread& t, Cell& x) {
     join(object.current(), t.current, object.width);
     join(object.sc(), t.sc, object.width);
     object.last_releaser = t.id;
+    if (t.sc_clocks == nullptr) return;
+    ScClocks& clocks = ScClocks::ready(object.sc_clocks, message_clocks);
+    for (MessageClock const which : {message_p, message_f, message_e})
+        join(clocks[which], (*t.sc_clocks)[2 * which]);
+    object.after_fence = object.after_fence || t.after_fence;
 }
 
 }  // namespace fencepost

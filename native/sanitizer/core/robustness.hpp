@@ -1,6 +1,7 @@
-// The rules of design.md, section 7, in its order. Per thread the clocks C, A, R and SC; per location x the
-// clocks W, WSC and MSC, kept as stamps (knowledge.hpp), and the writes that steps know (clock.hpp says why
-// steps and clocks over threads are the same as location clocks).
+// The rules of design.md, section 7, in its order, and those of seq-cst.md for seq_cst accesses and SC
+// fences. Per thread the clocks C, A, R and SC; per location x the clocks W, WSC and MSC, kept as stamps
+// (knowledge.hpp), and the writes that steps know (clock.hpp says why steps and clocks over threads are the
+// same as location clocks). P, F, E and K are SC clocks (sc_clocks.hpp).
 //
 //   read part        A ⊔= W[x]; if acquire, C ⊔= W[x]; then both learn x's newest write;
 //                    SC[t] ⊔= WSC[x], MSC[x] ⊔= old SC[t]
@@ -8,10 +9,17 @@
 //                    message, C, A learn n; SC[t] = WSC[x] = MSC[x] = SC[t] ⊔ MSC[x] with n; R learns nothing
 //   acquire fence    C = A
 //   release fence    R = C
-//   SC fence         acquire fence; acquire-release RMW of a location of its own; release fence
-//   seq_cst access   an SC fence, then the access as acquire, release or both
 //
-//   violation at x, with c and s the newest writes of x known to C[t] and to SC[t]:
+// In S. Before the access, in = KW[x] ⊔ KFW[x], and ⊔ KR[x] ⊔ KFR[x] if it writes. P, F and E are joined from
+// messages, kept for acquire fences, and sent in messages and by release fences as C is.
+//
+//   any access       E ⊔= in; a write: KW[x] ⊔= KR[x], KFW[x] ⊔= KFR[x] ⊔ F; else KFR[x] ⊔= F
+//   seq_cst access   K = (P as it was before) ⊔ in, with the write that it reads or makes; KW[x] ⊔= K if it
+//                    writes, else KR[x] ⊔= K; the message of the access, then P ⊔= K
+//   SC fence         acquire fence, but P only afterwards; K = P ⊔ E ⊔ C; F ⊔= K; release fence; P ⊔= K
+//
+//   violation at x, with s the newest write of x known to SC[t], and c that known to C[t], to F[t] or, if the
+//   access is seq_cst, to P[t]:
 //   load             c before s
 //   store, RMW       a write that is not an RMW after c and not after s
 //   wait for v       a write of v from c on and before s
@@ -45,27 +53,28 @@ struct Violation {
 };
 
 // Before the access, the cell being locked. True if there is a violation.
-bool check_load(Thread const&, Cell const&, Violation&);
-bool check_write(Thread const&, Cell const&, Violation&);
+bool check_load(Thread const&, Cell const&, Order, Violation&);
+bool check_write(Thread const&, Cell const&, Order, Violation&);
 // A read-modify-write that makes `changed(value)` false of a value leaves memory as it was: like a failed
 // CAS.
 template <class Changed>
-bool check_rmw(Thread const&, Cell const&, Violation&, Changed changed);
-bool check_wait(Thread const&, Cell const&, std::uint64_t const* values, std::size_t count, Violation&);
-bool check_cas_success(Thread const&, Cell const&, std::uint64_t expected, Violation&);
-bool check_cas(Thread const&, Cell const&, std::uint64_t expected, Violation&);
+bool check_rmw(Thread const&, Cell const&, Order, Violation&, Changed changed);
+bool check_wait(Thread const&, Cell const&, Order, std::uint64_t const* values, std::size_t count,
+                Violation&);
+bool check_cas_success(Thread const&, Cell const&, Order, std::uint64_t expected, Violation&);
+bool check_cas(Thread const&, Cell const&, Order success, Order failure, std::uint64_t expected, Violation&);
 
-// The newest writes known to C and to SC, as positions in the history. False if they are the same.
+// c and s, as positions in the history. False if they are the same write.
 struct Awareness {
     std::ptrdiff_t c, s;
 };
-bool differ(Thread const&, Cell const&, Awareness&);
+bool differ(Thread const&, Cell const&, Order, Awareness&);
 
 template <class Changed>
-bool check_rmw(Thread const& t, Cell const& x, Violation& v, Changed changed) {
-    if (!check_write(t, x, v)) return false;
+bool check_rmw(Thread const& t, Cell const& x, Order order, Violation& v, Changed changed) {
+    if (!check_write(t, x, order, v)) return false;
     Awareness a;
-    differ(t, x, a);
+    differ(t, x, order, a);
     bool any = false;
     v.certain = x.any_between(a.c, a.s, [&](std::uint64_t value, bool free) {
         any = any || free;
@@ -115,10 +124,32 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
     return !x.has_messages || (x.message.known_to(t.current) && x.more_messages().empty());
 }
 
+// Has the access anything to do with S?
+[[gnu::always_inline]] inline bool concerns_sc(Thread const& t, Cell const& x, Order order) {
+    return order == Order::seq_cst || x.has_sc_clocks || t.after_fence;
+}
+
+// What S asks of an access, around its other rules. A read: first, and last.
+struct ScRead {
+    bool marks;  // a step of its own
+};
+ScRead begin_sc_read(Thread&, Cell&, Order);
+void end_sc_read(Thread&, Cell&, ScRead);
+// A write: likewise.
+void begin_sc_write(Thread&, Cell&, Order);
+void end_sc_write(Thread&, Cell&, Order);
+// Either, in between: when the thread knows the message that the access reads, and before it sends one.
+void learn_eco(Thread&, Cell const&, Access);
+
 // A read of what t knows already, the message included: it is no violation. Done if true.
 [[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, AccessSite site) {
     if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
         return false;
+    if (concerns_sc(t, x, site.order)) [[unlikely]] {
+        ScRead const sc = begin_sc_read(t, x, site.order);
+        learn_eco(t, x, site.access);
+        end_sc_read(t, x, sc);
+    }
     x.read = stamp_of(t);
     x.read_access = site.packed();
     return true;
@@ -135,16 +166,19 @@ inline void note_read(Thread& t, Cell const& x, bool acquire) {
 // goes only when somebody writes, or for that of a reader who knows it. So if t was the last to read, or its
 // loop has read this write. The cell is not locked; if its newest write is the same before and after
 // `read()`, that is what was read.
+//
+// In S such a read leaves nothing either if the round before it did not.
 template <class Read>
-bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, bool acquire, Read read) {
+bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell, Order order, Read read) {
     auto const is_as_it_was = [&] {
         return !cell->lock.is_locked() &&
                __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
     };
     if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
+    if (concerns_sc(t, *cell, order) && !t.sc_settled) return false;
     Stamp const written = cell->written, now{t.stamp_word, t.time};
     bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0 &&
-                              (t.await.acquired || !acquire);
+                              (t.await.acquired || !acquires(order));
     if (!by_this_loop) {
         if (!(cell->read == now) || !written.known_to(t.current)) return false;
         if (!cell->message_is_write && cell->has_messages) return false;
@@ -178,9 +212,16 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
     if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
         return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
+    bool const sc = concerns_sc(t, x, site.order);
+    if (sc) [[unlikely]] {
+        begin_sc_write(t, x, site.order);
+        learn_eco(t, x, site.access);
+    }
     if (rmw && !release) x.keep_message();
     add_write(t, x, value, site);
     if (!rmw || release) leave_message(t, x, release);
+    if (sc) [[unlikely]]
+        end_sc_write(t, x, site.order);
     return true;
 }
 
@@ -190,28 +231,10 @@ void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, 
 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
-void sc_fence(Thread&, std::uintptr_t pc);
+void sc_fence(Thread&);
 
 // Synchronisation objects, and the begin and end of what they protect.
 void acquire_from(Thread&, Cell const&);
 void release_to(Thread&, Cell&);
-
-// The SC fences' own location: its message and its hbsc knowledge. All threads come here, so with a few
-// threads it is two lines.
-struct alignas(128) FenceLocation {
-    Lock lock;
-    std::uint32_t width;    // of the clocks
-    std::uint64_t version;  // counts changes
-    Time* message;
-    Time* sc;
-    AccessAt last;  // that changed it
-
-    void widen();
-
-    static constexpr std::uint32_t own_width = 8;
-    alignas(64) Time own_clocks[2 * own_width];
-};
-extern FenceLocation fence_location;
-void start_fences();
 
 }  // namespace fencepost

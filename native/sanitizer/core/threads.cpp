@@ -62,12 +62,14 @@ bool kernel_thread_is_gone(Thread const& t) {
 // Its slot keeps what others know of its steps; the next thread that knows them all may go on with it.
 void leave_slot(Thread& t) {
     if (t.slot == no_slot) return;
-    slots[t.slot] = {nullptr, t.time, true, t.records};
+    Time const last_marked = t.sc_clocks == nullptr ? 0 : (*t.sc_clocks)[strongly_before].accesses[t.slot];
+    slots[t.slot] = {nullptr, t.time, last_marked, true, t.records};
     t.slot = no_slot;
 }
 
 void forget_thread(Thread& t) {
     leave_slot(t);
+    ScClocks::release(t.sc_clocks);
     t.state = Thread::State::unused;
     t.handle = pthread_t{};
 }
@@ -86,25 +88,21 @@ Thread* new_thread() {
     Thread* t = reusable_thread();
     if (t == nullptr) {
         t = static_cast<Thread*>(memory::pages(sizeof(Thread)));
-        auto* const clocks = static_cast<char*>(memory::pages(6 * clock_bytes()));
+        auto* const clocks = static_cast<char*>(memory::pages(4 * clock_bytes()));
         t->current = reinterpret_cast<Time*>(clocks);
         t->acquire = reinterpret_cast<Time*>(clocks + clock_bytes());
         t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
-        t->fences_message = reinterpret_cast<Time*>(clocks + 3 * clock_bytes());
-        t->fences_sc = reinterpret_cast<Time*>(clocks + 4 * clock_bytes());
-        t->provenance.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 5 * clock_bytes());
+        t->provenance.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 3 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
-        Time* const clocks[] = {t->current, t->acquire, t->sc, t->fences_message, t->fences_sc};
+        Time* const clocks[] = {t->current, t->acquire, t->sc};
         std::uint32_t* const raised_by = t->provenance.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
         t->acquire = clocks[1];
         t->sc = clocks[2];
-        t->fences_message = clocks[3];
-        t->fences_sc = clocks[4];
         t->provenance.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
@@ -157,16 +155,29 @@ Thread* adopt_thread() {
     return t;
 }
 
+namespace {
+
+// Whoever knows its steps will know those of the dead thread, and so must it. The same for marked steps.
+bool may_go_on_with(Thread const& t, Slot s) {
+    SlotState const& slot = slots[s];
+    if (t.current[s] < slot.last || t.sc[s] < slot.last) return false;
+    if (slot.last_marked == 0) return true;
+    return t.sc_clocks != nullptr && s < t.sc_clocks->width() &&
+           (*t.sc_clocks)[strongly_before].accesses[s] >= slot.last_marked;
+}
+
+}  // namespace
+
 bool take_slot(Thread& t) {
     Locked held(threads_lock);
     for (Slot s = 0; s < slot_count; ++s) {
         auto& slot = slots[s];
         if (slot.owner != nullptr) continue;
-        if (slot.dead && (t.current[s] < slot.last || t.sc[s] < slot.last)) continue;
+        if (slot.dead && !may_go_on_with(t, s)) continue;
         t.slot = s;
         t.time = slot.dead ? slot.last : 0;
         t.records = slot.records;
-        slot = {&t, 0, false, {}};
+        slot = {&t, 0, 0, false, {}};
         return true;
     }
     if (slot_count == options.threads_limit) {
@@ -178,11 +189,27 @@ bool take_slot(Thread& t) {
     }
     t.slot = slot_count++;
     t.time = 0;
-    slots[t.slot] = {&t, 0, false, {}};
+    slots[t.slot] = {&t, 0, 0, false, {}};
     std::uint32_t const needed = (slot_count + lanes - 1) / lanes * lanes;
     __atomic_store_n(&clock_width, needed, __ATOMIC_RELEASE);
     return true;
 }
+
+namespace {
+
+// `other` creates the thread, or is joined by it.
+void learn_sc_clocks(Thread& t, Thread& other) {
+    if (other.sc_clocks == nullptr) return;
+    ScClocks& clocks = ready_sc_clocks(t);
+    for (ThreadClock const now : {strongly_before, fences_before, eco_before}) {
+        ScClock const known = (*other.sc_clocks)[now];
+        join(clocks[now], known);
+        join(clocks[now + 1], known);  // pending
+    }
+    t.after_fence = t.after_fence || other.after_fence;
+}
+
+}  // namespace
 
 Thread* make_thread(Thread& parent) {
     Locked held(threads_lock);
@@ -191,6 +218,7 @@ Thread* make_thread(Thread& parent) {
     copy(child->current, parent.current, clock_width);
     copy(child->acquire, parent.current, clock_width);
     copy(child->sc, parent.sc, clock_width);
+    learn_sc_clocks(*child, parent);
     return child;
 }
 
@@ -221,7 +249,9 @@ void join_thread(Thread& t, Thread* child) {
     join(t.current, child->current, clock_width);
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
+    learn_sc_clocks(t, *child);
     t.changed = t.has_learned = true;
+    t.sc_settled = false;
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

@@ -13,6 +13,7 @@
 
 #include "sanitizer/core/clock.hpp"
 #include "sanitizer/core/knowledge.hpp"
+#include "sanitizer/core/sc_clocks.hpp"
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/shadow.hpp"
 #include "sanitizer/system/contention_backoff.hpp"
@@ -41,11 +42,12 @@ struct StackCache {
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
-    Time time;         // steps taken by the slot so far
-    bool changed;      // since the last SC fence: is there anything to tell or learn?
-    bool has_learned;  // something, as C or as SC, since its newest record (knowledge.hpp)
-    bool unwatched;    // no slot was left for it
-    std::uint64_t fence_version;
+    Time time;                 // steps taken by the slot so far
+    bool changed;              // since the last SC fence: is there anything to tell or learn?
+    bool has_learned;          // something that records tell, since its newest one (knowledge.hpp)
+    bool unwatched;            // no slot was left for it
+    bool after_fence;          // F, or what is pending of it, is not all zero
+    bool sc_settled;           // the last access changed none of its SC clocks
     std::uint64_t stamp_word;  // its slot and its newest record
 
     // C, A, SC and R of design.md, section 7.
@@ -53,8 +55,7 @@ struct Thread {
     Time* acquire;
     Time* sc;
     Stamp release;
-    Time* fences_message;  // room for what a fence takes along
-    Time* fences_sc;
+    ScClocks* sc_clocks;  // null: it comes after no seq_cst access and no SC fence
 
     Records records;
 
@@ -107,6 +108,12 @@ inline Thread& current_thread() {
     return *(t != nullptr ? t : adopt_thread());
 }
 
+// Its SC clocks change: makes them, or makes room for all slots in use.
+inline ScClocks& ready_sc_clocks(Thread& t) {
+    if (t.sc_clocks == nullptr) t.has_learned = true;  // its records have none
+    return ScClocks::ready(t.sc_clocks, thread_clocks);
+}
+
 // Gives the thread its slot, before its first step. False if there is none left.
 bool take_slot(Thread&);
 
@@ -131,8 +138,9 @@ extern Thread* all_threads;
 
 // Slots whose threads have ended. The collector makes them free when everyone knows their last step.
 struct SlotState {
-    Thread* owner;  // null: free, or dead
-    Time last;      // of a dead one
+    Thread* owner;     // null: free, or dead
+    Time last;         // of a dead one
+    Time last_marked;  // step, likewise (sc_clocks.hpp)
     bool dead;
     Records records;
 };

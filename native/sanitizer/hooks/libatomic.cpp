@@ -47,7 +47,7 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
     }
     Thread& t = hook.thread();
     std::uintptr_t const pc = pc_of(frame);
-    begin_access(t, failure == Order::seq_cst ? failure : success, pc);
+    ++t.atomics;
     interrupt_await(t);
     std::uint32_t const stack = access == Access::load ? 0 : keep_stack(t, frame);
     Violation v;
@@ -66,12 +66,13 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
         else if (outcome.wrote)
             races::extend(t, x->race_message, releases(success));
         keep_in_step(x, outcome.old, sizeof(std::uint64_t));
-        violated = access == Access::load  ? check_load(t, *x, v)
-                   : access == Access::cas ? check_cas(t, *x, expected, v)
-                                           : check_write(t, *x, v);
-        AccessSite const site{pc, stack, outcome.wrote ? access : Access::load, success};
+        violated = access == Access::load  ? check_load(t, *x, success, v)
+                   : access == Access::cas ? check_cas(t, *x, success, failure, expected, v)
+                                           : check_write(t, *x, success, v);
+        Order const order = access == Access::cas && !outcome.wrote ? failure : success;
+        AccessSite const site{pc, stack, outcome.wrote ? access : Access::load, order};
         if (!outcome.wrote)
-            read_part(t, *x, acquires(access == Access::cas ? failure : success), site);
+            read_part(t, *x, acquires(order), site);
         else if (access == Access::store)
             write_part(t, *x, outcome.next, releases(success), site);
         else

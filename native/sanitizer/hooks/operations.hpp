@@ -24,12 +24,6 @@ std::uintptr_t address_of(T const volatile* a) {
     return reinterpret_cast<std::uintptr_t>(a);
 }
 
-// A seq_cst access is the strongest that RC20 has, after an SC fence.
-inline void begin_access(Thread& t, Order order, std::uintptr_t pc) {
-    ++t.atomics;
-    if (order == Order::seq_cst) sc_fence(t, pc);
-}
-
 template <class T>
 AccessNote note_of(Access access, Order order, T const volatile* a, T value, void const* frame) {
     return {access, order, sizeof(T), sizeof(T) <= 8, to_bits(value), address_of(a), frame};
@@ -92,8 +86,8 @@ inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t p
 // A round of a waiting loop that reads what it read before. It does not hold up threads that change the
 // location.
 template <class T>
-bool waits_on(Thread& t, T const volatile* a, Cell const* cell, bool acquire, std::uintptr_t pc, T& value) {
-    return reads_same_again(t, address_of(a), cell, acquire, [&](std::uint64_t newest, std::size_t size) {
+bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std::uintptr_t pc, T& value) {
+    return reads_same_again(t, address_of(a), cell, order, [&](std::uint64_t newest, std::size_t size) {
         value = raw_load(a, pc);
         return to_bits(value) == newest && size == sizeof(T);
     });
@@ -112,11 +106,11 @@ template <class T>
         back_off_if_contended(hook, cell, pc, true);
     else
         expect_read(a, cell);
-    begin_access(t, order, pc);
+    ++t.atomics;
     Violation v;
     bool violated = false;
     T value;
-    if (!again || !waits_on(t, a, cell, acquires(order), pc, value)) {
+    if (!again || !waits_on(t, a, cell, order, pc, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
         races::acquire_message(t, x->race_message, a, acquires(order));
@@ -124,7 +118,7 @@ template <class T>
         AccessSite const site{pc, 0, Access::load, order};
         if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
             keep_in_step(x, to_bits(value), sizeof(T));
-            violated = check_load(t, *x, v);
+            violated = check_load(t, *x, order, v);
             read_part(t, *x, acquires(order), site);
         }
         if (again) note_read(t, *x, acquires(order));
@@ -143,7 +137,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     expect_write(a, cell);
     std::uintptr_t const pc = pc_of(frame);
-    begin_access(t, order, pc);
+    ++t.atomics;
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
@@ -160,7 +154,7 @@ template <class T>
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
             !writes_over_known(t, *x, to_bits(value), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
-            violated = check_write(t, *x, v);
+            violated = check_write(t, *x, order, v);
             write_part(t, *x, to_bits(value), releases(order), site);
         }
     }
@@ -203,7 +197,7 @@ template <class Update, class T>
     bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
     back_off_if_contended(hook, cell, pc, again);
-    begin_access(t, order, pc);
+    ++t.atomics;
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false;
@@ -220,7 +214,7 @@ template <class Update, class T>
         if (!is_in_step(x, to_bits(old), sizeof(T)) ||
             !writes_over_known(t, *x, to_bits(next), releases(order), site)) {
             keep_in_step(x, to_bits(old), sizeof(T));
-            violated = check_rmw(t, *x, v, [&](std::uint64_t bits) {
+            violated = check_rmw(t, *x, order, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || update.of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
             rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
@@ -247,12 +241,12 @@ template <class T>
     bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
     back_off_if_contended(hook, cell, pc, again);
-    begin_access(t, failure == Order::seq_cst ? failure : success, pc);
+    ++t.atomics;
     std::uint32_t const stack = keep_stack(t, frame);
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, acquires(failure), pc, old) || old == expected) {
+    if (!again || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
@@ -268,7 +262,7 @@ template <class T>
                                      : reads_known(t, *x, site));
         if (!done) {
             keep_in_step(x, to_bits(old), sizeof(T));
-            violated = check_cas(t, *x, to_bits(expected), v);
+            violated = check_cas(t, *x, success, failure, to_bits(expected), v);
             if (succeeded)
                 rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), site);
             else
@@ -283,17 +277,17 @@ template <class T>
     return old;
 }
 
-inline void do_fence(Order order, void const* frame) {
+inline void do_fence(Order order) {
     point();
     Hook hook;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!watched(hook)) return;
     Thread& t = hook.thread();
     interrupt_await(t);
-    begin_access(t, order, pc_of(frame));
+    ++t.atomics;
     if (acquires(order)) races::acquire_fence(t);
     if (releases(order)) races::release_fence(t);
-    if (order == Order::seq_cst) return;
+    if (order == Order::seq_cst) return sc_fence(t);
     if (acquires(order)) acquire_fence(t);
     if (releases(order)) release_fence(t);
 }

@@ -43,7 +43,6 @@ void start(char** environment) {
     read_options(environment);
     end_with_parent();
     races::start();
-    start_fences();
     start_threads();
     find_atomic_methods();
     start_findings();

@@ -36,14 +36,14 @@ struct Awaited {
     }
 };
 
-// Arrives at a wait: fences, checks, reports.
+// Arrives at a wait: checks, reports.
 template <class T, class Check>
 void arrive(T const volatile* a, Access access, Order order, T value, void const* frame, Check check) {
     Hook hook;
     if (!watched(hook)) return;
     Thread& t = hook.thread();
     interrupt_await(t);
-    begin_access(t, order, pc_of(frame));
+    ++t.atomics;
     Violation v;
     bool violated = false;
     {
@@ -60,7 +60,7 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
           void const* frame) {
     point();
     arrive(a, Access::wait, order, static_cast<T>(values[0]), frame,
-           [&](Thread& t, Cell& x, Violation& v) { return check_wait(t, x, values, count, v); });
+           [&](Thread& t, Cell& x, Violation& v) { return check_wait(t, x, order, values, count, v); });
     for (Awaited<T> awaited{a, values, count};; awaited.block()) {
         Hook hook;
         if (!watched(hook)) {
@@ -85,7 +85,7 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
     point();
     std::uint64_t const wanted = to_bits(expected);
     arrive(a, Access::cas, order, expected, frame,
-           [&](Thread& t, Cell& x, Violation& v) { return check_cas_success(t, x, wanted, v); });
+           [&](Thread& t, Cell& x, Violation& v) { return check_cas_success(t, x, order, wanted, v); });
     for (Awaited<T> awaited{a, &wanted, 1};; awaited.block()) {
         Hook hook;
         if (!watched(hook)) {

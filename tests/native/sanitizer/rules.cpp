@@ -1,15 +1,17 @@
 // Holds the rules, as they are kept by clocks over threads and by histories, against design.md, section 7,
-// taken literally: location clocks that map every location to a write, and all writes kept. Random threads do
-// random operations one after the other; before each, all checks must agree; in between, the collector runs.
+// and seq-cst.md, taken literally: location clocks that map every location to a write, and all writes kept.
+// Random threads do random operations one after the other; before each, all checks must agree, whatever the
+// order of the access would be; in between, the collector runs.
 //
 //   rules SEED COUNT    runs COUNT programs; prints the first disagreement and exits with 1
 //
 // links: sanitizer/core/atomic_methods.cpp sanitizer/core/await.cpp sanitizer/core/collector.cpp
 // links: sanitizer/core/history.cpp sanitizer/core/knowledge.cpp sanitizer/core/locations.cpp
-// links: sanitizer/core/robustness.cpp sanitizer/core/sc_provenance.cpp sanitizer/core/shadow.cpp
-// links: sanitizer/core/stacks.cpp sanitizer/core/threads.cpp sanitizer/system/lock.cpp
-// links: sanitizer/system/memory.cpp sanitizer/system/modules.cpp sanitizer/system/options.cpp
-// links: sanitizer/system/text.cpp
+// links: sanitizer/core/robustness.cpp sanitizer/core/sc_clocks.cpp sanitizer/core/sc_provenance.cpp
+// links: sanitizer/core/shadow.cpp sanitizer/core/stacks.cpp sanitizer/core/threads.cpp
+// links: sanitizer/system/lock.cpp sanitizer/system/memory.cpp sanitizer/system/modules.cpp
+// links: sanitizer/system/options.cpp sanitizer/system/text.cpp
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -46,15 +48,34 @@ void learn(LocationClock& clock, LocationClock const& other) {
     for (auto const& [x, index] : other) learn(clock, x, index);
 }
 
+// What travels with messages: C and, for S, P, F and E.
+struct Message {
+    LocationClock c, p, f, e;
+};
+void learn(Message& message, Message const& other) {
+    learn(message.c, other.c);
+    learn(message.p, other.p);
+    learn(message.f, other.f);
+    learn(message.e, other.e);
+}
+
 struct LiteralThread {
-    LocationClock c, a, r, sc;
+    Message now, pending, released;
+    LocationClock sc;
+
+    void acquire(Message const& message) {
+        learn(now, message);
+        learn(pending, message);
+    }
 };
 struct LiteralLocation {
     std::vector<Write> writes{Write{}};
-    LocationClock w, wsc, msc;
+    Message w;
+    LocationClock wsc, msc, kw, kr, kfw, kfr;
 };
 struct LiteralObject {
-    LocationClock c, sc;
+    Message message;
+    LocationClock sc;
 };
 
 struct Answers {
@@ -67,11 +88,13 @@ struct Literal {
     std::vector<LiteralThread> threads;
     std::vector<LiteralLocation> locations;
     std::vector<LiteralObject> objects;
-    LocationClock fence_w, fence_sc;
 
-    Answers check(int t, int x, int values) const {
+    Answers check(int t, int x, Order order, int values) const {
         auto const& writes = locations[x].writes;
-        int const c = newest(threads[t].c, x), s = newest(threads[t].sc, x);
+        auto const& now = threads[t].now;
+        int c = std::max(newest(now.c, x), newest(now.f, x));
+        if (order == Order::seq_cst) c = std::max(c, newest(now.p, x));
+        int const s = newest(threads[t].sc, x);
         Answers answers{c < s, writes[c].plain < writes[s].plain, {}, {}, {}};
         for (int v = 0; v < values; ++v) {
             bool wait = false, success = false, failure = false;
@@ -86,51 +109,82 @@ struct Literal {
         }
         return answers;
     }
-    void read(int t, int x, bool acquire) {
+
+    void access(int t, int x, Access access, Order order, int value) {
         auto& thread = threads[t];
         auto& location = locations[x];
-        learn(thread.a, location.w);
-        if (acquire) learn(thread.c, location.w);
+        LocationClock const p_before = thread.now.p;
+        if (reads(access)) read_message(thread, location, x, acquires(order));
+        LocationClock in = location.kw;
+        learn(in, location.kfw);
+        if (writes(access)) {
+            learn(in, location.kr);
+            learn(in, location.kfr);
+        }
+        learn(thread.now.e, in);
+        learn(thread.pending.e, in);
+        if (writes(access)) add_write(thread, location, x, value, access != Access::store, order);
+        LocationClock k;
+        if (order == Order::seq_cst) {
+            k = p_before;
+            learn(k, in);
+            learn(k, x, location.writes.back().index);
+        }
+        if (writes(access)) {
+            learn(location.kw, location.kr);
+            learn(location.kw, k);
+            learn(location.kfw, location.kfr);
+            learn(location.kfw, thread.now.f);
+        } else {
+            learn(location.kr, k);
+            learn(location.kfr, thread.now.f);
+        }
+        learn(thread.now.p, k);
+        learn(thread.pending.p, k);
+    }
+
+    void fence(int t, Order order) {
+        auto& thread = threads[t];
+        LocationClock k = thread.now.p;
+        if (acquires(order)) thread.now = thread.pending;
+        if (order == Order::seq_cst) {
+            learn(k, thread.now.e);
+            learn(k, thread.now.c);
+            learn(thread.now.f, k);
+            learn(thread.pending.f, k);
+        }
+        if (releases(order)) thread.released = thread.now;
+        if (order != Order::seq_cst) return;
+        learn(thread.now.p, k);
+        learn(thread.pending.p, k);
+    }
+
+  private:
+    static void read_message(LiteralThread& thread, LiteralLocation& location, int x, bool acquire) {
+        learn(thread.pending, location.w);
+        if (acquire) learn(thread.now, location.w);
         int const last = location.writes.back().index;
-        learn(thread.a, x, last);
-        learn(thread.c, x, last);
+        learn(thread.pending.c, x, last);
+        learn(thread.now.c, x, last);
         LocationClock const old = thread.sc;
         learn(thread.sc, location.wsc);
         learn(location.msc, old);
     }
-    void write(int t, int x, int value, bool release, bool rmw) {
-        auto& thread = threads[t];
-        auto& location = locations[x];
+    // The message has P without K of this access.
+    static void add_write(LiteralThread& thread, LiteralLocation& location, int x, int value, bool rmw,
+                          Order order) {
         auto const& before = location.writes.back();
         Write const n{before.index + 1, before.plain + (rmw ? 0 : 1), value, rmw};
         location.writes.push_back(n);
-        LocationClock message = release ? thread.c : thread.r;
+        Message message = releases(order) ? thread.now : thread.released;
         if (rmw) learn(message, location.w);
-        learn(message, x, n.index);
-        learn(thread.c, x, n.index);
-        learn(thread.a, x, n.index);
+        learn(message.c, x, n.index);
+        learn(thread.now.c, x, n.index);
+        learn(thread.pending.c, x, n.index);
         location.w = message;
         learn(thread.sc, location.msc);
         learn(thread.sc, x, n.index);
         location.wsc = location.msc = thread.sc;
-    }
-    void modify(int t, int x, int value, bool acquire, bool release) {
-        read(t, x, acquire);
-        write(t, x, value, release, true);
-    }
-    void fence(int t, bool acquire, bool release) {
-        if (acquire) threads[t].c = threads[t].a;
-        if (release) threads[t].r = threads[t].c;
-    }
-    void sc_fence(int t) {
-        auto& thread = threads[t];
-        fence(t, true, false);
-        learn(thread.a, fence_w);
-        learn(thread.c, fence_w);
-        fence_w = thread.c;
-        learn(thread.sc, fence_sc);
-        fence_sc = thread.sc;
-        fence(t, false, true);
     }
 };
 
@@ -170,16 +224,26 @@ class Experiment {
     int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
     std::uintptr_t address(int x) const { return base_ + 8 * static_cast<std::uintptr_t>(x); }
 
-    Answers check(Thread& t, Cell& x) {
+    static Answers check(Thread& t, Cell& x, Order order) {
         Violation v;
-        Answers answers{check_load(t, x, v), check_write(t, x, v), {}, {}, {}};
+        Answers answers{check_load(t, x, order, v), check_write(t, x, order, v), {}, {}, {}};
         for (std::uint64_t value = 0; value < values; ++value) {
-            answers.wait.push_back(check_wait(t, x, &value, 1, v));
-            answers.cas_success.push_back(check_cas_success(t, x, value, v));
-            answers.cas.push_back(check_cas(t, x, value, v));
+            answers.wait.push_back(check_wait(t, x, order, &value, 1, v));
+            answers.cas_success.push_back(check_cas_success(t, x, order, value, v));
+            answers.cas.push_back(check_cas(t, x, order, order, value, v));
         }
         return answers;
     }
+    bool checks_agree(int number, Thread& t, int x, Cell& cell) const {
+        for (Order const order : {Order::relaxed, Order::seq_cst}) {
+            if (check(t, cell, order) == literal_.check(number, x, order, values)) continue;
+            std::printf("thread %d, location %d: the checks of order %d disagree\n", number, x,
+                        static_cast<int>(order));
+            return false;
+        }
+        return true;
+    }
+    Order some_order() { return static_cast<Order>(below(6)); }
 
     void look_what_all_know() {
         Locked held(threads_lock);
@@ -193,10 +257,9 @@ class Experiment {
         if (t == parent) return;
         auto& ended = literal_.threads[t];
         auto& maker = literal_.threads[parent];
-        learn(maker.c, ended.c);
-        learn(maker.a, ended.c);
+        maker.acquire(ended.now);
         learn(maker.sc, ended.sc);
-        ended = {maker.c, maker.c, {}, maker.sc};
+        ended = {maker.now, maker.now, {}, maker.sc};
         Hook hook;
         join_thread(*threads_[parent], threads_[t]);
         threads_[t] = make_thread(*threads_[parent]);
@@ -214,65 +277,53 @@ class Experiment {
         Hook hook;
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
         if (cell.created()) cell->begin(0);
-        if (check(t, *cell) != literal_.check(number, x, values)) {
-            std::printf("thread %d, location %d: the checks disagree\n", number, x);
-            return false;
-        }
-        bool const strong = below(2) == 0, stronger = below(2) == 0;
+        if (!checks_agree(number, t, x, *cell)) return false;
+        Order const order = some_order();
         int const value = below(values);
         Access const access = kind < 6 ? Access::load : kind < 10 ? Access::store : Access::rmw;
-        AccessSite const site{0, 0, access, Order::relaxed};
+        AccessSite const site{0, 0, access, order};
         auto const bits = static_cast<std::uint64_t>(value);
         if (kind < 6) {
-            if (!reads_known(t, *cell, site)) read_part(t, *cell, strong, site);
-            literal_.read(number, x, strong);
-            t.await = {1, static_cast<std::uintptr_t>(x), 0, 0, false, {}, {}};
-        } else if (kind < 10) {
-            if (!writes_over_known(t, *cell, bits, strong, site)) write_part(t, *cell, bits, strong, site);
-            literal_.write(number, x, value, strong, false);
-        } else {
-            if (!writes_over_known(t, *cell, bits, stronger, site))
-                rmw_parts(t, *cell, bits, strong, stronger, site);
-            literal_.modify(number, x, value, strong, stronger);
+            if (!reads_known(t, *cell, site)) read_part(t, *cell, acquires(order), site);
+            t.await = {
+                static_cast<std::uintptr_t>(order) + 1, static_cast<std::uintptr_t>(x), 0, 0, false, {}, {}};
+        } else if (!writes_over_known(t, *cell, bits, releases(order), site)) {
+            if (access == Access::store)
+                write_part(t, *cell, bits, releases(order), site);
+            else
+                rmw_parts(t, *cell, bits, acquires(order), releases(order), site);
         }
+        literal_.access(number, x, access, order, value);
         return true;
     }
 
-    // The thread repeats its last load, perhaps with another order.
+    // The thread repeats its last load.
     bool go_round(int number, Thread& t) {
-        bool const strong = below(2) == 0;
+        auto const order = static_cast<Order>(t.await.pc - 1);
         auto const x = static_cast<int>(t.await.address);
         Hook hook;
         bool const same = reads_same_again(t, address(x), LockedCell::glimpse(hook.thread(), address(x)),
-                                           strong, [](std::uint64_t, std::size_t) { return true; });
+                                           order, [](std::uint64_t, std::size_t) { return true; });
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
-        if (check(t, *cell) != literal_.check(number, x, values)) {
-            std::printf("thread %d, location %d: the checks disagree before another round\n", number, x);
-            return false;
-        }
-        AccessSite const site{0, 0, Access::load, Order::relaxed};
+        if (!checks_agree(number, t, x, *cell)) return false;
+        AccessSite const site{0, 0, Access::load, order};
         if (!same) {
-            if (!reads_known(t, *cell, site)) read_part(t, *cell, strong, site);
-            note_read(t, *cell, strong);
+            if (!reads_known(t, *cell, site)) read_part(t, *cell, acquires(order), site);
+            note_read(t, *cell, acquires(order));
         }
-        literal_.read(number, x, strong);
+        literal_.access(number, x, Access::load, order, 0);
         return true;
     }
 
     bool fence(int number, Thread& t) {
-        switch (below(4)) {
-            case 0:
-                acquire_fence(t);
-                literal_.fence(number, true, false);
-                break;
-            case 1:
-                release_fence(t);
-                literal_.fence(number, false, true);
-                break;
-            default:
-                sc_fence(t, 0);
-                literal_.sc_fence(number);
+        Order const order = below(2) == 0 ? Order::seq_cst : some_order();
+        if (order == Order::seq_cst) {
+            sc_fence(t);
+        } else {
+            if (acquires(order)) acquire_fence(t);
+            if (releases(order)) release_fence(t);
         }
+        literal_.fence(number, order);
         return true;
     }
 
@@ -285,12 +336,11 @@ class Experiment {
                         CellKind::synchronisation);
         if (below(2) == 0) {
             acquire_from(t, *cell);
-            learn(thread.c, object.c);
-            learn(thread.a, object.c);
+            thread.acquire(object.message);
             learn(thread.sc, object.sc);
         } else {
             release_to(t, *cell);
-            learn(object.c, thread.c);
+            learn(object.message, thread.now);
             learn(object.sc, thread.sc);
         }
         return true;
@@ -302,24 +352,15 @@ class Experiment {
     std::vector<Thread*> threads_;
 };
 
-// Each program has threads and locations of its own, but clocks, slots and the fences' location go on.
-void forget_fences() {
-    __builtin_memset(fence_location.message, 0, fence_location.width * sizeof(Time));
-    __builtin_memset(fence_location.sc, 0, fence_location.width * sizeof(Time));
-    ++fence_location.version;
-}
-
 }  // namespace
 
 int main(int, char** arguments) {
     auto const seed = std::strtoull(arguments[1], nullptr, 10);
     auto const count = std::strtoull(arguments[2], nullptr, 10);
-    start_fences();
     start_threads();
     // The thread that runs all this takes no part, so it must not count among those who know little.
     current_thread().state = Thread::State::ended;
     for (std::uint64_t i = seed; i < seed + count; ++i) {
-        forget_fences();
         if (!Experiment(i, 0x10000000).run()) {
             std::printf("program %llu\n", static_cast<unsigned long long>(i));
             return 1;

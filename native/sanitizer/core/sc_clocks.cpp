@@ -1,0 +1,33 @@
+#include "sanitizer/core/sc_clocks.hpp"
+
+#include "sanitizer/core/threads.hpp"
+#include "sanitizer/system/memory.hpp"
+
+namespace fencepost {
+
+ScClocks* ScClocks::make(std::uint32_t count, std::uint32_t width) {
+    auto* const made = static_cast<ScClocks*>(memory::allocate(bytes(count, width)));
+    made->count_ = count;
+    made->width_ = width;
+    made->clear();
+    return made;
+}
+
+ScClocks& ScClocks::ready(ScClocks*& clocks, std::uint32_t count) {
+    std::uint32_t const width = clock_width;
+    if (clocks != nullptr && clocks->width_ >= width) return *clocks;
+    ScClocks* const made = make(count, width);
+    if (clocks != nullptr) {
+        for (std::uint32_t i = 0; i < count; ++i) join((*made)[i], (*clocks)[i]);
+        release(clocks);
+    }
+    clocks = made;
+    return *made;
+}
+
+void ScClocks::release(ScClocks*& clocks) {
+    if (clocks != nullptr) memory::release(clocks, bytes(clocks->count_, clocks->width_));
+    clocks = nullptr;
+}
+
+}  // namespace fencepost
