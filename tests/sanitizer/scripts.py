@@ -2,9 +2,9 @@
 
 A script is what a schedule is to a program: each operation waits for its turn, by means that the sanitizer
 does not know (a volatile counter), so the run is always the same. `verdicts` says which operations of a
-script are violations by the rules of design.md, section 7, taken literally: a location clock maps every
-location to its newest known write, and all writes are kept. `Book` compiles many scripts into one program and
-runs them.
+script are violations by the rules of design.md, section 7, and of C++20's seq_cst, as `models/rules.py` has
+them: a clock maps every location to its newest known write, and all writes are kept. `Book` compiles many
+scripts into one program and runs them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fencepost.models.rules import Cpp20Message, Cpp20Views, ScViews
 from tests.sanitizer.building import Shell
 
 RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST = "relaxed", "acquire", "release", "acq_rel", "seq_cst"
@@ -56,36 +56,25 @@ def _parse_operation(text: str) -> Operation:
 
 # The rules.
 
-Clock = dict[str, int]
+LOCATIONS = "xyzu"
+Clock = tuple[int, ...]  # for each location the newest known write
+_NOTHING: Clock = (0,) * len(LOCATIONS)
 
 
 @dataclass
 class _Write:
-    index: int = 0
-    plain: int = 0
     value: int = 0
     rmw: bool = False
 
 
 @dataclass
-class _Thread:
-    c: Clock = field(default_factory=dict)
-    a: Clock = field(default_factory=dict)
-    r: Clock = field(default_factory=dict)
-    sc: Clock = field(default_factory=dict)
+class _Mutex:
+    message: Cpp20Message[Clock]
+    sc: Clock = _NOTHING
 
 
-@dataclass
-class _Location:
-    writes: list[_Write] = field(default_factory=lambda: [_Write()])
-    w: Clock = field(default_factory=dict)
-    wsc: Clock = field(default_factory=dict)
-    msc: Clock = field(default_factory=dict)
-
-
-def _learn(clock: Clock, other: Clock) -> None:
-    for location, index in other.items():
-        clock[location] = max(index, clock.get(location, 0))
+def _join(one: Clock, other: Clock) -> Clock:
+    return tuple(map(max, one, other))
 
 
 def _acquires(order: str) -> bool:
@@ -98,17 +87,17 @@ def _releases(order: str) -> bool:
 
 class _Rules:
     def __init__(self) -> None:
-        self.threads: dict[int, _Thread] = defaultdict(_Thread)
-        self.locations: dict[str, _Location] = defaultdict(_Location)
-        self.fences = _Location()
-        self.mutexes: dict[str, _Thread] = defaultdict(_Thread)
+        self.views = Cpp20Views[Clock](_NOTHING, _join)
+        self.sc = ScViews[Clock](_NOTHING, _join)
+        self.writes = {location: [_Write()] for location in LOCATIONS}
+        self.messages = dict.fromkeys(LOCATIONS, self.views.no_message)
+        self.mutexes = {name: _Mutex(self.views.no_message) for name in "mn"}
 
     def step(self, o: Operation) -> bool:
         """Does the operation; was it a violation?"""
-        if SEQ_CST in (o.order, o.failure):
-            self._sc_fence(o.thread)
         if o.kind == "fence":
-            self._fence(o)
+            acquire, release = _acquires(o.order), _releases(o.order)
+            self.views.fence(o.thread, acquire=acquire, release=release, sc=o.order == SEQ_CST)
             return False
         if o.kind in ("lock", "unlock"):
             self._mutex(o)
@@ -117,91 +106,87 @@ class _Rules:
         self._act(o)
         return violated
 
+    def _stale(self, o: Operation, order: str) -> list[tuple[int, bool]]:
+        """Values of writes that an access of this order may read instead of the newest, and whether a write
+        may follow them."""
+        x, writes = LOCATIONS.index(o.location), self.writes[o.location]
+        c = self.views.bound(o.thread, sc=order == SEQ_CST)[x]
+        s = self.sc.current[o.thread][x]
+        return [(writes[i].value, not writes[i + 1].rmw) for i in range(c, s)]
+
     def _check(self, o: Operation) -> bool:
-        thread, writes = self.threads[o.thread], self.locations[o.location].writes
-        c, s = thread.c.get(o.location, 0), thread.sc.get(o.location, 0)
-        stale = [(writes[i].value, not writes[i + 1].rmw) for i in range(c, s)]
+        stale = self._stale(o, o.order)
         success = any(value == o.a and free for value, free in stale)
         match o.kind:
             case "load":
-                return c < s
+                return bool(stale)
             case "store" | "add" | "exchange":
-                return writes[c].plain < writes[s].plain
+                return any(free for _, free in stale)
             case "wait":
                 return any(value == o.a for value, _ in stale)
             case "bcas":
                 return success
             case _:
-                return success or any(value != o.a for value, _ in stale)
+                return success or any(value != o.a for value, _ in self._stale(o, o.failure))
 
     def _act(self, o: Operation) -> None:
-        old = self.locations[o.location].writes[-1].value
+        old = self.writes[o.location][-1].value
         match o.kind:
             case "load" | "wait":
-                self._read(o, _acquires(o.order))
+                self._read(o, o.order)
             case "store":
                 self._write(o, o.a, rmw=False)
             case "add":
-                self._modify(o, (old + o.a) % 256)
+                self._write(o, (old + o.a) % 256, rmw=True)
             case "exchange":
-                self._modify(o, o.a)
+                self._write(o, o.a, rmw=True)
             case _ if old == o.a:
-                self._modify(o, o.b)
+                self._write(o, o.b, rmw=True)
             case _:
-                self._read(o, _acquires(o.failure))
+                self._read(o, o.failure)
 
-    def _modify(self, o: Operation, value: int) -> None:
-        self._read(o, _acquires(o.order))
-        self._write(o, value, rmw=True)
-
-    def _read(self, o: Operation, acquire: bool) -> None:
-        thread, x = self.threads[o.thread], self.locations[o.location]
-        last = {o.location: x.writes[-1].index}
-        for clock in (thread.a, thread.c) if acquire else (thread.a,):
-            _learn(clock, x.w)
-        _learn(thread.a, last)
-        _learn(thread.c, last)
-        old = dict(thread.sc)
-        _learn(thread.sc, x.wsc)
-        _learn(x.msc, old)
+    def _read(self, o: Operation, order: str) -> None:
+        self.sc.read(o.thread, o.location)
+        self.views.access(
+            o.thread,
+            o.location,
+            self._newest(o.location),
+            acquire=_acquires(order),
+            sc=order == SEQ_CST,
+            read=self.messages[o.location],
+        )
 
     def _write(self, o: Operation, value: int, *, rmw: bool) -> None:
-        thread, x = self.threads[o.thread], self.locations[o.location]
-        before = x.writes[-1]
-        x.writes.append(_Write(before.index + 1, before.plain + (not rmw), value, rmw))
-        new = {o.location: before.index + 1}
-        message = dict(thread.c if _releases(o.order) else thread.r)
-        if rmw:
-            _learn(message, x.w)
-        for clock in (message, thread.c, thread.a):
-            _learn(clock, new)
-        x.w = message
-        _learn(thread.sc, x.msc)
-        _learn(thread.sc, new)
-        x.wsc, x.msc = dict(thread.sc), dict(thread.sc)
+        self.writes[o.location].append(_Write(value, rmw))
+        newest = self._newest(o.location)
+        self.sc.write(o.thread, o.location, newest)
+        sent = self.views.access(
+            o.thread,
+            o.location,
+            newest,
+            acquire=_acquires(o.order),
+            release=_releases(o.order),
+            sc=o.order == SEQ_CST,
+            read=self.messages[o.location] if rmw else None,
+            writes=True,
+        )
+        assert sent is not None
+        self.messages[o.location] = sent
 
-    def _fence(self, o: Operation) -> None:
-        thread = self.threads[o.thread]
-        if _acquires(o.order):
-            thread.c = dict(thread.a)
-        if _releases(o.order):
-            thread.r = dict(thread.c)
-
-    def _sc_fence(self, number: int) -> None:
-        thread, f = self.threads[number], self.fences
-        thread.c = dict(thread.a)
-        _learn(thread.a, f.w)
-        _learn(thread.c, f.w)
-        f.w = dict(thread.c)
-        _learn(thread.sc, f.msc)
-        f.msc = dict(thread.sc)
-        thread.r = dict(thread.c)
+    def _newest(self, location: str) -> Clock:
+        return tuple(len(self.writes[x]) - 1 if x == location else 0 for x in LOCATIONS)
 
     def _mutex(self, o: Operation) -> None:
-        thread, m = self.threads[o.thread], self.mutexes[o.location]
-        pairs = ((thread.c, m.c), (thread.a, m.c), (thread.sc, m.sc))
-        for of_thread, of_mutex in pairs:
-            _learn(of_thread, of_mutex) if o.kind == "lock" else _learn(of_mutex, of_thread)
+        mutex, t = self.mutexes[o.location], o.thread
+        views = (self.views.known, self.views.strongly, self.views.fences, self.views.eco)
+        if o.kind == "lock":
+            for view, part in zip(views, mutex.message, strict=True):
+                view.happen(t, part)
+            self.sc.current[t] = _join(self.sc.current[t], mutex.sc)
+        else:
+            parts = zip(views, mutex.message, strict=True)
+            mutex.message = Cpp20Message(*(_join(view.current[t], part) for view, part in parts))
+            mutex.sc = _join(mutex.sc, self.sc.current[t])
 
 
 def verdicts(script: Script) -> frozenset[int]:
@@ -221,7 +206,7 @@ _FAILURE_ORDERS = {RELAXED: 1, RELEASE: 1, ACQUIRE: 2, ACQ_REL: 2, SEQ_CST: 3}
 
 def random_script(seed: int) -> Script:
     draw = random.Random(seed)
-    threads, locations = draw.randint(2, 4), "xyzu"[: draw.randint(1, 4)]
+    threads, locations = draw.randint(2, 4), LOCATIONS[: draw.randint(1, 4)]
     held: dict[str, int] = {}
     values = dict.fromkeys(locations, 0)
     script: list[Operation] = []

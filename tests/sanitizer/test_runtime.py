@@ -24,6 +24,21 @@ LITMUS = {
     "store buffering, seq_cst": (
         "0: store x 1 seq_cst; 0: load y seq_cst; 1: store y 1 seq_cst; 1: load x seq_cst"
     ),
+    "store buffering, relaxed stores and seq_cst loads": (
+        "0: store x 1; 0: load y seq_cst; 1: store y 1; !1: load x seq_cst"
+    ),
+    "store buffering, release stores and seq_cst loads": (
+        "0: store x 1 release; 0: load y seq_cst; 1: store y 1 release; !1: load x seq_cst"
+    ),
+    "store buffering, seq_cst stores and relaxed loads": (
+        "0: store x 1 seq_cst; 0: load y; 1: store y 1 seq_cst; !1: load x"
+    ),
+    "store buffering, three accesses seq_cst and one release": (
+        "0: store x 1 seq_cst; 0: load y seq_cst; 1: store y 1 release; !1: load x seq_cst"
+    ),
+    "store buffering, one side seq_cst and the other with a fence": (
+        "0: store x 1 seq_cst; 0: load y seq_cst; 1: store y 1; 1: fence seq_cst; 1: load x"
+    ),
     "store buffering over RMWs": (
         "0: exchange x 1 acq_rel; 0: load y acquire; 1: exchange y 1 acq_rel; !1: load x acquire"
     ),
@@ -55,6 +70,24 @@ LITMUS = {
     "independent reads, one reader early": (
         "0: store x 1 release; 2: load x acquire; 2: load y acquire; 1: store y 1 release;"
         "3: load y acquire; !3: load x acquire"
+    ),
+    "independent reads, first ones acquire, second ones seq_cst": (
+        "0: store x 1 seq_cst; 2: load x acquire; 2: load y seq_cst; 1: store y 1 seq_cst;"
+        "3: load y acquire; !3: load x seq_cst"
+    ),
+    "independent reads, seq_cst": (
+        "0: store x 1 seq_cst; 2: load x seq_cst; 2: load y seq_cst; 1: store y 1 seq_cst;"
+        "3: load y seq_cst; 3: load x seq_cst"
+    ),
+    "independent reads with SC fences": (
+        "0: store x 1; 2: load x; 2: fence seq_cst; 2: load y; 1: store y 1;"
+        "3: load y; 3: fence seq_cst; 3: load x"
+    ),
+    "two writes twice, seq_cst": (
+        "0: store x 1 seq_cst; 0: store y 2 seq_cst; 1: store y 1 seq_cst; 1: store x 2 seq_cst"
+    ),
+    "two writes twice, three seq_cst and one release": (
+        "0: store x 1 seq_cst; 0: store y 2 seq_cst; 1: store y 1 release; !1: store x 2 seq_cst"
     ),
     "two writes twice": "0: store x 1; 0: store y 2; 1: store y 1; !1: store x 2",
     "two writes twice with SC fences": (
