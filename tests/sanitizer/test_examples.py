@@ -143,7 +143,7 @@ def test_a_sibling_that_is_weakened_like_the_variant_is_not_robust(
 @named(PROGRAMS)
 def test_a_program_says_why_it_is_what_it_is(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    assert re.search(r"^// expect: robust rc20=(yes|no)\n// Why: ", text, re.MULTILINE)
+    assert re.search(r"^// expect: robust (rc20|cpp20)=(yes|no)\n// Why: ", text, re.MULTILINE)
 
 
 def test_the_readme_lists_all_programs_with_their_verdicts() -> None:
