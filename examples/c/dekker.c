@@ -10,22 +10,27 @@
 #ifndef FLAG_FENCE
 #define FLAG_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
+#ifndef RAISE
+#define RAISE memory_order_release
+#define LOOK memory_order_acquire
+#define AGAIN memory_order_relaxed
+#endif
 
 static atomic_int flag[2], turn;
 
 static void lock(int me) {
     int other = 1 - me;
-    atomic_store_explicit(&flag[me], 1, memory_order_release);
+    atomic_store_explicit(&flag[me], 1, RAISE);
     FLAG_FENCE();
-    if (atomic_load_explicit(&flag[other], memory_order_acquire)) {
+    if (atomic_load_explicit(&flag[other], LOOK)) {
         if (atomic_load_explicit(&turn, memory_order_relaxed) != me) {
-            atomic_store_explicit(&flag[me], 0, memory_order_relaxed);
+            atomic_store_explicit(&flag[me], 0, AGAIN);
             fp_wait(&turn, me, memory_order_acquire);
-            atomic_store_explicit(&flag[me], 1, memory_order_relaxed);
+            atomic_store_explicit(&flag[me], 1, AGAIN);
             FLAG_FENCE();
         }
         // The turn is ours: the other one steps back, if it is not inside.
-        fp_wait(&flag[other], 0, memory_order_acquire);
+        fp_wait(&flag[other], 0, LOOK);
     }
 }
 

@@ -4,7 +4,7 @@
 // if a thread is waiting. The announcement and the second look, and what is made available and the look for
 // sleepers, must not change places: all is seq_cst.
 // expect: robust rc20=yes
-// Why: every two accesses of a thread have an SC fence between them, see ms-queue.cpp; the mutex orders what
+// Why: all atomic accesses are seq_cst, see ms-queue.cpp; the mutex orders what
 // is done under it.
 #include <atomic>
 #include <condition_variable>

@@ -13,6 +13,10 @@
 #ifndef ANNOUNCE_FENCE
 #define ANNOUNCE_FENCE() std::atomic_thread_fence(std::memory_order_seq_cst)
 #endif
+#ifndef STORE
+#define STORE std::memory_order_release
+#define LOAD std::memory_order_acquire
+#endif
 
 namespace {
 
@@ -25,9 +29,9 @@ std::atomic<int> alive[nodes] = {1, 0, 0};
 void read(int number) {
     int node = current.load(std::memory_order_acquire);
     for (;;) {
-        hazards[number].store(node, std::memory_order_release);
+        hazards[number].store(node, STORE);
         ANNOUNCE_FENCE();
-        int again = current.load(std::memory_order_acquire);
+        int again = current.load(LOAD);
         if (again == node) break;
         node = again;
     }
@@ -38,10 +42,10 @@ void read(int number) {
 void write(int round) {
     int old = round % nodes, fresh = (round + 1) % nodes;
     alive[fresh].store(1, std::memory_order_relaxed);
-    current.store(fresh, std::memory_order_release);
+    current.store(fresh, STORE);
     ANNOUNCE_FENCE();
     for (std::atomic<int>& hazard : hazards)
-        fp_wait_any(&hazard, std::memory_order_acquire, fresh, (round + 2) % nodes, none);
+        fp_wait_any(&hazard, LOAD, fresh, (round + 2) % nodes, none);
     alive[old].store(0, std::memory_order_relaxed);
 }
 

@@ -2,9 +2,8 @@
 // algorithms, 1996): a list with a dummy node in front; `tail` may lag behind; a thread that notices helps.
 // Nodes are freed at the end only. The algorithm was published for sequential consistency, and here all its
 // accesses are seq_cst.
-// expect: robust rc20=yes
-// Why: every two accesses of a thread have an SC fence between them, since a seq_cst access counts as an SC
-// fence and the access. What such fences order cannot be part of a cycle.
+// expect: robust cpp20=yes
+// Why: if all accesses are seq_cst, their total order S is an interleaving that explains the run.
 #include <atomic>
 
 #include "threads.hpp"

@@ -11,18 +11,23 @@
 #ifndef FLAG_FENCE
 #define FLAG_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
+#ifndef LAST_FENCE
+#define LAST_FENCE() atomic_thread_fence(memory_order_seq_cst)
+#define STORE memory_order_release
+#define LOAD memory_order_acquire
+#endif
 
 static atomic_int flag[2], turn;
 
 static void lock(int me) {
     int other = 1 - me;
-    atomic_store_explicit(&flag[me], 1, memory_order_release);
+    atomic_store_explicit(&flag[me], 1, STORE);
     FLAG_FENCE();
-    atomic_store_explicit(&turn, other, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst);
+    atomic_store_explicit(&turn, other, STORE);
+    LAST_FENCE();
     for (;;) {
-        int raised = atomic_load_explicit(&flag[other], memory_order_acquire);
-        int whose = atomic_load_explicit(&turn, memory_order_acquire);
+        int raised = atomic_load_explicit(&flag[other], LOAD);
+        int whose = atomic_load_explicit(&turn, LOAD);
         if (!raised || whose == me) return;
         sched_yield();
     }

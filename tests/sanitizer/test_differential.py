@@ -39,8 +39,8 @@ class Case(NamedTuple):
 
 def cases(seeds: Iterator[int]) -> Iterator[Case]:
     for seed in seeds:
-        program = random_program(random.Random(seed), modes=True)
-        answer = fencepost.robust(program, model="rc20")
+        program = random_program(random.Random(seed), modes=True, sc_accesses=True)
+        answer = fencepost.robust(program, model="cpp20")
         assert not isinstance(answer, fencepost.Unknown)
         if answer.race is not None:  # the sanitizer's atomics mode does not see plain accesses
             continue

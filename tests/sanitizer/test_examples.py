@@ -25,7 +25,8 @@ USUAL = INSTALLED[-1] if INSTALLED else None  # what the wrappers choose by them
 
 
 def is_robust(path: Path) -> bool:
-    return expectations(path.read_text(encoding="utf-8"), path.name)["robust", "rc20"]
+    expected = expectations(path.read_text(encoding="utf-8"), path.name)
+    return expected.get(("robust", "cpp20"), expected.get(("robust", "rc20"), False))
 
 
 ROBUST = [path for path in PROGRAMS if is_robust(path)]
@@ -142,7 +143,7 @@ def test_a_sibling_that_is_weakened_like_the_variant_is_not_robust(
 @named(PROGRAMS)
 def test_a_program_says_why_it_is_what_it_is(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    assert re.search(r"^// expect: robust rc20=(yes|no)\n// Why: ", text, re.MULTILINE)
+    assert re.search(r"^// expect: robust (rc20|cpp20)=(yes|no)\n// Why: ", text, re.MULTILINE)
 
 
 def test_the_readme_lists_all_programs_with_their_verdicts() -> None:
@@ -150,3 +151,58 @@ def test_the_readme_lists_all_programs_with_their_verdicts() -> None:
         r"^\| `([\w-]+)` \| (yes|no) \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M
     )
     assert sorted(rows) == sorted((path.stem, "yes" if is_robust(path) else "no") for path in PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("variant", "changes"),
+    [
+        (
+            "dekker-sc",
+            (
+                (r"fence.*;", "skip;"),
+                (r"(flag\[tid\].store\(1)(, rel)?\)", r"\1, sc)"),
+                (r"(flag\[tid\].store\(0)\)", r"\1, sc)"),
+                (r"(flag\[1 - tid\].*)acq", r"\1sc"),
+            ),
+        ),
+        (
+            "dekker-sc-loads",
+            (
+                (r"fence.*;", "skip;"),
+                (r"(flag\[tid\].store\(\d)\)", r"\1, rel)"),
+                (r"(flag\[1 - tid\].*)acq", r"\1sc"),
+            ),
+        ),
+        ("peterson-sc", ((r"fence.*;", "skip;"), (r"(store\(1.*)rel", r"\1sc"), ("acq", "sc"))),
+        (
+            "bakery-sc",
+            (
+                (r"fence.*;", "skip;"),
+                (r"(choosing\[tid\].store\(1)\)", r"\1, sc)"),
+                (r"(choosing\[tid\].store\(0), rel", r"\1, sc"),
+                (r"store\(n\)", "store(n, sc)"),
+                (r"(number\[1 - tid\].load\()\)", r"\1sc)"),
+                ("acq", "sc"),
+            ),
+        ),
+        (
+            "hazard-pointers-sc",
+            (
+                (r"fence.*;", "skip;"),
+                (r"store\(p, rel", "store(p, sc"),
+                (r"q = pointer.load\(acq", "q = pointer.load(sc"),
+                (r"(wait\(hazard.*)acq", r"\1sc"),
+            ),
+        ),
+    ],
+)
+def test_a_sibling_with_seq_cst_accesses_is_what_the_variant_says(
+    variant: str, changes: tuple[tuple[str, str], ...]
+) -> None:
+    text = (FOLDER / f"{variant.partition('-sc')[0]}.tpl").read_text(encoding="utf-8")
+    for pattern, replacement in changes:
+        text, count = re.subn(pattern, replacement, text)
+        assert count
+    (program,) = (path for path in PROGRAMS if path.stem == variant)
+    answered = fencepost.robust(tpl.read(text), model="cpp20")
+    assert isinstance(answered, fencepost.Robust) == is_robust(program)

@@ -3,8 +3,9 @@
 // Between two moments at which a thread learns something, of its clocks C and SC only its own time goes on.
 // A *record* says what it knew as C and as SC from one such moment to the next; a *stamp* is a record and a
 // time: all that the thread knew then. What travels with C, the SC clocks P, F and E (sc_clocks.hpp), is in
-// the record too. Of P the thread's own marked steps are not: they go on like its time. They are those before
-// the stamp's, since a message does not tell of its own access that it must come before in S. So a location
+// the record too. Of P the thread's own part goes on with its time: its marked steps are those before the
+// stamp's, since a message does not tell of its own access that it must come before in S; and its fences are
+// those of F, but for a stamp of the record's first time, which may be that of a fence itself. So a location
 // keeps no clocks. Its W, WSC and MSC (design.md, section 7) are what the threads of a few stamps knew, taken
 // together.
 //

@@ -50,11 +50,24 @@ struct CellHead {
     RaceMessage race_message;
 };
 
+// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor
+// the location's clocks, but for the thread's own part. All zero: nobody's.
+struct ScSettled {
+    std::uint64_t version;
+    bool seq_cst;
+    bool eco_known;  // nor E
+
+    bool holds(Thread const& t, Order order) const {
+        return version == t.sc_version && seq_cst == (order == Order::seq_cst);
+    }
+};
+
 // What only a few atomics need.
 struct Others {
     Stamps<Stamp> messages;
     Stamps<Reader> readers;
     ScClocks* sc_clocks;  // as LocationClock says
+    ScSettled reads, writes;
 };
 
 // A synchronisation object: what its releases knew, as C and as SC.
@@ -113,7 +126,10 @@ struct alignas(128) Cell : CellHead, History {
 
     // Of an atomic that has some.
     ScClock sc_clock(LocationClock which) const { return (*others->sc_clocks)[which]; }
-    ScClocks& ready_sc_clocks();
+    ScClocks& ready_sc_clocks() {
+        has_sc_clocks = true;
+        return ScClocks::ready((others != nullptr ? *others : make_others()).sc_clocks, location_clocks);
+    }
 
     // Before another write, which carries it on.
     void keep_message() {

@@ -40,41 +40,43 @@ void learned(Thread& t) {
     t.changed = t.has_learned = true;
 }
 
-void learned_sc_clock(Thread& t) {
-    learned(t);
-    t.sc_settled = false;
+// Whether there was anything to learn but of the thread's own slot.
+bool join_news(ScClock into, ScClock from, Slot own_slot) {
+    join_slot(into, from, own_slot);
+    return join(into, from);
 }
 
 // P, F or E: both what is so now and what is pending, which is never less.
 void raise(Thread& t, ThreadClock which, ScClock by) {
     ScClocks& clocks = *t.sc_clocks;
-    if (!join(clocks[which], by)) return;
+    join_slot(clocks[which + 1], by, t.slot);
+    if (!join_news(clocks[which], by, t.slot)) return;
     join(clocks[which + 1], by);
-    learned_sc_clock(t);
+    learned(t);
+    if (which != eco_before) ++t.sc_version;
 }
 
-// Its last marked step. Records need not tell it (knowledge.hpp).
+// Its last marked step.
 void set_marked(Thread& t) {
     for (ThreadClock const clock : {strongly_before, strongly_before_pending})
         (*t.sc_clocks)[clock].accesses[t.slot] = t.time;
 }
 
-// Does E or C not know some of it?
-bool is_news(ScClock in, Thread const& t) {
+// Does one half of it hold more than C, and E if there is one?
+bool is_ahead(Time const* half, Time const* current, Time const* eco, std::uint32_t width) {
     detail::Vector newer{};
-    bool const has_eco = t.sc_clocks != nullptr;
-    for (std::uint32_t half = 0; half < 2; ++half) {
-        Time const* const other = in.accesses + half * in.width;
-        for (std::uint32_t i = 0; i < in.width; i += detail::vector_lanes) {
-            detail::Vector known = detail::load(t.current + i);
-            if (has_eco && i < t.sc_clocks->width()) {
-                ScClock const eco = (*t.sc_clocks)[eco_before];
-                known = detail::later(known, detail::load(eco.accesses + half * eco.width + i));
-            }
-            newer |= detail::load(other + i) > known;
-        }
-    }
+    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes)
+        newer |= detail::load(half + i) > detail::later(detail::load(current + i), detail::load(eco + i));
     return detail::any(newer);
+}
+
+// Do E and C not know some of it?
+bool is_news(ScClock in, Thread const& t) {
+    if (t.sc_clocks == nullptr || t.sc_clocks->width() < in.width)
+        return ahead(in.accesses, t.current, in.width) || ahead(in.writes(), t.current, in.width);
+    ScClock const eco = (*t.sc_clocks)[eco_before];
+    return is_ahead(in.accesses, t.current, eco.accesses, in.width) ||
+           is_ahead(in.writes(), t.current, eco.writes(), in.width);
 }
 
 // What the stamp's thread had as P, F and E, now or as pending.
@@ -84,10 +86,15 @@ void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
     ScClocks& clocks = ready_sc_clocks(t);
     for (MessageClock const which : {message_p, message_f, message_e})
         join(clocks[2 * which + pending], record.message(which));
-    Time& marked = clocks[strongly_before + pending].accesses[stamp.slot()];
-    if (marked < stamp.time() - 1) marked = stamp.time() - 1;
+    ScClock const p = clocks[strongly_before + pending];
+    Slot const slot = stamp.slot();
+    if (p.accesses[slot] < stamp.time() - 1) p.accesses[slot] = stamp.time() - 1;
+    if (stamp.time() > record.from) {
+        Time const fence = record.message(message_f).writes()[slot];
+        if (p.writes()[slot] < fence) p.writes()[slot] = fence;
+    }
     t.after_fence = t.after_fence || record.after_fence;
-    t.sc_settled = false;
+    ++t.sc_version;
 }
 
 // The thread's own time comes last: others may look at our clocks meanwhile, and conclude that we no longer
@@ -281,7 +288,7 @@ void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
         take_step(t);
         x.add_knower(t.slot, t.time, false);
     }
-    if (concerned) end_sc_read(t, x, sc);
+    if (concerned) end_sc_read(t, x, site.order, sc);
     add_reader(t, x, site);
 }
 
@@ -289,18 +296,20 @@ void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSit
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
     bool const concerned = concerns_sc(t, x, site.order);
-    if (concerned) begin_sc_write(t, x, site.order);
+    ScWrite sc{};
+    if (concerned) sc = begin_sc_write(t, x, site.order);
     if (concerned) learn_eco(t, x, site.access);
     add_write(t, x, value, site);
     leave_message(t, x, release);
-    if (concerned) end_sc_write(t, x, site.order);
+    if (concerned) end_sc_write(t, x, site.order, sc);
 }
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
     bool const concerned = concerns_sc(t, x, site.order);
-    if (concerned) begin_sc_write(t, x, site.order);
+    ScWrite sc{};
+    if (concerned) sc = begin_sc_write(t, x, site.order);
     bool const knows_message = acquire_message(t, x, acquire);
     if (concerned) learn_eco(t, x, site.access);
     x.keep_message();
@@ -309,45 +318,57 @@ void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool relea
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
         add_message(x, stamp);
-    if (concerned) end_sc_write(t, x, site.order);
+    if (concerned) end_sc_write(t, x, site.order, sc);
 }
 
-// What K(e) is before the thread's own step. The location's clocks come first: those of the thread are then
-// no less wide, and hold nothing that would not fit.
+// The location's clocks come first: those of the thread are then no less wide, and hold nothing that would
+// not fit.
 ScRead begin_sc_read(Thread& t, Cell& x, Order order) {
-    t.sc_settled = true;
-    if (order != Order::seq_cst && !t.after_fence) return {};
+    bool const sc = order == Order::seq_cst;
+    if (!sc && !t.after_fence) return {};
     ScClocks& of_x = x.ready_sc_clocks();
     ScClocks& of_t = ready_sc_clocks(t);
-    if (t.after_fence) join(of_x[before_writes], of_t[fences_before]);
-    if (order != Order::seq_cst) return {};
-    raise(t, strongly_before, of_x[before_reads]);
-    join(of_x[before_writes], of_t[strongly_before]);
-    return {!x.written.known_to(known_to_all) && !x.knows_newest(of_t[strongly_before])};
+    ScClock const after = of_x[before_writes], p = of_t[strongly_before], f = of_t[fences_before];
+    ScSettled& writes = x.others->writes;
+    if (is_settled_read(t, x, order)) {
+        if (writes.version != t.sc_version) writes = {};
+        join_slot(after, sc ? p : f, t.slot);
+        return {};
+    }
+    if (t.after_fence) join_news(after, f, t.slot);
+    if (sc) raise(t, strongly_before, of_x[before_reads]);
+    if (writes.version != t.sc_version || (sc && !writes.seq_cst)) writes = {};
+    if (!sc) return {false, t.sc_version};
+    join_news(after, p, t.slot);
+    return {!x.written.known_to(known_to_all) && !x.knows_newest(p), t.sc_version};
 }
 
-void end_sc_read(Thread& t, Cell& x, ScRead sc) {
-    if (!sc.marks) return;
-    take_step(t);
-    x.add_knower(t.slot, t.time, true);
-    set_marked(t);
-    x.sc_clock(before_writes).accesses[t.slot] = t.time;
-    t.sc_settled = false;
+void end_sc_read(Thread& t, Cell& x, Order order, ScRead sc) {
+    if (sc.marks) {
+        take_step(t);
+        x.add_knower(t.slot, t.time, true);
+        set_marked(t);
+        x.sc_clock(before_writes).accesses[t.slot] = t.time;
+    }
+    if (sc.settles == t.sc_version) x.others->reads = {sc.settles, order == Order::seq_cst, false};
 }
 
-void begin_sc_write(Thread& t, Cell& x, Order order) {
-    t.sc_settled = true;
-    if (order != Order::seq_cst) return;
+ScWrite begin_sc_write(Thread& t, Cell& x, Order order) {
+    bool const settled = x.has_sc_clocks && x.others->writes.holds(t, order);
+    if (order != Order::seq_cst || settled) return {settled, t.sc_version};
     ScClocks& of_x = x.ready_sc_clocks();
     ScClocks& of_t = ready_sc_clocks(t);
     copy(of_t[own], of_t[strongly_before]);
     join(of_t[own], of_x[before_reads]);
     join(of_t[own], of_x[before_writes]);
+    return {false, t.sc_version};
 }
 
 // E counts only together with C (at SC fences), and both travel together. So what C knows is not needed.
-void learn_eco(Thread& t, Cell const& x, Access access) {
+void learn_eco(Thread& t, Cell& x, Access access) {
     if (!x.has_sc_clocks) return;
+    ScSettled& settled = writes(access) ? x.others->writes : x.others->reads;
+    if (settled.version == t.sc_version && settled.eco_known) return;
     auto const learn = [&](ScClock in) {
         if (!is_news(in, t)) return;
         ready_sc_clocks(t);
@@ -355,21 +376,52 @@ void learn_eco(Thread& t, Cell const& x, Access access) {
     };
     learn(x.sc_clock(before_reads));
     if (writes(access)) learn(x.sc_clock(before_writes));
+    settled.eco_known = settled.version == t.sc_version;
 }
 
-void end_sc_write(Thread& t, Cell& x, Order order) {
+void end_sc_write(Thread& t, Cell& x, Order order, ScWrite begun) {
+    bool const sc = order == Order::seq_cst;
     ScClocks& of_x = x.ready_sc_clocks();
     ScClocks& of_t = ready_sc_clocks(t);
-    if (order == Order::seq_cst) {
-        of_t[own].accesses[t.slot] = t.time;
-        set_marked(t);
-        raise(t, strongly_before, of_t[own]);
-        copy(of_x[before_reads], of_t[own]);
-    } else {
-        join(of_x[before_reads], of_x[before_writes]);
+    ScClock const before = of_x[before_reads], after = of_x[before_writes], k = of_t[own];
+    if (sc) set_marked(t);
+    ScSettled& reads = x.others->reads;
+    if (begun.settled) {
+        if (reads.version != t.sc_version) reads = {};
+        join_slot(before, sc ? of_t[strongly_before] : after, t.slot);
+        if (t.after_fence) join_slot(before, of_t[fences_before], t.slot);
+        return;
     }
-    of_x[before_writes].clear();
-    if (t.after_fence) join(of_x[before_reads], of_t[fences_before]);
+    bool const as_before = t.sc_version == begun.version;  // P is still what K was made of
+    if (sc) {
+        k.accesses[t.slot] = t.time;
+        raise(t, strongly_before, k);
+    }
+    join_news(before, sc ? k : after, t.slot);
+    bool settles = as_before;
+    if (t.after_fence) {
+        join_news(before, of_t[fences_before], t.slot);
+        settles = settles && (!sc || !ahead(of_t[fences_before], of_t[strongly_before]));
+    }
+    x.others->writes = {settles ? t.sc_version : 0, sc, false};
+    reads.eco_known = false;
+    if (!settles || !sc || reads.version != t.sc_version) reads = {};
+}
+
+void read_known_in_sc(Thread& t, Cell& x, Order order, Access access) {
+    ScRead const sc = begin_sc_read(t, x, order);
+    learn_eco(t, x, access);
+    end_sc_read(t, x, order, sc);
+}
+
+void write_over_known_in_sc(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
+    bool const rmw = site.access != Access::store;
+    ScWrite const sc = begin_sc_write(t, x, site.order);
+    learn_eco(t, x, site.access);
+    if (rmw && !release) x.keep_message();
+    add_write(t, x, value, site);
+    if (!rmw || release) leave_message(t, x, release);
+    end_sc_write(t, x, site.order, sc);
 }
 
 void acquire_fence(Thread& t) {
@@ -386,20 +438,29 @@ void release_fence(Thread& t) {
     t.release = stamp_of(t);
 }
 
-// If nothing has changed since this thread's last one, there is nothing to do: not even for the messages of
-// relaxed writes, of which that fence is one of the events before, if P knew its K already.
+// If nothing has changed since this thread's last one, there is only this to do: messages of relaxed writes
+// come after both, so they now tell P of that fence. Time goes on after a fence, so that later messages are
+// known to be later.
 void sc_fence(Thread& t) {
-    if (!t.changed || !ready_for_step(t)) return;
+    if (!ready_for_step(t)) return;
+    if (!t.changed) {
+        if (t.restamps) t.release = stamp_of(t);
+        t.restamps = false;
+        return;
+    }
+    std::uint64_t const version = t.sc_version;
     ScClocks& clocks = ready_sc_clocks(t);
     copy(clocks[own], clocks[strongly_before]);
     acquire_fence(t);
     join(clocks[own], clocks[eco_before]);
     join(clocks[own].writes(), t.current, clocks.width());
     raise(t, fences_before, clocks[own]);
-    t.after_fence = true;
+    t.after_fence = t.has_learned = true;  // at least the thread's own part of F is new
     release_fence(t);
-    t.changed = false;
     raise(t, strongly_before, (*t.sc_clocks)[own]);  // which the new record may have moved
+    let_time_go_on(t);
+    t.changed = t.sc_version != version;
+    t.restamps = true;
 }
 
 void acquire_from(Thread& t, Cell const& x) {

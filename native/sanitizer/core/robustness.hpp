@@ -129,27 +129,39 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
     return order == Order::seq_cst || x.has_sc_clocks || t.after_fence;
 }
 
+// Would a read change nothing in S but the thread's own part, as one before it did not?
+inline bool is_settled_read(Thread const& t, Cell const& x, Order order) {
+    if (!x.has_sc_clocks || !x.others->reads.holds(t, order)) return false;
+    return order != Order::seq_cst || x.newest_writer().order == Order::seq_cst ||
+           x.written.known_to(known_to_all);
+}
+
 // What S asks of an access, around its other rules. A read: first, and last.
 struct ScRead {
-    bool marks;  // a step of its own
+    bool marks;             // a step of its own
+    std::uint64_t settles;  // version; 0: none
+};
+struct ScWrite {
+    bool settled;
+    std::uint64_t version;
 };
 ScRead begin_sc_read(Thread&, Cell&, Order);
-void end_sc_read(Thread&, Cell&, ScRead);
+void end_sc_read(Thread&, Cell&, Order, ScRead);
 // A write: likewise.
-void begin_sc_write(Thread&, Cell&, Order);
-void end_sc_write(Thread&, Cell&, Order);
+ScWrite begin_sc_write(Thread&, Cell&, Order);
+void end_sc_write(Thread&, Cell&, Order, ScWrite);
 // Either, in between: when the thread knows the message that the access reads, and before it sends one.
-void learn_eco(Thread&, Cell const&, Access);
+void learn_eco(Thread&, Cell&, Access);
+// All of it, where the message is known.
+void read_known_in_sc(Thread&, Cell&, Order, Access);
+void write_over_known_in_sc(Thread&, Cell&, std::uint64_t value, bool release, AccessSite);
 
 // A read of what t knows already, the message included: it is no violation. Done if true.
 [[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, AccessSite site) {
     if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
         return false;
-    if (concerns_sc(t, x, site.order)) [[unlikely]] {
-        ScRead const sc = begin_sc_read(t, x, site.order);
-        learn_eco(t, x, site.access);
-        end_sc_read(t, x, sc);
-    }
+    if (concerns_sc(t, x, site.order)) [[unlikely]]
+        read_known_in_sc(t, x, site.order, site.access);
     x.read = stamp_of(t);
     x.read_access = site.packed();
     return true;
@@ -175,7 +187,7 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
                __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
     };
     if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
-    if (concerns_sc(t, *cell, order) && !t.sc_settled) return false;
+    if (concerns_sc(t, *cell, order) && !is_settled_read(t, *cell, order)) return false;
     Stamp const written = cell->written, now{t.stamp_word, t.time};
     bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0 &&
                               (t.await.acquired || !acquires(order));
@@ -212,16 +224,13 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
     if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
         return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
-    bool const sc = concerns_sc(t, x, site.order);
-    if (sc) [[unlikely]] {
-        begin_sc_write(t, x, site.order);
-        learn_eco(t, x, site.access);
+    if (concerns_sc(t, x, site.order)) [[unlikely]] {
+        write_over_known_in_sc(t, x, value, release, site);
+        return true;
     }
     if (rmw && !release) x.keep_message();
     add_write(t, x, value, site);
     if (!rmw || release) leave_message(t, x, release);
-    if (sc) [[unlikely]]
-        end_sc_write(t, x, site.order);
     return true;
 }
 

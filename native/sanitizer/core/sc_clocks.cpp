@@ -13,16 +13,13 @@ ScClocks* ScClocks::make(std::uint32_t count, std::uint32_t width) {
     return made;
 }
 
-ScClocks& ScClocks::ready(ScClocks*& clocks, std::uint32_t count) {
-    std::uint32_t const width = clock_width;
-    if (clocks != nullptr && clocks->width_ >= width) return *clocks;
-    ScClocks* const made = make(count, width);
+void ScClocks::make_ready(ScClocks*& clocks, std::uint32_t count) {
+    ScClocks* const made = make(count, clock_width);
     if (clocks != nullptr) {
         for (std::uint32_t i = 0; i < count; ++i) join((*made)[i], (*clocks)[i]);
         release(clocks);
     }
     clocks = made;
-    return *made;
 }
 
 void ScClocks::release(ScClocks*& clocks) {

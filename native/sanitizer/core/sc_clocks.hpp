@@ -23,6 +23,8 @@
 
 namespace fencepost {
 
+extern std::uint32_t clock_width;  // threads.hpp
+
 struct ScClock {
     Time* accesses;
     std::uint32_t width;
@@ -40,6 +42,19 @@ inline bool join(ScClock into, ScClock from) {
     return join(into.writes(), from.writes(), width) || more_accesses;
 }
 
+// Does `other` know anything that `clock` does not? Both are of one thread.
+inline bool ahead(ScClock other, ScClock clock) {
+    return ahead(other.accesses, clock.accesses, clock.size());
+}
+
+// The part of one slot.
+inline void join_slot(ScClock into, ScClock from, Slot slot) {
+    if (slot >= from.width) return;
+    Time &access = into.accesses[slot], &write = into.writes()[slot];
+    if (access < from.accesses[slot]) access = from.accesses[slot];
+    if (write < from.writes()[slot]) write = from.writes()[slot];
+}
+
 inline void copy(ScClock into, ScClock from) {
     if (into.width == from.width) return copy(into.accesses, from.accesses, from.size());
     into.clear();
@@ -50,7 +65,11 @@ inline void copy(ScClock into, ScClock from) {
 class ScClocks {
   public:
     // Makes them if there are none, and makes room for all slots in use.
-    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count);
+    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count) {
+        if (clocks == nullptr || clocks->width_ < clock_width) [[unlikely]]
+            make_ready(clocks, count);
+        return *clocks;
+    }
     static void release(ScClocks*& clocks);
 
     std::uint32_t width() const { return width_; }
@@ -61,6 +80,7 @@ class ScClocks {
     void clear() { __builtin_memset(times_, 0, std::size_t{2} * count_ * width_ * sizeof(Time)); }
 
   private:
+    static void make_ready(ScClocks*& clocks, std::uint32_t count);
     static ScClocks* make(std::uint32_t count, std::uint32_t width);
     static std::size_t bytes(std::uint32_t count, std::uint32_t width) {
         return sizeof(ScClocks) + std::size_t{2} * count * width * sizeof(Time);

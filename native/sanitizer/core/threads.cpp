@@ -111,6 +111,7 @@ Thread* new_thread() {
     t->slot = no_slot;
     t->changed = t->has_learned = true;
     t->id = threads_made++;
+    t->sc_version = std::uint64_t{t->id + 1} << 40;
     t->state = Thread::State::made;
     return t;
 }
@@ -251,7 +252,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.sc, child->sc, clock_width);
     learn_sc_clocks(t, *child);
     t.changed = t.has_learned = true;
-    t.sc_settled = false;
+    ++t.sc_version;
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

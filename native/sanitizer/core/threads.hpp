@@ -49,7 +49,8 @@ struct Thread {
     bool has_learned;          // something that records tell, since its newest one (knowledge.hpp)
     bool unwatched;            // no slot was left for it
     bool after_fence;          // F, or what is pending of it, is not all zero
-    bool sc_settled;           // the last access changed none of its SC clocks
+    bool restamps;             // its last SC fence was the first one in a row
+    std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own
     std::uint64_t stamp_word;  // its slot and its newest record
 
     // C, A, SC and R of design.md, section 7.

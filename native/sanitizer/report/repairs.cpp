@@ -3,12 +3,24 @@
 namespace fencepost {
 namespace {
 
+bool is_atomic(Access access) {
+    return access != Access::fence && access != Access::synchronisation;
+}
+
 class Adding {
   public:
     explicit Adding(Repairs& repairs) : repairs_(repairs) {}
 
     void fence(AccessAt const& after, AccessAt const& before) {
         add({true, Order::seq_cst, before.thread, after.pc, before.pc, 0});
+    }
+    // What orders the two in S: if one is seq_cst and the other is not, that is cheaper than a fence.
+    void order_in_s(AccessAt const& after, AccessAt const& before) {
+        bool const first = is_seq_cst(after), second = is_seq_cst(before);
+        AccessAt const& weaker = first ? before : after;
+        if (first && second) return;
+        if (first == second || !is_atomic(weaker.access) || weaker.pc == 0) return fence(after, before);
+        add({false, Order::seq_cst, weaker.thread, 0, 0, weaker.pc});
     }
     void order(AccessAt const& at, Order needed) {
         bool const both = at.access == Access::rmw || at.access == Access::cas;
@@ -17,12 +29,15 @@ class Adding {
     }
 
   private:
+    static bool is_seq_cst(AccessAt const& at) { return is_atomic(at.access) && at.order == Order::seq_cst; }
+
     void add(Repair const& repair) {
         for (std::size_t i = 0; i < repairs_.count; ++i) {
             Repair& known = repairs_.list[i];
             if (!known.fence && !repair.fence && known.at == repair.at && known.at != 0 &&
-                known.order != repair.order) {  // one asks for release, the other for acquire
-                known.order = Order::acq_rel;
+                known.order != repair.order) {  // one asks for release, the other for acquire, or for all
+                bool const all = known.order == Order::seq_cst || repair.order == Order::seq_cst;
+                known.order = all ? Order::seq_cst : Order::acq_rel;
                 if (known.thread != repair.thread) known.thread = both_threads;
                 return;
             }
@@ -37,10 +52,6 @@ class Adding {
 
     Repairs& repairs_;
 };
-
-bool is_atomic(Access access) {
-    return access != Access::fence && access != Access::synchronisation;
-}
 
 // A link by which a thread reads what another wrote.
 void strengthen(Adding& add, Link const& link) {
@@ -58,8 +69,8 @@ Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const&
         if (link.reads_from) {
             strengthen(add, link);
         } else {
-            add.fence(i == 0 ? missed : chain.links[i - 1].to, link.from);
-            add.fence(link.to, i + 1 == chain.count ? by : chain.links[i + 1].from);
+            add.order_in_s(i == 0 ? missed : chain.links[i - 1].to, link.from);
+            add.order_in_s(link.to, i + 1 == chain.count ? by : chain.links[i + 1].from);
         }
     }
     if (repairs.count == 0) {

@@ -1,6 +1,6 @@
 // What would repair a violation, as far as the chain that orders the two accesses under SC is known. A link
 // by which a thread reads what another wrote asks for release and acquire; one by which it only comes later
-// asks for an SC fence on both sides.
+// asks for an order in S on both sides: an SC fence or, where one access is seq_cst, that the other is too.
 #pragma once
 
 #include <cstddef>

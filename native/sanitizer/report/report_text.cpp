@@ -240,6 +240,14 @@ void put_chain(Text& out, Chain const& chain) {
     if (chain.count != 0) out << ")";
 }
 
+// The same as `_half_seq_cst` in answer/explain.py.
+void put_half_seq_cst(Text& out, char const* noun, Order access, Order write) {
+    if ((access == Order::seq_cst) == (write == Order::seq_cst)) return;
+    bool const weaker_write = access == Order::seq_cst;
+    out << "The " << (weaker_write ? noun : "write") << " is seq_cst, but the "
+        << (weaker_write ? "write" : noun) << " is not, so the order of seq_cst operations leaves it out. ";
+}
+
 void put_why(Text& out, Finding const& f) {
     char const* const noun = noun_for(f.note.access);
     Text why;
@@ -247,7 +255,9 @@ void put_why(Text& out, Finding const& f) {
     put_chain(why, f.chain);
     why << ". The memory orders do not ensure it: no chain of release and acquire operations or fences leads "
            "from that write to this "
-        << noun << ", so a processor or a compiler may reorder them. Then ";
+        << noun << ", so a processor or a compiler may reorder them. ";
+    put_half_seq_cst(why, noun, f.note.order, f.violation.missed.order);
+    why << "Then ";
     put_consequence(why, f);
     why << ".";
     put_paragraph(out, why.view());
@@ -290,7 +300,10 @@ Repairs without_copies(Repairs const& all) {
                 !at_same_position(known.after, repair.after) ||
                 !at_same_position(known.before, repair.before))
                 continue;
-            if (known.order != repair.order) known.order = Order::acq_rel;
+            if (known.order != repair.order)
+                known.order = known.order == Order::seq_cst || repair.order == Order::seq_cst
+                                  ? Order::seq_cst
+                                  : Order::acq_rel;
             if (known.thread != repair.thread) known.thread = both_threads;
             return true;
         }

@@ -87,8 +87,19 @@ def why(finding: Finding) -> str:
     expected = f"In every interleaving of this run the {name} comes after that write{_chain(finding)}."
     return (
         f"{expected} The memory orders do not ensure it: no chain of release and acquire operations or "
-        f"fences leads from that write to this {name}, so a processor or a compiler may reorder them. Then "
-        f"{_consequence(finding)}."
+        f"fences leads from that write to this {name}, so a processor or a compiler may reorder them. "
+        f"{_half_seq_cst(finding, name)}Then {_consequence(finding)}."
+    )
+
+
+def _half_seq_cst(finding: Finding, name: str) -> str:
+    weaker_write = finding.access.order == "seq_cst"
+    if finding.missed is None or weaker_write == (finding.missed.order == "seq_cst"):
+        return ""
+    stronger, weaker = (name, "write") if weaker_write else ("write", name)
+    return (
+        f"The {stronger} is seq_cst, but the {weaker} is not, so the order of seq_cst operations leaves it "
+        "out. "
     )
 
 

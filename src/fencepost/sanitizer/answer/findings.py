@@ -182,7 +182,8 @@ def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
         key = (raw.what, *(_position(place, frame) for place, frame in places_and_frames))
         known = kept.setdefault(key, repair)
         if known.order != repair.order:
-            known = msgspec.structs.replace(known, order="acq_rel")
+            strongest = "seq_cst" if "seq_cst" in (known.order, repair.order) else "acq_rel"
+            known = msgspec.structs.replace(known, order=strongest)
         kept[key] = known if known.thread == raw.thread else msgspec.structs.replace(known, thread=None)
     return tuple(kept.values())
 

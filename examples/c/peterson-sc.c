@@ -1,0 +1,8 @@
+// Peterson's mutual exclusion with seq_cst accesses in place of the fences of peterson.c.
+// expect: robust cpp20=yes
+// Why: all accesses of the lock before it is held are seq_cst, so S orders them as the algorithm wants.
+#define FLAG_FENCE() ((void)0)
+#define LAST_FENCE() ((void)0)
+#define STORE memory_order_seq_cst
+#define LOAD memory_order_seq_cst
+#include "peterson.c"
