@@ -114,11 +114,6 @@ Others& Cell::make_others() {
     return *others;
 }
 
-ScClocks& Cell::ready_sc_clocks() {
-    has_sc_clocks = true;
-    return ScClocks::ready(make_others().sc_clocks, location_clocks);
-}
-
 void Cell::begin_again(std::uint64_t initial) {
     if (foreign) return;
     keep_message();
