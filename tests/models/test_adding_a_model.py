@@ -146,7 +146,7 @@ def test_a_witness_of_the_toy_is_replayed():
 
 
 def test_a_model_without_a_question_is_refused_by_the_analyses():
-    with pytest.raises(ValueError, match="unknown model 'toy'; expected one of ra, rc20, tso"):
+    with pytest.raises(ValueError, match="unknown model 'toy'; expected one of ra, rc20, cpp20, tso"):
         robust(SB, "toy")
 
 
