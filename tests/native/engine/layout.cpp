@@ -171,7 +171,7 @@ void updates_do_what_sets_do(std::uint64_t seed) {
     std::vector<BitNumbering::Bit> bits;
     for (auto count = 1 + chance.below(150); count > 0; --count) bits.push_back(numbering.next());
     SetArray const sets(layout, 5, numbering.piece_bits());
-    CHECK(sets.count() == 5 && sets.pieces() == (bits.size() + 63) / 64);
+    CHECK(sets.count() == 5 && sets.pieces(0) == (bits.size() + 63) / 64);
     auto const has = [&](State const& state, std::size_t set, std::size_t n) {
         return (sets[set][bits[n].piece].get(state.data()) & bits[n].bit) != 0;
     };
@@ -189,9 +189,9 @@ void updates_do_what_sets_do(std::uint64_t seed) {
         selection.add(sets[to][bits[n].piece], bits[n].bit);
         auto const what = chance.below(5);
         auto const act = [&](auto& target) {
-            if (what == 0) sets.copy(target, to, sets, from);
-            if (what == 1) sets.unite(target, to, sets, from);
-            if (what == 2) sets.intersect(target, to, sets, from);
+            if (what == 0) sets.copy(target, to, from);
+            if (what == 1) sets.unite(target, to, from);
+            if (what == 2) sets.intersect(target, to, from);
             if (what == 3) selection.set(target);
             if (what == 4) selection.clear(target);
         };
