@@ -84,7 +84,7 @@ RARE_READ_MODIFY_WRITE(128, Bits128, fetch_nand, nand)
 COMPARE_EXCHANGE(128, Bits128)
 
 FENCEPOST_API void TSAN(atomic_thread_fence)(int order) {
-    do_fence(order_of(order));
+    do_fence(order_of(order), FRAME);
 }
 FENCEPOST_API void TSAN(atomic_signal_fence)(int) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
