@@ -104,6 +104,22 @@ def test_what_check_finds_is_seen_again_by_run(shell: Shell) -> None:
     assert not again["warnings"]
 
 
+def test_data_races_are_found_in_a_full_build(shell: Shell) -> None:
+    """The flag is set relaxed, so what was written before it is not passed on."""
+    shell.write(
+        "race.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\n"
+        "int data, seen; atomic_int ready;\n"
+        "static void* one(void* _) { data = 1; atomic_store_explicit(&ready, 1, memory_order_relaxed); return _; }\n"
+        "int main(void) { pthread_t a; pthread_create(&a, 0, one, 0);\n"
+        "if (atomic_load_explicit(&ready, memory_order_acquire)) seen = data; return pthread_join(a, 0); }\n",
+    )
+    shell.ok("fencepost-cc", "--mode", "full", "-O0", "race.c", "-o", "race")
+    done = shell.run("fencepost", "check", "-q", "./race")
+    assert done.returncode == EXIT_VIOLATED
+    assert "./race: 1 data race in 2 executions, all there are" in done.stdout
+
+
 def test_a_limit_leaves_the_question_open(shell: Shell) -> None:
     shell.ok("fencepost-cc", "-O2", PROGRAMS / "check" / "test_and_set.c", "-o", "limited")
     done = shell.run("fencepost", "check", "--max-executions", "1", "./limited")

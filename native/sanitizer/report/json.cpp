@@ -293,6 +293,8 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     json_awaits(out);
     if (is_execution()) {
         scheduler::count_atomics(atomics);
+        out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"plain\":\"" << plain_accesses_watched()
+            << "\"}\n";
         if (!out.view().empty() && scheduler::is_news(hash_of(out.view()))) out.write_to(file);
         return;
     }

@@ -6,6 +6,7 @@
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/suppressions.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/memory.hpp"
 
 namespace fencepost {
@@ -39,6 +40,16 @@ Chain find_chain_from(Thread const& t, std::uint32_t other) {
     return {};
 }
 
+std::uint64_t hash_of(RaceFinding const& f) {
+    std::uint64_t hash = 1;
+    for (RaceSide const* side : {&f.by, &f.other}) {
+        hash = (hash ^ static_cast<std::uint64_t>(side->kind)) * 0x9e3779b97f4a7c15u;
+        for (std::size_t i = 0; i < side->stack.count; ++i)
+            hash = (hash ^ side->stack.frames[i]) * 0x9e3779b97f4a7c15u;
+    }
+    return hash;
+}
+
 void report_race(Thread& t, races::PlainAccess const& access, races::Race const& race) {
     RaceFinding const found{
         .address = race.address,
@@ -51,7 +62,7 @@ void report_race(Thread& t, races::PlainAccess const& access, races::Race const&
     if (is_known(found)) return count_repetition();
     auto* const kept = new (memory::pages(sizeof found)) RaceFinding(found);
     bucket_of(found.other.stack.pc()) = kept;
-    if (is_suppressed(found) || !count_finding()) return;
+    if (is_suppressed(found) || !scheduler::is_news(hash_of(found)) || !count_finding()) return;
     json_race(found);
     text_race(found);
     end_if_one_is_enough();

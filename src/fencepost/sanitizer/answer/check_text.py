@@ -39,10 +39,13 @@ def _failure(page: Page, failure: Trouble) -> Iterator[str]:
 
 def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
     which = "every execution" if answer.exhaustive else "these executions"
-    yield f"Looked at: atomic operations and fences, in {which} with these arguments."
+    also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
+    accesses = also.get(answer.plain, " and fences")
+    yield f"Looked at: atomic operations{accesses}, in {which} with these arguments."
+    races = "" if answer.plain == "all" else "plain accesses, so a data race could be missed; and "
     yield (
-        "Not looked at: plain accesses, so a data race would not be seen, and a loop that counts its rounds "
-        "in plain memory outside its stack would be taken for one that waits."
+        f"Not looked at: {races}what a loop counts in plain memory outside its stack: if it gives up by "
+        "that, it was taken for one that waits."
     )
 
 

@@ -16,6 +16,7 @@ from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.answer.tally import Tally
 from fencepost.sanitizer.run.events import (
+    End,
     Event,
     Execution,
     NoSchedules,
@@ -72,6 +73,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
     last = explored.last
     why = _why_unknown(explored)
+    ends = [event for event in explored.events if isinstance(event, End)]
     common: dict[str, Any] = {
         "file": program,
         "question": "check",
@@ -85,7 +87,8 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "failures": tuple(trouble(seen) for seen in tally.troubles.values()),
         "atomics": last.atomics,
         "steps": last.steps,
-        "mode": "atomics",
+        "mode": " and ".join(sorted({end.mode for end in ends})),
+        "plain": "part" if len({end.plain for end in ends}) > 1 else ends[0].plain if ends else "none",
         "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
         "exhaustive": not why,
         "given_up": last.in_vain,
@@ -113,6 +116,8 @@ def _tally(program: str, events: Sequence[Event]) -> Tally:
             for outcome in _outcomes(event, (*own, *waits)):
                 tally.add(outcome)
             own = []
+    if own:  # the process was stopped before it told of the execution
+        tally.add(Outcome(schedule=Schedule(kind="random"), exit_code=0, events=(*own, *waits), watched=True))
     return tally
 
 
@@ -140,7 +145,9 @@ def _why_unknown(explored: Explored) -> str:
     if last.cut:
         what = {event.trouble for event in explored.events if isinstance(event, Execution) and event.trouble}
         were = "was" if last.cut == 1 else "were"
-        return f"{counted(last.cut, 'execution')} {were} not followed to the end: {', or '.join(sorted(what))}"
+        return (
+            f"{counted(last.cut, 'execution')} {were} not followed to the end: {', or '.join(sorted(what))}"
+        )
     untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
     return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
 
