@@ -110,7 +110,8 @@ def test_data_races_are_found_in_a_full_build(shell: Shell) -> None:
         "race.c",
         "#include <pthread.h>\n#include <stdatomic.h>\n"
         "int data, seen; atomic_int ready;\n"
-        "static void* one(void* _) { data = 1; atomic_store_explicit(&ready, 1, memory_order_relaxed); return _; }\n"
+        "static void* one(void* _) { data = 1;\n"
+        "atomic_store_explicit(&ready, 1, memory_order_relaxed); return _; }\n"
         "int main(void) { pthread_t a; pthread_create(&a, 0, one, 0);\n"
         "if (atomic_load_explicit(&ready, memory_order_acquire)) seen = data; return pthread_join(a, 0); }\n",
     )
