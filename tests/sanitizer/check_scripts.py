@@ -165,7 +165,20 @@ def expected(program: Program) -> Expected:
     for run in representatives.values():
         places = _places(run)
         violations |= {places[position] for position in verdicts(tuple(run))}
+        for o, place in _waiting(program, places):  # for ever, if no old value ends it
+            violations |= {place} if len(run) in verdicts((*run, o)) else set()
     return Expected(len(representatives), frozenset(violations))
+
+
+def _waiting(
+    program: Program, done: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Operation, tuple[int, int]]]:
+    """The waits that threads have come to where a run has ended."""
+    for thread in program:
+        number = thread[0].thread
+        position = sum(place[0] == number for place in done)
+        if position < len(thread) and thread[position].kind == "wait":
+            yield thread[position], (number, position)
 
 
 def _places(run: Sequence[Operation]) -> list[tuple[int, int]]:
