@@ -74,8 +74,8 @@ class Expansion {
     }
     void clear_successors() { successors_.clear(); }
 
-    // Checks the state, which has number n; true if it violates robustness. Loads that taint are checked where
-    // their registers are used.
+    // Checks the state, which has number n; true if it violates robustness. Loads that taint are checked
+    // where their registers are used.
     bool check(StateNumber n) {
         for (std::uint32_t t = 0; t < accesses_.size(); ++t) {
             auto& here = known_.standing(state(), t);
@@ -89,8 +89,8 @@ class Expansion {
         return false;
     }
 
-    // Appends the successors, of all threads or of a persistent set; after `check`. True if a tainted register
-    // is used on the way.
+    // Appends the successors, of all threads or of a persistent set; after `check`. True if a tainted
+    // register is used on the way.
     bool step(StateNumber n) {
         auto const before = successors_.size();
         auto const threads = reduction_ ? reduction_->choose(machine_, state(), accesses_) : ~Threads{0};

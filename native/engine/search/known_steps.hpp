@@ -1,9 +1,10 @@
 // Steps of threads, looked up rather than run.
 //
 // What a thread does next, and what becomes of it up to its following access, depends on nothing but its own
-// part of the state (its access point, its registers, and the cells that its local accesses use), on the value
-// that its access finds, and on whether that could be a stale one where this taints a register. All are few, while states are many. So each such step is run by the machine
-// once, and what it changed is kept: bits of words that get other values, and an update of the monitor.
+// part of the state (its access point, its registers, and the cells that its local accesses use), on the
+// value that its access finds, and on whether that could be a stale one where this taints a register. All are
+// few, while states are many. So each such step is run by the machine once, and what it changed is kept: bits
+// of words that get other values, and an update of the monitor.
 //
 // Not kept are steps with several outcomes, or endless ones, in which the thread passes fences: there the
 // machine tells outcomes apart by the monitor. And no more steps are kept when there are too many: a program
