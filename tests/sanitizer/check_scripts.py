@@ -53,15 +53,15 @@ def _thread(draw: random.Random, number: int, size: int, locations: str) -> Iter
                 held.append("m")
                 yield Operation(number, "lock", "m")
             case "load" | "wait":
-                order = draw.choice((RELAXED, ACQUIRE))
+                order = draw.choice((RELAXED, ACQUIRE, SEQ_CST))
                 yield Operation(number, kind, x, a if kind == "wait" else 0, order=order)
             case "store":
-                yield Operation(number, "store", x, a, order=draw.choice((RELAXED, RELEASE)))
+                yield Operation(number, "store", x, a, order=draw.choice((RELAXED, RELEASE, SEQ_CST)))
             case "fence":
                 order = draw.choice((ACQUIRE, RELEASE, SEQ_CST, SEQ_CST))
                 yield Operation(number, "fence", order=order)
             case _:  # clang makes a load of an addition of 0
-                order = draw.choice((RELAXED, ACQ_REL))
+                order = draw.choice((RELAXED, ACQ_REL, SEQ_CST))
                 yield Operation(number, kind, x, a or int(kind == "add"), b if kind == "cas" else 0, order)
     yield from (Operation(number, "unlock", mutex) for mutex in held)
 
@@ -120,7 +120,7 @@ def _do(state: _State, o: Operation) -> None:
 
 
 def graph(run: Sequence[Operation]) -> frozenset[tuple[object, ...]]:
-    """Who reads from whom, the order of writes, of SC fences and of calls on the mutex."""
+    """Who reads from whom, the order of writes and of calls on the mutex. SC fences have no order."""
     places = [0] * 8
     newest: dict[str, object] = {}
     memory: dict[str, int] = {}
@@ -128,14 +128,11 @@ def graph(run: Sequence[Operation]) -> frozenset[tuple[object, ...]]:
     for o in run:
         event = (o.thread, places[o.thread])
         places[o.thread] += 1
-        x = "fences" if o.kind == "fence" else o.location
-        before = newest.get(x)
+        x = o.location
+        before = newest.get(x) if o.kind != "fence" else None
         old = memory.get(x, 0)
         writes = o.kind in ("store", "exchange", "add", "lock", "unlock")
         writes |= o.kind == "cas" and old == o.a
-        if o.kind == "fence":
-            writes = o.order == SEQ_CST
-            before = before if writes else None
         facts.add((event, before))
         if not writes:
             continue

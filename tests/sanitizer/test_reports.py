@@ -183,7 +183,7 @@ class TestJson:
         answer = json.loads(done.stdout)
         assert "of the program" in done.stderr
         assert list(answer)[:3] == ["file", "question", "model"]
-        assert (answer["question"], answer["model"], answer["verdict"]) == ("run", "rc20", "not-robust")
+        assert (answer["question"], answer["model"], answer["verdict"]) == ("run", "cpp20", "not-robust")
         assert answer["command"] == ["./program", "script.json"]
         (found,) = answer["findings"]
         frame = found["access"]["stack"][1]

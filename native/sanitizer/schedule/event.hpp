@@ -5,7 +5,7 @@
 //   dependent are
 //     events of one thread
 //     accesses that overlap, one of which at least writes; a compare-exchange that fails is a read
-//     SC fences, under rc20, where they are ordered; a seq_cst access is one too
+//     under rc20, where SC fences are read-modify-writes of one location: those, and seq_cst accesses
 //     calls on the same mutex, condition variable, semaphore, …
 //     the end of the process, and everything
 #pragma once

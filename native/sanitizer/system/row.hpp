@@ -1,6 +1,7 @@
 // A row of plain values that grows, in the library's own memory (memory.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -43,7 +44,7 @@ class Row {
   private:
     void grow(std::size_t room) {
         T* const larger = memory::allocate_array<T>(room);
-        if (size_ != 0) std::memcpy(larger, items_, size_ * sizeof(T));
+        std::copy_n(items_, size_, larger);
         memory::release_array(items_, room_);
         items_ = larger;
         room_ = room;

@@ -29,7 +29,6 @@ from fencepost.program import (
     expressions_of,
     subexpressions,
 )
-from fencepost.program.conditions import RegisterIs, atoms
 from fencepost.static.flow import successors
 from fencepost.static.liveness import assigned_register, registers_read
 
@@ -45,6 +44,8 @@ def registers_used_at_end(program: Program, thread: Thread) -> frozenset[str]:
     """The registers of the thread whose last values the program's final condition asks about."""
     if program.condition is None:
         return frozenset()
+    from fencepost.program.conditions import RegisterIs, atoms
+
     asked = atoms(program.condition.formula)
     return frozenset(a.register for a in asked if isinstance(a, RegisterIs) and a.thread == thread.name)
 

@@ -175,6 +175,7 @@ def test_examples_survive(path: Path) -> None:
         "do { break; } while (1);",
         "while (0) { r = 1; }",
         "while (!0) { if (r) { if (s) break; else continue; } }",
+        "while (1) { r = 1; if (r) { if (s) break; } }",
         "if (r) { if (s) {} else {} } else { r = 1; }",
         "if (r) { while (s) {} } else { while (r) {} }",
         "if (r) ; else if (s) ; else { if (r) s = 1; s = 2; }",

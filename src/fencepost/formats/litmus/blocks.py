@@ -269,7 +269,9 @@ class _Writer:
         if not isinstance(self._code[last], Goto):
             raise self._cannot("a choice", self._code[last])
         head = self._test_at(top)
-        tail = self._test_before(top, last) if self._jumps_once(top, last) else None
+        # What jumps to the jump back goes past the test before it, as no statement in a do-loop does.
+        ends_with_test = self._jumps_once(top, last) and not self._effects.is_target(last)
+        tail = self._test_before(top, last) if ends_with_test else None
         if (head is None or head.branch.target != loop.end) and tail is not None:
             start, test = tail
             if test.branch.target == loop.end:

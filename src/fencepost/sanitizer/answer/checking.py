@@ -77,7 +77,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     common: dict[str, Any] = {
         "file": program,
         "question": "check",
-        "model": "rc20",
+        "model": "cpp20",
         "stats": Stats(seconds=round(asked.seconds, 6)),
         "command": asked.command,
         "runs": last.executions,

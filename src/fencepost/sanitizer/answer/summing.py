@@ -58,7 +58,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     common: dict[str, Any] = {
         "file": asked.command[0],
         "question": "run",
-        "model": "rc20",
+        "model": "cpp20",
         "stats": Stats(seconds=round(asked.seconds, 6)),
         "command": asked.command,
         "runs": tally.runs,
