@@ -73,7 +73,9 @@ def reason(witness: Witness) -> str:
     words = list(dict.fromkeys(" before ".join(_line_or_text(*pair)) for pair in pairs))
     if len(words) > MOST_PAIRS:
         words[MOST_PAIRS - 1 :] = [f"{len(words) - MOST_PAIRS + 1} more such pairs"]
-    clauses = list(dict.fromkeys(_half_seq_cst(repair) for repair in changes if repair.beside))
+    half = list(dict.fromkeys(_half_seq_cst(repair) for repair in changes if repair.beside))
+    them = "the two" if len(half) == 1 else "them"
+    clauses = [f"{', and '.join(half)}, so that nothing orders {them}"] if half else []
     clauses += [f"nothing orders {', nor '.join(words)}"] if words else []
     return f", because {in_turn(clauses)}" if clauses else ""
 
@@ -81,7 +83,7 @@ def reason(witness: Witness) -> str:
 def _half_seq_cst(repair: Repair) -> str:
     assert repair.beside is not None
     strong, weak = quoted(source(repair.beside)), quoted(source(repair.place))
-    return f"{strong} is seq_cst but {weak} is not, so that nothing orders the two"
+    return f"{strong} is seq_cst but {weak} is not"
 
 
 def advice(witness: AnyWitness) -> list[str]:
