@@ -113,7 +113,8 @@ def _run_in_parallel(runner: _Runner, schedules: Sequence[Schedule], watcher: Wa
                 watcher(future.result())
         raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        runner.kill_all()
+        pool.shutdown(cancel_futures=True)  # and wait: nobody may write into the directory when it goes
 
 
 @dataclass
