@@ -196,10 +196,14 @@ class _Rule:
         ways = []
         for thread, lts in enumerate(self._lts.threads):
             nowhere = ThreadState(0, (0,) * len(lts.thread.registers))
-            ways.append([self._arrived(thread, path, frozenset()) for path in paths(lts, nowhere)])
+            ways.append([self._untainted(thread, path) for path in paths(lts, nowhere)])
         for threads in product(*ways):
-            assert not any(isinstance(thread, NotShown) for thread in threads)  # nothing is tainted yet
-            yield _Run(threads, empty, empty)  # type: ignore[arg-type]
+            yield _Run(threads, empty, empty)
+
+    def _untainted(self, thread: int, path: Path) -> _Thread:
+        arrived = self._arrived(thread, path, frozenset())
+        assert isinstance(arrived, _Thread)  # what is not tainted may be used
+        return arrived
 
     def successors(self, state: _Run | NotShown) -> Iterator[_Run | NotShown]:
         if isinstance(state, NotShown):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Literal
 
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from fencepost.verdicts.run import RunAnswer, Trouble
+from fencepost.verdicts.run import Trouble, WatchedAnswer
 
 
-class CheckAnswer(RunAnswer, frozen=True, kw_only=True):
+class CheckAnswer(WatchedAnswer, frozen=True, kw_only=True):
     """As an answer to `run`, where `runs` is the number of executions, no two of them with the same graph.
 
     `failures` are executions in which the program failed: an assertion, a crash, an exit code. `given_up`
@@ -22,7 +22,7 @@ class CheckAnswer(RunAnswer, frozen=True, kw_only=True):
     "signals", "many-threads", "initialisations".
     """
 
-    question: Literal["check"]  # type: ignore[assignment]
+    question: Literal["check"]
     failures: tuple[Trouble, ...] = ()
     given_up: int = 0
     cut: int = 0

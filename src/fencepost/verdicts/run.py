@@ -133,8 +133,9 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
 
 
-class RunAnswer(Answer, frozen=True, kw_only=True):
-    """What every answer to `run` has: `runs` runs of `command` were made, with `schedule` from its seed on.
+class WatchedAnswer(Answer, frozen=True, kw_only=True):
+    """What every answer about a program that was run has: `runs` runs of `command` were made, with `schedule`
+    from its seed on.
 
     In a `replay`, the runs are those of an earlier answer's findings, and `schedule` is that of the first.
     `mode` is the mode that the program was built in, and `plain` says which plain accesses were watched:
@@ -143,7 +144,6 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     counts findings that a suppression hides.
     """
 
-    question: Literal["run"]
     command: tuple[str, ...]
     runs: int
     schedule: Schedule
@@ -163,6 +163,10 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
         if self.findings or self.deadlocks:
             return EXIT_VIOLATED
         return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
+
+
+class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):
+    question: Literal["run"]
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):

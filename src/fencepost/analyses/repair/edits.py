@@ -49,8 +49,10 @@ def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tup
 def _in_users_words(program: Program, place: _Place) -> str:
     """The fence, or the new statement spelled as the user spelled the old one."""
     language = format_of(program)
-    if place.origin.side is None and language is not None and language.name == "tpl" and program.source:
-        edit = {place.old.at: text_edits.Edit(instead=place.new)}  # type: ignore[arg-type]
+    if isinstance(place.new, Fence):
+        return format_instruction(place.new)
+    if language is not None and language.name == "tpl" and program.source:
+        edit = {place.old.at: text_edits.Edit(instead=place.new)}
         with suppress(InputError):
             changed = next(iter(editor_of(language)(program.source, program.file, edit)))
             return statement_text(replace(program, source=changed), place.new)

@@ -14,8 +14,8 @@ from fencepost.verdicts.run import (
     Frame,
     Location,
     Repair,
-    RunAnswer,
     Waiting,
+    WatchedAnswer,
     comes_with_the_compiler,
     places,
 )
@@ -134,7 +134,7 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
     return [*known[:-1], f"{known[-1]} {last}"]
 
 
-def watched(answer: RunAnswer) -> Iterator[str]:
+def watched(answer: WatchedAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
     if not answer.plain:
         yield (
@@ -149,7 +149,7 @@ def watched(answer: RunAnswer) -> Iterator[str]:
         yield "Other orders of the threads may show more: `--schedule pct`."
 
 
-def _left_out(answer: RunAnswer) -> Iterator[str]:
+def _left_out(answer: WatchedAnswer) -> Iterator[str]:
     if answer.mode == "races":
         yield (
             "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "

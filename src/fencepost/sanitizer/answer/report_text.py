@@ -18,11 +18,11 @@ from fencepost.verdicts.run import (
     Deadlock,
     Finding,
     Frame,
-    RunAnswer,
     RunsUnknown,
     Schedule,
     SeenNotRobust,
     Trouble,
+    WatchedAnswer,
     places,
 )
 
@@ -47,7 +47,7 @@ def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False
 _Seen = Callable[[Finding | Deadlock], Iterator[str]]
 
 
-def reports(page: Page, answer: RunAnswer, seen: _Seen) -> Iterator[str]:
+def reports(page: Page, answer: WatchedAnswer, seen: _Seen) -> Iterator[str]:
     """Each finding and each deadlock; `seen` says where it was seen."""
     for finding in answer.findings:
         yield from (_RULE, *_finding(page, finding, seen), _RULE)
@@ -144,7 +144,7 @@ def printed(trouble: Trouble) -> Iterator[str]:
         yield from (f"    {printable(line)}" for line in lines)
 
 
-def counts(answer: RunAnswer) -> str:
+def counts(answer: WatchedAnswer) -> str:
     """2 findings and 1 deadlock"""
     races = sum(finding.kind == "race" for finding in answer.findings)
     kinds = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
@@ -170,7 +170,7 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
     )
 
 
-def unwatched(answer: RunAnswer) -> str:
+def unwatched(answer: WatchedAnswer) -> str:
     words = {"none": " (plain accesses were not watched)", "part": " (plain accesses were watched in part)"}
     return words.get(answer.plain, "")
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.report.export import sarif_log
 from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
-from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, RunAnswer, places
+from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, WatchedAnswer, places
 
 _PAGE = "docs/sanitizer.md"
 _RULES = {
@@ -34,7 +34,7 @@ _RULES = {
 }
 
 
-def encode(answer: RunAnswer) -> bytes:
+def encode(answer: WatchedAnswer) -> bytes:
     results = [_finding(finding) for finding in answer.findings]
     results += [_deadlock(deadlock) for deadlock in answer.deadlocks]
     return sarif_log.encode(

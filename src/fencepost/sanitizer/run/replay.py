@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from fencepost.errors import InputError, read_bytes
-from fencepost.verdicts.run import Deadlock, Finding, RunAnswer, Schedule
+from fencepost.verdicts.run import Deadlock, Finding, Schedule, WatchedAnswer
 from fencepost.verdicts.union import decode
 
 
@@ -27,7 +27,7 @@ def read_report(path: str) -> Replay:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         message = f"this is no report of `fencepost run --json`: {error}"
         raise InputError(message, path) from None
-    if not isinstance(answer, RunAnswer):
+    if not isinstance(answer, WatchedAnswer):
         raise InputError(f"this is no report of `fencepost run --json`, but of `{answer.question}`", path)
     reports: tuple[Finding | Deadlock, ...] = (*answer.findings, *answer.deadlocks)
     if not reports:
