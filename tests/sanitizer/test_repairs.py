@@ -82,9 +82,7 @@ _STRENGTH = (RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST)
 def reports_of(shell: Shell, book: Book, program: Path, number: int) -> list[tuple[int, dict[str, Any]]]:
     """Each finding of a script with the position of its access."""
     events = shell.directory / "events.json"
-    shell.ok(
-        program, str(number), FENCEPOST_OPTIONS=f"json={events}:quiet=1:exitcode=0:await_loops=0"
-    )
+    shell.ok(program, str(number), FENCEPOST_OPTIONS=f"json={events}:quiet=1:exitcode=0:await_loops=0")
     lines = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
     found = [event for event in lines if event["event"] == "finding"]
     return [(position(book, program, event["by"]["stack"][0]), event) for event in found]
