@@ -142,7 +142,8 @@ class Collection {
         rename_provenance(all_provenance, renamed);
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation)
-                for (Moment& release : cell.object->releasers) release.time = renamed(release.slot, release.time);
+                for (Moment& release : cell.object->releasers)
+                    release.time = renamed(release.slot, release.time);
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
         room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);

@@ -67,7 +67,8 @@ class Search {
             if (node.depth + 1 == Chain::most) continue;
             for (std::uint32_t number = node.made; number >= oldest; --number)
                 if (read_link(*node.of, node.thread, number, link) && passes(link))
-                    search.add({link.before.of, link.before.thread, link.before.links, i, node.depth + 1, link});
+                    search.add(
+                        {link.before.of, link.before.thread, link.before.links, i, node.depth + 1, link});
         }
         return {};
     }

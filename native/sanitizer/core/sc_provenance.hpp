@@ -73,7 +73,7 @@ struct ScProvenance {
     std::uint32_t made;    // links
     std::uint32_t fences;  // made
     bool alive;
-    Slot slot;  // of the thread, when it made its last fence
+    Slot slot;           // of the thread, when it made its last fence
     ScProvenance* next;  // all of them
     Link last[most_links];
     FenceNote last_fences[most_fences];

@@ -86,7 +86,8 @@ struct Plan {
                 changes.orders[change.event] =
                     change.order == Order::seq_cst || changes.orders[change.event] == Order::seq_cst
                         ? Order::seq_cst
-                        : with(trial.event(change.event).at.access, changes.orders[change.event], change.order);
+                        : with(trial.event(change.event).at.access, changes.orders[change.event],
+                               change.order);
         }
         return trial.works(changes);
     }

@@ -1,7 +1,7 @@
 // What would repair a violation, as far as the chain that orders the two accesses under SC is known. A link
 // by which a thread reads what another wrote asks for release and acquire; one by which it only comes later
-// asks for an order in S on both sides: by SC fences or seq_cst accesses. Of these the cheapest are taken, and
-// only such as work when they are tried (trial.hpp).
+// asks for an order in S on both sides: by SC fences or seq_cst accesses. Of these the cheapest are taken,
+// and only such as work when they are tried (trial.hpp).
 #pragma once
 
 #include <cstddef>
