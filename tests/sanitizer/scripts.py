@@ -339,6 +339,10 @@ class Book:
         text += ["static thread* const scripts[][8] = {", *rows, "};"]
         self.text = "\n".join(text) + "\n" + MAIN
 
+    def place_of_line(self, line: int) -> tuple[int, int]:
+        """The number of the script and the position in it."""
+        return self._lines[line]
+
     def compile(self, shell: Shell, *options: str) -> Path:
         shell.write("book.c", self.text)
         shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", *options, "book.c", "-o", "book")

@@ -136,6 +136,15 @@ class Collection {
             for (Record* r = records.oldest; r != nullptr; r = r->next)
                 r->from = values_[s].renamed_step(r->from);
         });
+        auto const renamed = [&](Slot s, Time time) {  // of slots that have begun anew too
+            return s < slot_count && time <= values_[s].newest ? values_[s].renamed(time) : 0;
+        };
+        rename_provenance(all_provenance, renamed);
+        for_all_cells([&](Cell& cell) {
+            if (cell.kind() == CellKind::synchronisation)
+                for (Moment& release : cell.object->releasers)
+                    release.time = renamed(release.slot, release.time);
+        });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
         room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);
         records_due = 2 * record_count + worth_a_stop() + cells_;

@@ -62,6 +62,8 @@ void make_record(Thread& t) {
     record->next = nullptr;
     record->from = t.time;
     record->thread = t.id;
+    record->provenance = t.provenance;
+    record->links = t.provenance->made;
     copy(record->current(), t.current, width);
     copy(record->sc(), t.sc, width);
     record->current()[t.slot] = record->sc()[t.slot] = 0;

@@ -26,14 +26,18 @@
 
 namespace fencepost {
 
+struct ScProvenance;
+
 struct Record {
     Record* next;  // of the same slot; a free one: in its list
     Time from;
     std::uint32_t thread;
+    std::uint32_t links;  // that the thread had made (sc_provenance.hpp)
     std::uint16_t width;
     bool has_sc_clocks;
     bool after_fence;  // F is not all zero
     bool held;         // for the collector: by some stamp
+    ScProvenance const* provenance;
     alignas(16) Time clocks[];
 
     // Without the thread's own time, which is in the stamp.

@@ -74,10 +74,12 @@ struct Others {
 struct Object {
     std::uint32_t members, arrivals;  // of a barrier
     Time* wide_clocks;                // where the clocks are when there are more threads
-    std::uint32_t last_releaser;      // thread
     std::uint32_t width;              // of the clocks
     ScClocks* sc_clocks;              // as MessageClock says
     bool after_fence;                 // F is not all zero
+    static constexpr std::uint32_t most_releasers = 8;
+    Moment releasers[most_releasers];  // the last ones, for reports
+    std::uint32_t releases;
     alignas(16) Time own_clocks[2 * lanes];
 
     static constexpr std::uint32_t clock_count = 2;

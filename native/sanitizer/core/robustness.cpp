@@ -5,10 +5,12 @@
 namespace fencepost {
 namespace {
 
-void describe(Thread const& t, History const& h, Awareness a, Violation& v) {
+void describe(Thread const& t, History const& h, Awareness a, Order order, Violation& v) {
+    while (a.s >= 0 && h.at(a.s).again()) --a.s;
     v.missed = h.at(a.s);
     v.known = h.at(a.c);
-    v.learned_by = t.provenance.raised_by[v.missed.slot];
+    v.links = t.provenance->made;
+    v.order = order;
     v.has_value = false;
     v.could = 0;
     v.certain = true;
@@ -26,7 +28,7 @@ bool check_values(Thread const& t, Cell const& x, Order order, Violation& v, Wan
         return wanted(value, free);
     });
     if (!found) return false;
-    describe(t, x, a, v);
+    describe(t, x, a, order, v);
     v.has_value = true;
     v.could = could;
     return true;
@@ -146,14 +148,12 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
     if (stamp.known_to(t.sc)) return;
     Record const& record = stamp.record();
     if (is_gone(stamp)) return learn_what_all_know(t);
-    Link const link{now_in_ticks(),
-                    x.address(),
-                    access.by(record.thread),
-                    {site.pc, t.id, site.access, site.order},
-                    reads_from};
-    learn_by(t.provenance, link, t.sc, record.sc(), record.width);
+    Moment const before = moment_of(*record.provenance, stamp.slot(), stamp.time(), record.links);
+    AccessAt const to{site.pc, t.id, site.access, site.order};
+    add_link(*t.provenance,
+             {x.address(), access.by(record.thread), to, before, t.provenance->fences, reads_from});
+    join(t.sc, record.sc(), record.width);
     t.sc[stamp.slot()] = stamp.time();
-    t.provenance.raised_by[stamp.slot()] = t.provenance.made;
     learned(t);
 }
 
@@ -234,7 +234,7 @@ bool differ(Thread const& t, Cell const& x, Order order, Awareness& a) {
 bool check_load(Thread const& t, Cell const& x, Order order, Violation& v) {
     Awareness a;
     if (!differ(t, x, order, a)) return false;
-    describe(t, x, a, v);
+    describe(t, x, a, order, v);
     v.has_value = true;
     v.could = v.known.value;
     v.certain = false;
@@ -248,7 +248,7 @@ bool check_load(Thread const& t, Cell const& x, Order order, Violation& v) {
 bool check_write(Thread const& t, Cell const& x, Order order, Violation& v) {
     Awareness a;
     if (!differ(t, x, order, a) || !x.any_store_between(a.c, a.s)) return false;
-    describe(t, x, a, v);
+    describe(t, x, a, order, v);
     return true;
 }
 
@@ -463,13 +463,35 @@ void sc_fence(Thread& t) {
     t.restamps = true;
 }
 
+namespace {
+
+// By whom the thread learns something at a synchronisation object: a barrier has many releases for one wait.
+void note_releasers(Thread& t, Cell const& x) {
+    Object const& object = *x.object;
+    for (Moment const& release : object.releasers) {
+        if (release.of == nullptr || release.slot == no_slot || t.sc[release.slot] >= release.time) continue;
+        AccessAt const from{0, release.thread, Access::synchronisation, Order::release};
+        AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
+        add_link(*t.provenance, {x.address(), from, to, release, t.provenance->fences, true});
+    }
+}
+
+void note_release(Object& object, Thread const& t) {
+    for (Moment& release : object.releasers) {
+        if (release.of != nullptr && release.thread != t.id) continue;
+        release = moment_of(t);
+        return;
+    }
+    object.releasers[object.releases++ % Object::most_releasers] = moment_of(t);
+}
+
+}  // namespace
+
 void acquire_from(Thread& t, Cell const& x) {
     Object& object = *x.object;
     if (ahead(object.sc(), t.sc, object.width)) {
-        AccessAt const from{0, object.last_releaser, Access::synchronisation, Order::release};
-        AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
-        learn_by(t.provenance, {now_in_ticks(), x.address(), from, to, true}, t.sc, object.sc(),
-                 object.width);
+        note_releasers(t, x);
+        join(t.sc, object.sc(), object.width);
         learned(t);
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
@@ -486,7 +508,7 @@ void release_to(Thread& t, Cell& x) {
     object.widen();
     join(object.current(), t.current, object.width);
     join(object.sc(), t.sc, object.width);
-    object.last_releaser = t.id;
+    note_release(object, t);
     if (t.sc_clocks == nullptr) return;
     ScClocks& clocks = ScClocks::ready(object.sc_clocks, message_clocks);
     for (MessageClock const which : {message_p, message_f, message_e})

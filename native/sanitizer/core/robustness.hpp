@@ -41,9 +41,10 @@
 namespace fencepost {
 
 struct Violation {
-    Step missed;               // s: the newest write that the access comes after under SC
-    Step known;                // c: the newest one that it must not overlook
-    std::uint32_t learned_by;  // number of the link by which the thread came after s, before this access
+    Step missed;          // s: the newest write that the access comes after under SC, its own step
+    Step known;           // c: the newest one that it must not overlook
+    std::uint32_t links;  // that the thread had made before this access (sc_provenance.hpp)
+    Order order;          // of the access, as it was checked
     bool has_value;
     std::uint64_t could;  // a value that it could read instead
     bool certain;  // it is one even if the access only repeats until it sees something else (await.hpp)

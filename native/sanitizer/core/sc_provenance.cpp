@@ -1,55 +1,216 @@
 #include "sanitizer/core/sc_provenance.hpp"
 
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/system/memory.hpp"
 
 namespace fencepost {
 
-void learn_by(ScProvenance& links, Link const& link, Time* into, Time const* from, std::uint32_t width) {
-    std::uint32_t const number = ++links.made;
-    links.last[number % ScProvenance::size] = link;
-    for (std::uint32_t i = 0; i < width; ++i) {
-        bool const newer = from[i] > into[i];
-        into[i] = newer ? from[i] : into[i];
-        links.raised_by[i] = newer ? number : links.raised_by[i];
-    }
-}
+ScProvenance* all_provenance;
 
 namespace {
 
-// Null if it is forgotten.
-Link const* find_link(ScProvenance const& links, std::uint32_t number) {
-    bool const remembered = number != 0 && links.made - number < ScProvenance::size;
-    return remembered ? &links.last[number % ScProvenance::size] : nullptr;
+constexpr std::uint32_t most_retired = 64;
+std::uint32_t retired;
+
+// The one that has been retired longest is the last in the list of those that are.
+ScProvenance* oldest_retired() {
+    ScProvenance* oldest = nullptr;
+    for (ScProvenance* p = all_provenance; p != nullptr; p = p->next)
+        if (!p->alive && (oldest == nullptr || p->thread < oldest->thread)) oldest = p;
+    return oldest;
 }
 
-Thread const* find_by_id(std::uint32_t id) {
-    Thread const* t = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE);
-    while (t != nullptr && (t->id != id || t->state == Thread::State::unused)) t = t->next;
-    return t;
+// Those of its fences that it made before that time of its own.
+std::uint32_t fences_made_before(ScProvenance const& p, Time time) {
+    std::uint32_t above = __atomic_load_n(&p.fences, __ATOMIC_ACQUIRE);
+    std::uint32_t below = above < p.most_fences ? 0 : above - p.most_fences + 1;
+    while (below < above) {  // fence `below` and earlier ones are before, those after `above` are not
+        std::uint32_t const middle = below + (above - below + 1) / 2;
+        if (p.last_fences[middle % p.most_fences].time < time)
+            below = middle;
+        else
+            above = middle - 1;
+    }
+    return below;
+}
+
+// A copy, because its thread may go on meanwhile. False if it is forgotten.
+bool read_link(ScProvenance const& p, std::uint32_t thread, std::uint32_t number, Link& link) {
+    auto const is_there = [&] {
+        std::uint32_t const made = __atomic_load_n(&p.made, __ATOMIC_ACQUIRE);
+        return number != 0 && number <= made && made - number < p.most_links - 1 && p.thread == thread;
+    };
+    if (!is_there()) return false;
+    link = p.last[number % p.most_links];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return is_there();
+}
+
+// Searches backwards, shorter chains first.
+class Search {
+  public:
+    // `wanted(link)`: the chain begins with it. `passes(link)`: it may be part of it.
+    template <class Wanted, class Passes>
+    static Chain run(Thread const& t, std::uint32_t made, bool newest_first, Wanted wanted, Passes passes) {
+        Search search;
+        search.add({t.provenance, t.id, made, no_parent, 0, {}});
+        Link link;
+        for (std::size_t i = 0; i < search.count_; ++i) {
+            Node const node = search.nodes_[i];
+            std::uint32_t const oldest =
+                node.made < ScProvenance::most_links ? 1 : node.made - ScProvenance::most_links + 1;
+            for (std::uint32_t n = 0; n + oldest <= node.made; ++n) {
+                std::uint32_t const number = newest_first ? node.made - n : oldest + n;
+                if (!read_link(*node.of, node.thread, number, link) || !passes(link)) continue;
+                if (wanted(link)) return search.chain_from(i, link);
+            }
+            if (node.depth + 1 == Chain::most) continue;
+            for (std::uint32_t number = node.made; number >= oldest; --number)
+                if (read_link(*node.of, node.thread, number, link) && passes(link))
+                    search.add(
+                        {link.before.of, link.before.thread, link.before.links, i, node.depth + 1, link});
+        }
+        return {};
+    }
+
+    ~Search() { memory::release_array(nodes_, most); }
+    Search(Search const&) = delete;
+    Search& operator=(Search const&) = delete;
+
+  private:
+    Search() = default;
+
+    static constexpr std::size_t most = 128, no_parent = SIZE_MAX;
+    struct Node {
+        ScProvenance const* of;
+        std::uint32_t thread;
+        std::uint32_t made;  // links that may be used
+        std::size_t parent, depth;
+        Link link;  // from this thread to that of the parent
+    };
+
+    // Unless one that may use more is there already.
+    void add(Node const& node) {
+        if (count_ == most || node.of == nullptr) return;
+        for (std::size_t i = 0; i < count_; ++i)
+            if (nodes_[i].of == node.of && nodes_[i].thread == node.thread && nodes_[i].made >= node.made)
+                return;
+        nodes_[count_++] = node;
+    }
+    Chain chain_from(std::size_t i, Link const& first) const {
+        Chain chain;
+        chain.links[chain.count++] = first;
+        for (; nodes_[i].parent != no_parent; i = nodes_[i].parent)
+            chain.links[chain.count++] = nodes_[i].link;
+        return chain;
+    }
+
+    std::size_t count_ = 0;
+    Node* const nodes_ = memory::allocate_array<Node>(most);  // the program's stacks may be small
+};
+
+void add_fences(Fences& gap, ScProvenance const& p, std::uint32_t thread, std::uint32_t from,
+                std::uint32_t to) {
+    for (std::uint32_t number = from + 1; number <= to && p.thread == thread; ++number)
+        if (__atomic_load_n(&p.fences, __ATOMIC_ACQUIRE) - number < p.most_fences - 1)
+            gap.add(p.last_fences[number % p.most_fences].order);
+}
+
+// Which fences stand between its links, and after the last; before the first, from that number of fences on.
+void find_fences(Chain& chain, Thread const& t, std::uint32_t first) {
+    for (std::size_t i = 0; i < chain.count; ++i) {
+        Moment const& before = chain.links[i].before;
+        add_fences(chain.gaps[i], *before.of, before.thread, i == 0 ? first : chain.links[i - 1].to_fences,
+                   before.fences);
+    }
+    add_fences(chain.gaps[chain.count], *t.provenance, t.id, chain.links[chain.count - 1].to_fences,
+               t.provenance->fences);
 }
 
 }  // namespace
 
-// Other threads may go on meanwhile and learn more; a link made after the one that it should explain does
-// not.
-Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t writer) {
-    Link backwards[Chain::most];
-    std::size_t count = 0;
-    std::uint64_t before = UINT64_MAX;
-    for (Thread const* knows = &t; count < Chain::most;) {
-        Link const* const link = find_link(knows->provenance, number);
-        if (link == nullptr || link->moment >= before) return {};
-        backwards[count++] = *link;
-        if (link->from.thread == writer) break;
-        before = link->moment;
-        knows = find_by_id(link->from.thread);
-        if (knows == nullptr) return {};
-        number = knows->provenance.raised_by[slot];
+ScProvenance* make_provenance(std::uint32_t thread) {
+    ScProvenance* p = retired < most_retired ? nullptr : oldest_retired();
+    if (p == nullptr) {
+        p = static_cast<ScProvenance*>(memory::pages(sizeof(ScProvenance)));
+        p->next = all_provenance;
+        __atomic_store_n(&all_provenance, p, __ATOMIC_RELEASE);
+    } else {
+        --retired;
+        __atomic_store_n(&p->made, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&p->fences, 0, __ATOMIC_RELEASE);
     }
+    __atomic_store_n(&p->thread, thread, __ATOMIC_RELEASE);
+    p->alive = true;
+    return p;
+}
+
+void retire(ScProvenance* p) {
+    if (p == nullptr || !p->alive) return;
+    p->alive = false;
+    ++retired;
+}
+
+void add_link(ScProvenance& p, Link const& link) {
+    std::uint32_t const number = p.made + 1;
+    p.last[number % p.most_links] = link;
+    __atomic_store_n(&p.made, number, __ATOMIC_RELEASE);
+}
+
+void note_fence(Thread& t, Order order) {
+    ScProvenance& p = *t.provenance;
+    std::uint32_t const number = p.fences + 1;
+    p.slot = t.slot;
+    p.last_fences[number % p.most_fences] = {t.time, order};
+    __atomic_store_n(&p.fences, number, __ATOMIC_RELEASE);
+}
+
+Moment moment_of(Thread const& t) {
+    return {t.provenance, t.id, t.slot, t.time, t.provenance->made, t.provenance->fences};
+}
+
+Moment moment_of(ScProvenance const& p, Slot slot, Time time, std::uint32_t links) {
+    return {&p, p.thread, slot, time, links, fences_made_before(p, time)};
+}
+
+void Fences::add(Order order) {
+    if (count != 0 && orders[count - 1] == order) return;
+    if (count == most) {  // a stronger one is worth more than one that came earlier
+        if (has(order)) return;
+        --count;
+    }
+    orders[count++] = order;
+}
+
+// A chain in which every thread reads what the one before wrote needs only release and acquire, and is easier
+// to follow. If the write's own step is not known, only a thread that has read it says that it comes after.
+Chain find_chain(Thread const& t, std::uint32_t made, SoughtWrite const& write) {
+    auto const is_read = [](Link const& link) { return link.reads_from; };
+    auto const all = [](Link const&) { return true; };
+    auto const comes_after = [&](Link const& link) {
+        return link.before.thread == write.thread && link.before.slot == write.slot &&
+               link.before.time >= write.time;
+    };
+    auto const reads_it = [&](Link const& link) {
+        return link.before.thread == write.thread && link.address == write.address && link.reads_from;
+    };
     Chain chain;
-    if (count == 0 || backwards[count - 1].from.thread != writer) return chain;
-    while (count > 0) chain.links[chain.count++] = backwards[--count];
+    bool const has_step = write.slot != no_slot;
+    if (has_step) chain = Search::run(t, made, false, comes_after, is_read);
+    if (has_step && chain.count == 0) chain = Search::run(t, made, false, comes_after, all);
+    if (chain.count != 0) {
+        find_fences(chain, t, fences_made_before(*chain.links[0].before.of, write.time));
+        return chain;
+    }
+    chain = Search::run(t, made, true, reads_it, all);
+    if (chain.count != 0) find_fences(chain, t, chain.links[0].before.fences);
     return chain;
+}
+
+Chain find_last_chain(Thread const& t, std::uint32_t other) {
+    return Search::run(
+        t, t.provenance->made, true, [&](Link const& link) { return link.before.thread == other; },
+        [](Link const&) { return true; });
 }
 
 }  // namespace fencepost

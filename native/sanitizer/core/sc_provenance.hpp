@@ -1,9 +1,12 @@
 // How threads come to be ordered under SC, as far as it is remembered: for reports.
 //
 // Each thread keeps its last *links*: accesses by which its SC clock learned something, with the access
-// before it at the same location, from which it learned it. For each slot it knows by which link its SC clock
-// was last raised. So the chain from a write to whoever comes after it under SC can be followed backwards,
-// from link to link, while they are still remembered.
+// before it, from which it learned it, and where in the other thread that one stood: after how many links and
+// fences of that thread. So the chain from a write to whoever comes after it under SC can be searched for
+// backwards, from link to link, while they are still remembered; and it is known which fences stand between
+// two accesses of it.
+//
+// What a thread has noted outlives it for a while: the chain may lead through threads that have ended.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +14,11 @@
 
 #include "sanitizer/core/clock.hpp"
 #include "sanitizer/core/orders.hpp"
-#include "sanitizer/system/processor.hpp"
 
 namespace fencepost {
 
 struct Thread;
+struct ScProvenance;
 
 // Who did what, and where.
 struct AccessAt {
@@ -41,31 +44,105 @@ class PackedAccess {
     std::uint64_t word_;
 };
 
+// A moment of a thread.
+struct Moment {
+    ScProvenance const* of;
+    std::uint32_t thread;
+    Slot slot;
+    Time time;
+    std::uint32_t links;   // that it had made before
+    std::uint32_t fences;  // likewise
+};
+
 struct Link {
-    std::uint64_t moment;  // processor's time stamp; 0: none
     std::uintptr_t address;
     AccessAt from, to;
-    bool reads_from;  // `to` reads what `from` wrote; else it only comes later
+    Moment before;            // when `from` was made
+    std::uint32_t to_fences;  // that its thread had made before `to`
+    bool reads_from;          // `to` reads what `from` wrote; else it only comes later
+};
+
+struct FenceNote {
+    Time time;  // of the thread before the fence
+    Order order;
 };
 
 struct ScProvenance {
-    static constexpr std::uint32_t size = 64;
-    std::uint32_t made;
-    Link last[size];
-    std::uint32_t* raised_by;  // per slot: number of the link
+    static constexpr std::uint32_t most_links = 512, most_fences = 256;
+    std::uint32_t thread;
+    std::uint32_t made;    // links
+    std::uint32_t fences;  // made
+    bool alive;
+    Slot slot;           // of the thread, when it made its last fence
+    ScProvenance* next;  // all of them
+    Link last[most_links];
+    FenceNote last_fences[most_fences];
 };
 
-// into ⊔= from, where that link is the reason.
-void learn_by(ScProvenance&, Link const&, Time* into, Time const* from, std::uint32_t width);
+// A thread begins, with nothing noted; and ends. threads_lock is held.
+ScProvenance* make_provenance(std::uint32_t thread);
+void retire(ScProvenance*);
 
-// The chain of links by which `t` knows, under SC, the steps of this slot that end with the write of thread
-// `writer`; the last link is t's own, of that number: the access that is explained may have made newer ones.
-// Empty if it is not remembered.
-struct Chain {
+// The newest one.
+void add_link(ScProvenance&, Link const&);
+void note_fence(Thread&, Order);
+
+// The moment of the thread just now; and that of a stamp, which knew so many links.
+Moment moment_of(Thread const&);
+Moment moment_of(ScProvenance const&, Slot, Time, std::uint32_t links);
+
+// The collector numbers times anew: calls rename(slot, time).
+template <class Rename>
+void rename_provenance(ScProvenance* all, Rename rename);
+extern ScProvenance* all_provenance;
+
+// The fences of one thread between two accesses of the chain, in their order.
+struct Fences {
     static constexpr std::size_t most = 6;
     std::size_t count = 0;
-    Link links[most];  // from the write on
+    Order orders[most];
+
+    void add(Order);
+    bool has(Order order) const {
+        for (std::size_t i = 0; i < count; ++i)
+            if (orders[i] == order) return true;
+        return false;
+    }
 };
-Chain find_chain(Thread const& t, std::uint32_t number, Slot slot, std::uint32_t writer);
+
+// The chain of links by which a thread comes after a write, or after whatever else another thread did, under
+// SC; the first begins in the thread of the write. `gaps[i]` is before link i, the last gap after the last.
+struct Chain {
+    static constexpr std::size_t most = 8;
+    std::size_t count = 0;
+    Link links[most];
+    Fences gaps[most + 1];
+};
+
+// The write: by whom, at which step of its own (slot `no_slot`: that is not known), and where.
+struct SoughtWrite {
+    std::uint32_t thread;
+    Slot slot;
+    Time time;
+    std::uintptr_t address;
+};
+
+// By which `t` comes after the write, by links that it had made when there were `made` of them: the access
+// that is explained may have made newer ones. Empty if it is not remembered.
+Chain find_chain(Thread const& t, std::uint32_t made, SoughtWrite const&);
+// What passed last from the other thread to this one.
+Chain find_last_chain(Thread const& t, std::uint32_t other);
+
+template <class Rename>
+void rename_provenance(ScProvenance* all, Rename rename) {
+    for (ScProvenance* p = all; p != nullptr; p = p->next) {
+        std::uint32_t const links = p->made < p->most_links ? p->made + 1 : p->most_links;
+        for (std::uint32_t i = 0; i < links; ++i)
+            p->last[i].before.time = rename(p->last[i].before.slot, p->last[i].before.time);
+        std::uint32_t const fences = p->fences < p->most_fences ? p->fences + 1 : p->most_fences;
+        for (std::uint32_t i = 0; i < fences && p->slot != no_slot; ++i)
+            p->last_fences[i].time = rename(p->slot, p->last_fences[i].time);
+    }
+}
 
 }  // namespace fencepost

@@ -70,6 +70,7 @@ void leave_slot(Thread& t) {
 void forget_thread(Thread& t) {
     leave_slot(t);
     ScClocks::release(t.sc_clocks);
+    retire(t.provenance);
     t.state = Thread::State::unused;
     t.handle = pthread_t{};
 }
@@ -88,29 +89,26 @@ Thread* new_thread() {
     Thread* t = reusable_thread();
     if (t == nullptr) {
         t = static_cast<Thread*>(memory::pages(sizeof(Thread)));
-        auto* const clocks = static_cast<char*>(memory::pages(4 * clock_bytes()));
+        auto* const clocks = static_cast<char*>(memory::pages(3 * clock_bytes()));
         t->current = reinterpret_cast<Time*>(clocks);
         t->acquire = reinterpret_cast<Time*>(clocks + clock_bytes());
         t->sc = reinterpret_cast<Time*>(clocks + 2 * clock_bytes());
-        t->provenance.raised_by = reinterpret_cast<std::uint32_t*>(clocks + 3 * clock_bytes());
         t->next = all_threads;
         __atomic_store_n(&all_threads, t, __ATOMIC_RELEASE);
     } else {
         Time* const clocks[] = {t->current, t->acquire, t->sc};
-        std::uint32_t* const raised_by = t->provenance.raised_by;
         Thread* const next = t->next;
         __builtin_memset(static_cast<void*>(t), 0, sizeof *t);
         t->current = clocks[0];
         t->acquire = clocks[1];
         t->sc = clocks[2];
-        t->provenance.raised_by = raised_by;
         t->next = next;
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
-        __builtin_memset(raised_by, 0, clock_width * sizeof(std::uint32_t));
     }
     t->slot = no_slot;
     t->changed = t->has_learned = true;
     t->id = threads_made++;
+    t->provenance = make_provenance(t->id);
     t->sc_version = std::uint64_t{t->id + 1} << 40;
     t->state = Thread::State::made;
     return t;
@@ -210,6 +208,14 @@ void learn_sc_clocks(Thread& t, Thread& other) {
     t.after_fence = t.after_fence || other.after_fence;
 }
 
+// Likewise.
+void note_order(Thread& t, Thread const& other) {
+    if (other.slot == no_slot) return;  // it has done nothing
+    AccessAt const from{0, other.id, Access::synchronisation, Order::release};
+    AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
+    add_link(*t.provenance, {0, from, to, moment_of(other), t.provenance->fences, true});
+}
+
 }  // namespace
 
 Thread* make_thread(Thread& parent) {
@@ -220,6 +226,7 @@ Thread* make_thread(Thread& parent) {
     copy(child->acquire, parent.current, clock_width);
     copy(child->sc, parent.sc, clock_width);
     learn_sc_clocks(*child, parent);
+    note_order(*child, parent);
     return child;
 }
 
@@ -251,6 +258,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.acquire, child->current, clock_width);
     join(t.sc, child->sc, clock_width);
     learn_sc_clocks(t, *child);
+    note_order(t, *child);
     t.changed = t.has_learned = true;
     ++t.sc_version;
     Locked held(threads_lock);

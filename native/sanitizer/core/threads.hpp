@@ -67,7 +67,7 @@ struct Thread {
     std::uint32_t id;                // main is 0, then as they were created
     Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
-    ScProvenance provenance;
+    ScProvenance* provenance;
     StackCache stacks;
     shadow::RegionCache regions;
     RaceClocks* race_clocks;  // in mode full, while its plain accesses are watched

@@ -325,6 +325,7 @@ inline void do_fence(Order order, void const* frame) {
     Thread& t = hook.thread();
     interrupt_await(t);
     ++t.atomics;
+    note_fence(t, order);
     if (acquires(order)) races::acquire_fence(t);
     if (releases(order)) races::release_fence(t);
     if (order == Order::seq_cst) return sc_fence(t);

@@ -71,7 +71,7 @@ Chain find_chain_from(ThreadOfReport const& other) {
     for (Thread const* o = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); o != nullptr; o = o->next) {
         bool const is_it = o->state != Thread::State::unused && o != t && o->slot != no_slot &&
                            static_cast<std::uint64_t>(o->tid) == other.kernel_thread;
-        if (is_it) return find_chain(*t, t->provenance.raised_by[o->slot], o->slot, o->id);
+        if (is_it) return find_last_chain(*t, o->id);
     }
     return {};
 }

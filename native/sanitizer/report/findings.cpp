@@ -65,11 +65,11 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->thread = t.id;
     f->by = walk_stack(t, note.frame, stack_depth);
     f->missed = kept_stack(v.missed.stack);
-    f->chain = find_chain(t, v.learned_by, v.missed.slot, v.missed.thread);
+    f->chain = find_chain(t, v.links, {v.missed.thread, v.missed.slot, v.missed.time, note.address});
     Order const order = static_cast<Order>(v.missed.order);
     AccessAt const missed{f->missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
                           order};
-    f->repairs = find_repairs(missed, f->chain, {f->by.pc(), t.id, note.access, note.order});
+    f->repairs = find_repairs(missed, note.address, f->chain, {f->by.pc(), t.id, note.access, v.order});
     f->times = 1;
     return f;
 }

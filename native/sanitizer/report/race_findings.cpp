@@ -32,14 +32,6 @@ bool is_known(RaceFinding const& finding) {
     return false;
 }
 
-// What passed last, under SC, from that thread to this one, which makes its access now.
-Chain find_chain_from(Thread const& t, std::uint32_t other) {
-    for (Thread const* o = __atomic_load_n(&all_threads, __ATOMIC_ACQUIRE); o != nullptr; o = o->next)
-        if (o->state != Thread::State::unused && o->id == other && o->slot != no_slot)
-            return find_chain(t, t.provenance.raised_by[o->slot], o->slot, o->id);
-    return {};
-}
-
 std::uint64_t hash_of(RaceFinding const& f) {
     std::uint64_t hash = 1;
     for (RaceSide const* side : {&f.by, &f.other}) {
@@ -56,7 +48,7 @@ void report_race(Thread& t, races::PlainAccess const& access, races::Race const&
         .size = access.size,
         .by = {access.kind, t.id, walk_stack(t, access.frame, stack_depth)},
         .other = {race.with.kind(), race.with.thread(), kept_stack(race.with.stack())},
-        .chain = find_chain_from(t, race.with.thread()),
+        .chain = find_last_chain(t, race.with.thread()),
         .next = bucket_of(kept_pc(race.with.stack())),
     };
     if (is_known(found)) return count_repetition();

@@ -1,10 +1,19 @@
 #include "sanitizer/report/repairs.hpp"
 
+#include "sanitizer/report/trial.hpp"
+
 namespace fencepost {
 namespace {
 
 bool is_atomic(Access access) {
     return access != Access::fence && access != Access::synchronisation;
+}
+
+// The order that does what both do.
+Order with(Access access, Order order, Order needed) {
+    bool const both = needed != Order::seq_cst && (access == Access::rmw || access == Access::cas);
+    bool const has_other = needed == Order::release ? acquires(order) : releases(order);
+    return both && has_other ? Order::acq_rel : needed;
 }
 
 class Adding {
@@ -14,23 +23,10 @@ class Adding {
     void fence(AccessAt const& after, AccessAt const& before) {
         add({true, Order::seq_cst, before.thread, after.pc, before.pc, 0});
     }
-    // What orders the two in S: if one is seq_cst and the other is not, that is cheaper than a fence.
-    void order_in_s(AccessAt const& after, AccessAt const& before) {
-        bool const first = is_seq_cst(after), second = is_seq_cst(before);
-        AccessAt const& weaker = first ? before : after;
-        if (first && second) return;
-        if (first == second || !is_atomic(weaker.access) || weaker.pc == 0) return fence(after, before);
-        add({false, Order::seq_cst, weaker.thread, 0, 0, weaker.pc});
-    }
-    void order(AccessAt const& at, Order needed) {
-        bool const both = at.access == Access::rmw || at.access == Access::cas;
-        bool const has_other = needed == Order::release ? acquires(at.order) : releases(at.order);
-        add({false, both && has_other ? Order::acq_rel : needed, at.thread, 0, 0, at.pc});
-    }
+    void changed_order(AccessAt const& at, Order order) { add({false, order, at.thread, 0, 0, at.pc}); }
+    void order(AccessAt const& at, Order needed) { changed_order(at, with(at.access, at.order, needed)); }
 
   private:
-    static bool is_seq_cst(AccessAt const& at) { return is_atomic(at.access) && at.order == Order::seq_cst; }
-
     void add(Repair const& repair) {
         for (std::size_t i = 0; i < repairs_.count; ++i) {
             Repair& known = repairs_.list[i];
@@ -59,25 +55,118 @@ void strengthen(Adding& add, Link const& link) {
     if (is_atomic(link.to.access) && !acquires(link.to.order)) add.order(link.to, Order::acquire);
 }
 
+// What a repair may change, one change after the other: an order of an access, or a fence in a gap.
+struct Change {
+    std::size_t event, gap;  // `none` for the other of the two
+    Order order;
+
+    static constexpr std::size_t none = SIZE_MAX;
+    bool is_fence() const { return event == none; }
+    // A fence costs more than a seq_cst access, and that costs more than release or acquire.
+    std::size_t cost() const { return is_fence() ? 7 : order == Order::seq_cst ? 4 : 1; }
+};
+
+struct Plan {
+    std::size_t count = 0;
+    Change list[2 * Trial::most + Chain::most + 1];
+
+    void add(Change const& change) { list[count++] = change; }
+    std::size_t cost() const {
+        std::size_t sum = 0;
+        for (std::size_t i = 0; i < count; ++i) sum += list[i].cost();
+        return sum;
+    }
+    bool works(Trial const& trial) const {
+        Trial::Changes changes = trial.none();
+        for (std::size_t i = 0; i < count; ++i) {
+            Change const& change = list[i];
+            if (change.is_fence())
+                changes.fences[change.gap] = true;
+            else
+                changes.orders[change.event] =
+                    change.order == Order::seq_cst || changes.orders[change.event] == Order::seq_cst
+                        ? Order::seq_cst
+                        : with(trial.event(change.event).at.access, changes.orders[change.event],
+                               change.order);
+        }
+        return trial.works(changes);
+    }
+    // Leaves out what is not needed, the dearest first.
+    void minimise(Trial const& trial) {
+        for (std::size_t cost = 7; cost > 0; --cost)
+            for (std::size_t i = count; i-- > 0;) {
+                if (list[i].cost() != cost) continue;
+                Plan fewer = *this;
+                for (std::size_t j = i + 1; j < count; ++j) fewer.list[j - 1] = list[j];
+                --fewer.count;
+                if (fewer.works(trial)) *this = fewer;
+            }
+    }
+};
+
+// Release and acquire wherever one thread reads what another wrote.
+void add_release_and_acquire(Plan& plan, Trial const& trial) {
+    for (std::size_t i = 0; i < trial.count(); ++i) {
+        Trial::Event const& to = trial.event(i);
+        if (to.reads == Trial::nothing || to.sync()) continue;
+        Trial::Event const& from = trial.event(to.reads);
+        if (!releases(from.at.order)) plan.add({to.reads, Change::none, Order::release});
+        if (!acquires(to.at.order)) plan.add({i, Change::none, Order::acquire});
+    }
+}
+
+void add_seq_cst(Plan& plan, Trial const& trial) {
+    for (std::size_t i = 0; i < trial.count(); ++i)
+        if (!trial.event(i).sync() && trial.event(i).at.order != Order::seq_cst)
+            plan.add({i, Change::none, Order::seq_cst});
+}
+
+void add_fences(Plan& plan, Trial const& trial) {
+    for (std::size_t i = 1; i < trial.count(); ++i) {
+        std::size_t const gap = trial.event(i).gap;
+        bool const has_place = trial.event(i - 1).at.pc != 0 || trial.event(i).at.pc != 0;
+        if (gap != Trial::no_gap && has_place && !trial.chain().gaps[gap].has(Order::seq_cst))
+            plan.add({Change::none, gap, Order::seq_cst});
+    }
+}
+
+// The cheapest of those kinds of change that work: release and acquire alone, with seq_cst accesses, with SC
+// fences, with both.
+bool find_plan(Trial const& trial, Plan& best) {
+    bool found = false;
+    for (int kind = 0; kind < 4; ++kind) {
+        Plan plan;
+        add_release_and_acquire(plan, trial);
+        if ((kind & 1) != 0) add_seq_cst(plan, trial);
+        if ((kind & 2) != 0) add_fences(plan, trial);
+        if (!plan.works(trial)) continue;
+        plan.minimise(trial);
+        if (!found || plan.cost() < best.cost()) best = plan;
+        found = true;
+        if (kind == 0) break;
+    }
+    return found;
+}
+
 }  // namespace
 
-Repairs find_repairs(AccessAt const& missed, Chain const& chain, AccessAt const& by) {
+Repairs find_repairs(AccessAt const& missed, std::uintptr_t address, Chain const& chain, AccessAt const& by) {
     Repairs repairs;
+    if (chain.count == 0) return repairs;
+    Trial const trial(missed, address, chain, by);
+    Plan plan;
+    if (trial.works(trial.none()) || !find_plan(trial, plan)) return repairs;
     Adding add(repairs);
-    for (std::size_t i = 0; i < chain.count; ++i) {
-        Link const& link = chain.links[i];
-        if (link.reads_from) {
-            strengthen(add, link);
-        } else {
-            add.order_in_s(i == 0 ? missed : chain.links[i - 1].to, link.from);
-            add.order_in_s(link.to, i + 1 == chain.count ? by : chain.links[i + 1].from);
+    for (std::size_t i = 0; i < plan.count; ++i) {
+        Change const& change = plan.list[i];
+        if (!change.is_fence()) {
+            AccessAt const& at = trial.event(change.event).at;
+            add.order(at, change.order);
+            continue;
         }
-    }
-    if (repairs.count == 0) {
-        AccessAt const unknown{};
-        AccessAt const writer{0, missed.thread, missed.access, missed.order};
-        add.fence(missed, writer);
-        add.fence(unknown, by);
+        std::size_t event = 0;
+        while (trial.event(event).gap != change.gap) ++event;
+        add.fence(trial.event(event - 1).at, trial.event(event).at);
     }
     return repairs;
 }

@@ -1,6 +1,7 @@
 // What would repair a violation, as far as the chain that orders the two accesses under SC is known. A link
 // by which a thread reads what another wrote asks for release and acquire; one by which it only comes later
-// asks for an order in S on both sides: an SC fence or, where one access is seq_cst, that the other is too.
+// asks for an order in S on both sides: by SC fences or seq_cst accesses. Of these the cheapest are taken,
+// and only such as work when they are tried (trial.hpp).
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ struct Repair {
 inline constexpr std::uint32_t both_threads = UINT32_MAX;
 
 struct Repairs {
-    static constexpr std::size_t most = 2 * Chain::most;
+    static constexpr std::size_t most = 3 * Chain::most + 3;
     std::size_t count = 0;
     Repair list[most];
 };
 
-// From the write that is missed, along the chain, to the access that misses it.
-Repairs find_repairs(AccessAt const& missed, Chain const&, AccessAt const& by);
+// From the write that is missed, along the chain, to the access that misses it. Empty if the chain is.
+Repairs find_repairs(AccessAt const& missed, std::uintptr_t address, Chain const&, AccessAt const& by);
 
 // Of a data race: the chain is what passed last from the thread of the one access to that of the other. Empty
 // if no stronger order along it would order the two.

@@ -497,6 +497,10 @@ void text_finding(Finding const& f) {
     put_location(out, f.note.address);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
+    if (f.repairs.count == 0) {
+        out << "\n";
+        put_paragraph(out, no_repair_known);
+    }
     put_repairs(out, f.repairs);
     put_summary(out, "not robust", f.by.pc());
     out.write_to(file);

@@ -19,6 +19,11 @@ constexpr char const* name_of(Order order) {
 inline constexpr char const* can_be_harmless =
     "Harmless? It can be: see \"Is a finding harmful?\" in docs/sanitizer.md for how to find out.";
 
+// Where the chain is not remembered. The same as _NO_REPAIR in answer/explain.py.
+inline constexpr char const* no_repair_known =
+    "Repair: None was tried, because it is no longer known how the write comes before this access. A shorter "
+    "run, or one under a schedule (`fencepost run --schedule random`), may show it.";
+
 // What a thread waits for in a deadlock, as the object of a sentence. The same as _AWAITED in
 // answer/explain.py.
 struct Awaited {

@@ -32,6 +32,12 @@ NOUNS = {
 # The same as `can_be_harmless` in native/sanitizer/report/wording.hpp.
 HARMLESS = 'Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.md for how to find out.'
 
+# Where the chain is not remembered. The same as `no_repair_known` in native/sanitizer/report/wording.hpp.
+_NO_REPAIR = (
+    "None was tried, because it is no longer known how the write comes before this access. A shorter run, or "
+    "one under a schedule (`fencepost run --schedule random`), may show it."
+)
+
 # What a thread waits for in a deadlock. The same as `awaited` in native/sanitizer/report/wording.hpp.
 _AWAITED = {
     "mutex": "the mutex",
@@ -104,17 +110,13 @@ def _half_seq_cst(finding: Finding, name: str) -> str:
 
 
 def repairs(finding: Finding) -> list[str]:
-    """What would repair it, one sentence each; general advice where nothing exact is known."""
+    """What would repair it, one sentence each: what the run-time library has tried, or that it could not."""
     known = [_repair(repair) for repair in finding.repair]
     if finding.kind == "race":
         return _race_repairs(finding, known)
     if known or finding.kind != "robustness":
         return known
-    return [
-        "If the threads pass something on through another atomic, make its write `memory_order_release` and "
-        "its read `memory_order_acquire`. If each writes one location and then looks at what the other "
-        "writes, put `atomic_thread_fence(memory_order_seq_cst)` between the two in both threads."
-    ]
+    return [_NO_REPAIR]
 
 
 def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
