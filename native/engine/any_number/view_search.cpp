@@ -62,7 +62,8 @@ void ViewSearch::make_masks() {
         for (auto const t : {thread.actor, thread.bystander}) {
             is_fixed[t] = false;
             std::vector<Word> own(words_, 0);
-            for (auto const& mask : machine_.own_bits(t).masks()) own[mask.word] |= mask.bits;
+            auto const of_machine = machine_.own_bits(t);
+            for (auto const& mask : of_machine.masks()) own[mask.word] |= mask.bits;
             if (topic_) {
                 for (auto const bit : rules_->bits_of_thread(t))
                     own[key_words_ + bit / 64] |= Word{1} << bit % 64;

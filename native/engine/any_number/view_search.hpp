@@ -123,7 +123,6 @@ class ViewSearch {
     std::vector<std::vector<Word>> masks_;               // per template: the bits of its actor
     std::vector<Word> shared_;                           // the bits of the global state
     std::vector<Word> absent_;                           // what threads of templates are that are not there
-    std::vector<std::vector<std::uint32_t>> own_bits_;   // per thread: its bits of the topic
 
     MemoryBudget memory_;
     Interner globals_, locals_, views_;
