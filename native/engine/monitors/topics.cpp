@@ -176,6 +176,19 @@ void TopicRules::number_bits() {
     zero_ = one_ - 1;
 }
 
+// A view that several threads share, since they all know nothing by it, belongs to none of them.
+std::vector<std::uint32_t> TopicRules::bits_of_thread(std::uint32_t t) const {
+    std::vector<Bit> bits{aware_bits_[static_cast<std::size_t>(parts_.VSC(t))]};
+    for (auto const* travelling : {&parts_.hb(), &parts_.P(), &parts_.F(), &parts_.E()}) {
+        for (auto const* views : {&travelling->current, &travelling->pending, &travelling->released}) {
+            auto const view = (*views)[t];
+            if (is_kept(view) && std::ranges::count(*views, view) == 1)
+                bits.push_back(stale_bits_[static_cast<std::size_t>(view)]);
+        }
+    }
+    return bits;
+}
+
 void TopicRules::add_exchange(Exchange const& e) {
     Exchanged exchanged;
     auto const swap = [&](std::vector<Bit> const& bits, auto const& to) {

@@ -54,6 +54,10 @@ class TopicRules {
     std::uint32_t aware_shift() const { return parts_.threads(); }
     std::size_t mark_word() const { return words_ - 1; }
     static constexpr Word mark = Word{1} << 63;
+    // The bits that belong to t alone, in the same order for all threads with the same code.
+    std::vector<std::uint32_t> bits_of_thread(std::uint32_t t) const;
+    // Whether a change that depends on this bit always does the same.
+    bool is_constant(std::uint32_t bit) const { return bit == zero_ || bit == one_; }
 
     // Some bits of a word become what another bit is: those in `set` if it is 1, those in `clear` if it is 0.
     struct Change {

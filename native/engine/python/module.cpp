@@ -5,7 +5,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "engine/any_number/any_number.hpp"
 #include "engine/by_location/explore.hpp"
+#include "engine/monitors/topics.hpp"
 #include "engine/python/bindings.hpp"
 #include "engine/tso/pivot.hpp"
 #include "engine/tso/tso.hpp"
@@ -156,6 +158,25 @@ TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion,
     nb::gil_scoped_release release;
     return explore_tso(program, {criterion, all, pivot.value_or(none)},
                        {most_states, most_seconds, most_bytes}, watcher);
+}
+
+// Each template as the numbers of its two threads.
+AnyNumberResult explore_any_number_releasing_gil(
+    Program const& program, Model model, std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates,
+    std::uint32_t k, std::optional<std::uint32_t> reader, std::uint64_t most_states, double most_seconds,
+    std::size_t most_bytes, std::optional<Report> report) {
+    AnyNumberQuestion question{{}, k, reader};
+    auto const threads = program.threads.size();
+    for (auto const& [actor, bystander] : templates) {
+        if (actor >= threads || bystander >= threads || actor == bystander)
+            throw std::invalid_argument("templates");
+        question.templates.push_back({actor, bystander});
+    }
+    if (k == 0 || templates.empty() || threads > TopicRules::most_threads)
+        throw std::invalid_argument("threads of views");
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    return explore_any_number(program, model, question, {most_states, most_seconds, most_bytes}, watcher);
 }
 
 // Per cell what others write and what it can hold.
@@ -318,6 +339,13 @@ void bind_result(nb::module_& m) {
         .def_ro("alone", &TsoViolation::alone)
         .def_ro("others", &TsoViolation::others)
         .def_ro("path", &TsoViolation::path);
+    nb::class_<AnyNumberResult>(m, "AnyNumberResult")
+        .def_ro("search", &AnyNumberResult::search)
+        .def_ro("violation", &AnyNumberResult::violation)
+        .def_ro("race", &AnyNumberResult::race)
+        .def_ro("failure", &AnyNumberResult::failure)
+        .def_ro("globals", &AnyNumberResult::globals)
+        .def_ro("locals", &AnyNumberResult::locals);
     nb::class_<TsoResult>(m, "TsoResult")
         .def_ro("search", &TsoResult::search)
         .def_ro("violations", &TsoResult::violations);
@@ -356,6 +384,8 @@ NB_MODULE(_native, m) {
         .value("ROBUST", Criterion::robust);
     m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
           "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
+    m.def("explore_any_number", &explore_any_number_releasing_gil, "program"_a, "model"_a, "templates"_a,
+          "k"_a, "reader"_a.none(), "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);

@@ -100,6 +100,12 @@ def input_options(command: Command) -> Command:
             help="For models without seq_cst accesses, make something weaker of those in litmus tests: a "
             "fence and an acquire or release access, or that access alone.",
         ),
+        instances=click.option(
+            "--instances",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            help="Take N copies of each function with [*], which stands for any number of threads.",
+        ),
     )
 
 

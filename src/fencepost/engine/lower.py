@@ -114,6 +114,7 @@ class Lowering:
         observational: bool = False,
         cut_off: bool = False,
     ) -> None:
+        program.require_fixed_threads()
         self._program = program = with_constants(program) if local else program
         private = private_accesses(program, ordered_by_s=ordered_by_s) if local else set()
         sc_fence = Op.DRAIN if store_buffers else Op.ORDER_FENCE if ordered_by_s else Op.SC_FENCE

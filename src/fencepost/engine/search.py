@@ -19,7 +19,7 @@ from fencepost.engine._native import Outcome, StoreKind
 from fencepost.engine.lower import Lowering
 from fencepost.errors import InputError
 from fencepost.memory_models import MODELS
-from fencepost.program import Program
+from fencepost.program import Program, Thread
 from fencepost.verdicts import Stats
 
 
@@ -182,6 +182,36 @@ def explore_tso(
     with _as_input_errors(program):
         return _native.explore_tso(
             code, _native.Criterion[criterion.upper()], find_all, pivot, **bounds(limits, watcher)
+        )
+
+
+def explore_any_number(
+    program: Program,
+    model: str,
+    k: int,
+    limits: Limits,
+    watcher: Watcher | None = None,
+    *,
+    apart: Thread | None = None,
+) -> _native.AnyNumberResult:
+    """Collect the views of k threads of a program with templates (`native/engine/any_number`).
+
+    With `apart`, a template, one of its threads is told apart from the others, and the search is for data
+    races with what it has read.
+    """
+    one = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
+    places: list[tuple[int, int]] = []
+    threads = list(one)
+    for thread in program.threads:
+        if thread.least is None:
+            threads.append(thread)
+            continue
+        places.append((len(threads), len(threads) + 1))
+        threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
+    code = lowering_for(replace(program, threads=tuple(threads)), model, local=False).plain
+    with _as_input_errors(program):
+        return _native.explore_any_number(
+            code, _native.Model[model.upper()], places, k, 0 if one else None, **bounds(limits, watcher)
         )
 
 

@@ -69,12 +69,14 @@ class Reading(NamedTuple):
     """How to read files: in which format (by ending or first word if None), and what the formats leave open.
 
     `strict_tpl` refuses fencepost's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make
-    of the seq_cst accesses of litmus tests for models that do not have them.
+    of the seq_cst accesses of litmus tests for models that do not have them; `instances` is how many copies
+    to take of threads of which there is any number.
     """
 
     format: str | None = None
     strict_tpl: bool = False
     treat_sc_as: str | None = None
+    instances: int | None = None
 
 
 BY_ENDING = Reading()
@@ -86,9 +88,10 @@ def load(
     format: str | None = None,
     strict_tpl: bool = False,
     treat_sc_as: str | None = None,
+    instances: int | None = None,
 ) -> Program:
     """The program in the file at `path`; raises `InputError`. See `Reading` for the options."""
-    return load_as(path, Reading(format, strict_tpl, treat_sc_as))
+    return load_as(path, Reading(format, strict_tpl, treat_sc_as, instances))
 
 
 def load_as(path: str | os.PathLike[str], reading: Reading, text: str | None = None) -> Program:
@@ -99,7 +102,12 @@ def load_as(path: str | os.PathLike[str], reading: Reading, text: str | None = N
         text = text_of(file)
     chosen = known or _format_by_first_word(text, file)
     options = {name: getattr(reading, name) for name in chosen.options}
-    return reader_of(chosen)(text, file, **options)
+    program = reader_of(chosen)(text, file, **options)
+    if reading.instances is None:
+        return program
+    if not program.templates:
+        raise InputError("there is no `[*]` in the program of which `--instances` could take copies", file)
+    return program.with_instances(reading.instances)
 
 
 def format_of(program: Program) -> Format | None:
@@ -123,6 +131,8 @@ def editor_of(format: Format) -> Callable[[str, str, Mapping[Position, Edit]], I
 def write(program: Program, format: str = "tpl", **options: str) -> str:
     """The program as text in the language that is called `format`; Promela has the option `monitor`."""
     known = _format_named(format, program.file, FORMATS + WRITTEN_ONLY)
+    if known.name != "tpl":
+        program.require_fixed_threads(f"the format {known.name}")
     text: str = importlib.import_module(known.module).write(program, **options)
     return text
 

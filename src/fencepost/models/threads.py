@@ -379,6 +379,7 @@ class ProgramLts:
         ordered_by_s: bool = False,
         cut_off: bool = False,
     ) -> None:
+        program.require_fixed_threads()
         self.program = program
         self.threads = tuple(
             ThreadLts(program, index, silent_fences, ordered_by_s=ordered_by_s, cut_off=cut_off)

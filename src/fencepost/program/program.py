@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from fencepost import notebook
 from fencepost.errors import InputError
-from fencepost.program.expressions import Constant, Expression, Register, subexpressions
+from fencepost.program.expressions import Constant, Expression, Register, ThreadId, subexpressions
 from fencepost.program.instructions import (
     FENCE_MODES,
     FETCH_OPERATORS,
@@ -62,7 +63,10 @@ class Location(Placed, frozen=True):
 
 
 class Thread(Placed, frozen=True):
-    """One thread. Copies of a replicated thread share `family` and `code` and differ in `tid`."""
+    """One thread. Copies of a replicated thread share `family` and `code` and differ in `tid`.
+
+    With `least`, it is a template: it stands for any number of threads with its code, at least so many.
+    """
 
     family: str
     code: tuple[Instruction, ...]
@@ -70,9 +74,12 @@ class Thread(Placed, frozen=True):
     labels: Mapping[str, int] = msgspec.field(default_factory=dict)
     tid: int = 0
     copies: int | None = None
+    least: int | None = None
 
     @property
     def name(self) -> str:
+        if self.least is not None:
+            return f"{self.family}[*]"
         return self.family if self.copies is None else f"{self.family}[{self.tid}]"
 
 
@@ -167,6 +174,32 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """The first seq_cst access; a compare-exchange that is so only where it fails is one."""
         accesses = (i for thread in self.threads for i in thread.code if isinstance(i, CellAccess))
         return next((access for access in accesses if is_sc_access(access)), None)
+
+    @cached_property
+    def templates(self) -> tuple[Thread, ...]:
+        """The threads of which there is any number."""
+        return tuple(thread for thread in self.threads if thread.least is not None)
+
+    def with_instances(self, copies: int) -> Program:
+        """The program with so many copies of each template, or with the least number of them if that is
+        more."""
+        threads: list[Thread] = []
+        for thread in self.threads:
+            if thread.least is None:
+                threads.append(thread)
+                continue
+            count = max(copies, thread.least)
+            threads += [replace(thread, tid=tid, copies=count, least=None) for tid in range(count)]
+        return replace(self, threads=tuple(threads))
+
+    def require_fixed_threads(self, what: str = "this question") -> None:
+        """Raises `InputError` if the program has a template."""
+        for thread in self.templates:
+            message = (
+                f"{what} needs a fixed number of threads, and `{thread.name}` is any number; "
+                "`--instances N` takes N copies of it"
+            )
+            raise self.mistake(message, thread.at)
 
     def mistake(self, message: str, at: Position) -> InputError:
         """What to raise about the place `at` in the program's source."""
@@ -265,6 +298,8 @@ def _expression_mistakes(program: Program, thread: Thread, expression: Expressio
             yield from _value_mistakes(program, part.value, at)
         elif isinstance(part, Register) and part.name not in thread.registers:
             yield f"`{part.name}` is not a local of thread `{thread.name}`", at
+        elif isinstance(part, ThreadId) and thread.least is not None:
+            yield f"a thread of `{thread.name}` has no number, so it cannot use its own", at
 
 
 def _access_mistakes(program: Program, instruction: Instruction) -> _Mistakes:

@@ -32,7 +32,19 @@ def verdict(answer: Answer) -> str:
     if answer.question == "fix" and answer.holds is False and answer.witness is None:
         return "not repairable"
     words = _WORDS.get(answer.criterion)
-    return answer.verdict.replace("-", " ") if words is None else words[answer.holds]
+    told = answer.verdict.replace("-", " ") if words is None else words[answer.holds]
+    return f"{told}{_for_how_many(answer)}"
+
+
+def _for_how_many(answer: Answer) -> str:
+    """With how many threads, where the program does not say."""
+    many = answer.any_number
+    if many is UNSET or answer.holds is None:
+        return ""
+    if answer.holds:
+        return " for every number of threads"
+    copies = (f"{counted(n, 'thread')} `{printable(name)}`" for name, n in many.copies.items())
+    return f" with {' and '.join(copies)}"
 
 
 def headline(answer: Answer) -> str:
@@ -115,6 +127,12 @@ def _searched(answer: Answer) -> str:
         races = " Data races were not looked for." if ignored else ""
         took = f" Seconds spent: {spent}." if spent else ""
         return f"Answered by {answer.engine}: {answer.because}.{races}{took}"
+    if answer.any_number is not UNSET and answer.holds:
+        many = answer.any_number
+        return (
+            f"Proven with {counted(many.views, 'view')} of {counted(many.k, 'thread')}. No data race, no "
+            "failing assertion. Deadlocks were not looked for."
+        )
     if answer.exhaustive:
         return "No data race, no failing assertion, no deadlock."
     if isinstance(answer, Persistent) and answer.flattened is not None:

@@ -6,6 +6,7 @@ The answers to `fix` and `run`, which fewer commands need, are imported from `re
 from fencepost.verdicts.answers import (
     SCHEMA,
     Answer,
+    AnyNumber,
     Fragile,
     NotRobust,
     PersistenceAnswer,
@@ -44,6 +45,7 @@ from fencepost.verdicts.witnesses import (
 __all__ = [
     "SCHEMA",
     "Answer",
+    "AnyNumber",
     "AnyWitness",
     "Assertion",
     "BadState",

@@ -59,6 +59,19 @@ class Swarm(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[SwarmRun, ...]
 
 
+class AnyNumber(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program was searched in which threads stand for any number of copies of themselves.
+
+    A verdict that holds is for every number of copies. `views` of `k` threads were collected for it. `copies`
+    says how many threads of each function there are in what is shown; where nothing is shown, it is the
+    largest number that was searched exactly, 0 if there was no need to.
+    """
+
+    copies: dict[str, int]
+    k: int
+    views: int
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     """What every answer has. `exhaustive` says whether all interleavings were searched for a `race` and an
     `assertion`, and where the question is "robust" or "persist" also for a `deadlock`, which is a warning: it
@@ -83,6 +96,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     assertion: Assertion | None = None
     deadlock: DeadlockState | None = None
     exhaustive: bool = True
+    any_number: AnyNumber | msgspec.UnsetType = msgspec.UNSET
     warnings: tuple[str, ...] = ()
     schema: int = SCHEMA
 

@@ -50,6 +50,7 @@ class Scope(msgspec.Struct, frozen=True):
     function: str = ""
     registers: tuple[str, ...] = ()
     replicated: bool = False
+    any_number: bool = False  # the function is a template
     # What the user should know. If None, `true` and `false` are names, and too large numbers are mistakes.
     noticed: list[tuple[Position, str]] | None = None
 
@@ -166,6 +167,12 @@ class Scope(msgspec.Struct, frozen=True):
     def _unknown_local(self, name: Token) -> InputError:
         if name == "tid" and self.replicated:
             return self.error("`tid` is the number of the thread and cannot be assigned", name)
+        if name == "tid" and self.any_number:
+            return self.error(
+                f"there is no `tid` in `{self.function}[*]`, whose threads are all alike; write a thread "
+                "that needs a number as a function of its own",
+                name,
+            )
         if name == "tid":
             return self.error("`tid` exists only in replicated functions, as in `fn worker[2] {…}`", name)
         meant = suggestion(name, self.registers)

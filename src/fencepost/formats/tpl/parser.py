@@ -57,6 +57,8 @@ def _words(stream: Iterator[Token]) -> Iterator[Token]:
         after = next(typed, None)
         if token.type == "CALL" and before == ".":
             token.type = "NAME"
+        elif token == "*" and after == "]":
+            token.type = "STAR"  # any number of threads
         elif token == "for" and after == "(" and before != ".":
             token.type = "_FOR"
         elif token == "do" and after == "{" and before != "fn":

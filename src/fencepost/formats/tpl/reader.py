@@ -125,21 +125,36 @@ def _threads(scope: Scope, items: list[Tree]) -> Iterator[Thread]:
 
 
 def _copies(scope: Scope, node: Tree) -> Iterator[Thread]:
-    """The threads that one function makes: one, or as many as its size says."""
+    """The threads that one function makes: one, or as many as its size says, or a template."""
     name, *body = node.children
-    copies = None
+    copies = least = None
     if body and as_tree(body[0]).data == "size":
         scope.extension("replicated threads are", body[0])
         copies = _count(scope, as_token(as_tree(body.pop(0)).children[0]), MOST_THREADS, "threads")
+    elif body and as_tree(body[0]).data == "any_number":
+        scope.extension("replicated threads are", body[0])
+        least = _least(scope, [as_token(token) for token in as_tree(body.pop(0)).children])
     registers: dict[str, None] = {}
     while body and as_tree(body[0]).data == "local":
         for token in as_tree(body.pop(0)).children:
             _check_local(scope, as_token(token), registers, replicated=copies is not None)
             registers[str(token)] = None
-    inner = replace(scope, function=str(name), registers=tuple(registers), replicated=copies is not None)
+    inner = replace(
+        scope,
+        function=str(name),
+        registers=tuple(registers),
+        replicated=copies is not None,
+        any_number=least is not None,
+    )
     code, labels, used = lower(inner, body)
     for tid in range(copies or 1):
-        yield Thread(str(name), code, used, labels, tid, copies, at=position(node))
+        yield Thread(str(name), code, used, labels, tid, copies, least, at=position(node))
+
+
+def _least(scope: Scope, tokens: list[Token]) -> int:
+    """The smallest number of threads of a template: `[*]` or `[2..*]`."""
+    *number, _ = tokens
+    return _count(scope, number[0], MOST_THREADS, "threads") if number else 1
 
 
 def _check_local(scope: Scope, token: Token, registers: dict[str, None], *, replicated: bool) -> None:

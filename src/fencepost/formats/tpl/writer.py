@@ -54,6 +54,10 @@ def _functions(threads: tuple[Thread, ...], families: Mapping[str, str]) -> Iter
     while start < len(threads):
         thread = threads[start]
         name, copies = families[thread.family], thread.copies or 0
+        if thread.least is not None:
+            yield thread, f"{name}[*]" if thread.least == 1 else f"{name}[{thread.least}..*]"
+            start += 1
+            continue
         if threads[start : start + copies] == tuple(_copy(thread, tid) for tid in range(copies)) and copies:
             yield thread, f"{name}[{copies}]"
             start += copies
@@ -72,7 +76,7 @@ def _is_name(name: str) -> bool:
 
 
 def _function(thread: Thread, title: str, locations: Mapping[str, str]) -> str:
-    replicated = title.endswith("]")
+    replicated = thread.least is None and title.endswith("]")
     taken = [*locations.values(), *(["tid"] if replicated else [])]
     registers = spellings(thread.registers, _is_name, taken)
     spelling = Spelling(locations, registers, "tid" if replicated else str(thread.tid))

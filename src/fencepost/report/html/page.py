@@ -62,6 +62,8 @@ def page(answer: Answer, program: Program | None = None) -> str:
 
 def fragment(answer: Answer, program: Program | None = None, *, with_source: bool = True) -> str:
     """The answer, to stand in a page that has `style_sheet` and calls `activate` of `report.js` on it."""
+    if program is not None and answer.any_number is not msgspec.UNSET:
+        program = program.with_instances(min(answer.any_number.copies.values()))
     return "\n".join(['<article class="fp-report">', *_parts(answer, program, with_source), "</article>"])
 
 

@@ -1,0 +1,16 @@
+// The lock is robust, but its unlock is relaxed: the data race needs two threads.
+// expect: robust ra=yes rc20=yes
+// expect: race rc20=yes
+max_value 1;
+global locked;
+na data;
+
+fn worker[*] {
+    local r;
+    while (1) {
+        BCAS(locked, 0, 1, acq, rlx);
+        r = data.naload();
+        data.nastore(1 - r);
+        locked.store(0, rlx);
+    }
+}

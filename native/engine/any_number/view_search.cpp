@@ -1,0 +1,360 @@
+#include "engine/any_number/view_search.hpp"
+
+#include <algorithm>
+
+namespace fencepost {
+
+namespace {
+
+std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) {
+    return static_cast<std::uint64_t>(first) << 32 | second;
+}
+
+bool bit_at(Word const* words, std::uint32_t bit) {
+    return (words[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+}  // namespace
+
+std::uint32_t Interner::find(Word const* record, std::uint64_t hash) {
+    return table_.find(hash, [&](std::uint32_t n) { return same_words(records_[n], record, words_); });
+}
+
+std::uint32_t Interner::number(Word const* record) {
+    table_.reserve_one();
+    auto const hash = hash_words(record, words_);
+    if (auto const known = find(record, hash); known != no_state) return known;
+    auto const number = static_cast<std::uint32_t>(size());
+    copy_words(records_.append(), record, words_);
+    table_.add(hash, number);
+    return number;
+}
+
+// A view is a record of its global state and its local states, two numbers to a word.
+ViewSearch::ViewSearch(Program const& program, Machine<LabelMonitor> const& machine, TopicRules const* rules,
+                       std::optional<std::uint32_t> topic, AnyNumberQuestion const& question,
+                       std::size_t most_bytes)
+    : program_(program),
+      machine_(machine),
+      rules_(rules),
+      topic_(topic),
+      question_(question),
+      key_words_(machine.key_words()),
+      words_(key_words_ + (topic ? rules->words() : 0)),
+      memory_(most_bytes),
+      globals_(words_, memory_),
+      locals_(words_ + 1, memory_),
+      views_((question.k + 2) / 2, memory_),
+      joint_(words_),
+      state_(machine.words()),
+      record_(std::max(words_ + 1, std::size_t{question.k + 2} / 2)),
+      successors_(machine.words()) {
+    make_masks();
+    start();
+}
+
+void ViewSearch::make_masks() {
+    std::vector<bool> is_fixed(program_.threads.size(), true);
+    std::vector<Word> retired(machine_.words(), 0);
+    shared_.assign(words_, ~Word{0});
+    for (auto const& thread : question_.templates) {
+        masks_.emplace_back(words_, 0);
+        for (auto const t : {thread.actor, thread.bystander}) {
+            is_fixed[t] = false;
+            std::vector<Word> own(words_, 0);
+            auto const of_machine = machine_.own_bits(t);
+            for (auto const& mask : of_machine.masks()) own[mask.word] |= mask.bits;
+            if (topic_) {
+                for (auto const bit : rules_->bits_of_thread(t))
+                    own[key_words_ + bit / 64] |= Word{1} << bit % 64;
+            }
+            for (std::size_t i = 0; i < words_; ++i) shared_[i] &= ~own[i];
+            if (t == thread.actor) masks_.back() = own;
+            machine_.retire(retired.data(), t);
+        }
+    }
+    absent_.assign(words_, 0);
+    for (std::size_t i = 0; i < key_words_; ++i) absent_[i] = retired[i] & ~shared_[i];
+    for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+        if (is_fixed[t]) fixed_.push_back(t);
+    }
+}
+
+// At the start every topic is dormant, and then its bits mean nothing.
+void ViewSearch::start() {
+    std::optional<Failure> failure;
+    StateList starts(machine_.words());
+    machine_.start(starts, failure);
+    fails_ = failure.has_value();
+    Locals locals;
+    std::vector<GlobalNumber> globals;
+    std::vector<Word> joint(words_);
+    for (std::size_t n = 0; n < starts.size(); ++n) {
+        std::fill(joint.begin(), joint.end(), 0);
+        copy_words(joint.data(), starts[n], key_words_);
+        globals.push_back(global_of(joint.data()));
+        for (std::uint32_t kind = 0; kind < masks_.size(); ++kind)
+            locals.push_back(local_of(joint.data(), kind));
+    }
+    std::ranges::sort(locals);
+    locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
+    std::ranges::sort(globals);
+    globals.erase(std::unique(globals.begin(), globals.end()), globals.end());
+    Locals view;
+    for (auto const g : globals) add_start_views(g, locals, view);
+}
+
+void ViewSearch::add_start_views(GlobalNumber global, Locals const& starts, Locals& view) {
+    if (view.size() == question_.k) return add_view(global, view);
+    for (auto const l : starts) {
+        if (!view.empty() && l < view.back()) continue;
+        view.push_back(l);
+        add_start_views(global, starts, view);
+        view.pop_back();
+    }
+}
+
+GlobalNumber ViewSearch::global_of(Word const* joint) {
+    for (std::size_t i = 0; i < words_; ++i) record_[i] = joint[i] & shared_[i];
+    auto const g = globals_.number(record_.data());
+    if (g < at_.size()) return g;
+    auto& here = at_.emplace_back();
+    compose(g, none);
+    for (auto const t : fixed_) {
+        check(t);
+        if (auto const access = non_atomic(state_.data(), t)) here.accesses.push_back(*access);
+    }
+    return g;
+}
+
+// Of a thread that has ended, monitors know nothing that matters.
+LocalNumber ViewSearch::local_of(Word const* joint, std::uint32_t kind) {
+    auto const actor = question_.templates[kind].actor;
+    bool const has_ended = machine_.point(joint, actor) >= program_.threads[actor].ended();
+    for (std::size_t i = 0; i < words_; ++i) {
+        record_[i] = joint[i] & masks_[kind][i];
+        if (has_ended && i >= key_words_) record_[i] = 0;
+    }
+    record_[words_] = kind;
+    auto const l = locals_.number(record_.data());
+    if (l == accesses_.size()) accesses_.push_back(non_atomic(record_.data(), actor));
+    return l;
+}
+
+std::uint32_t ViewSearch::kind_of(LocalNumber l) {
+    return static_cast<std::uint32_t>(locals_[l][words_]);
+}
+
+// The state in which `l`, if it is one, is the only thread of a template: in `joint_`, and in `state_` without
+// the bits of the topic.
+void ViewSearch::compose(GlobalNumber g, LocalNumber l) {
+    for (std::size_t i = 0; i < words_; ++i) {
+        joint_[i] = globals_[g][i] | absent_[i];
+        if (l != none) joint_[i] = (joint_[i] & ~masks_[kind_of(l)][i]) | locals_[l][i];
+    }
+    std::fill(state_.begin(), state_.end(), 0);
+    copy_words(state_.data(), joint_.data(), key_words_);
+}
+
+Word const* ViewSearch::record(GlobalNumber g, Locals const& locals) {
+    std::fill_n(record_.begin(), (question_.k + 2) / 2, 0);
+    record_[0] = g;
+    for (std::size_t i = 0; i < locals.size(); ++i)
+        record_[(i + 1) / 2] |= static_cast<Word>(locals[i]) << (i % 2 == 0 ? 32 : 0);
+    return record_.data();
+}
+
+void ViewSearch::add_view(GlobalNumber g, Locals const& locals) {
+    auto const before = views_.size();
+    views_.number(record(g, locals));
+    if (views_.size() == before) return;
+    for (auto const l : locals) meet(g, l);
+}
+
+void ViewSearch::meet(GlobalNumber g, LocalNumber l) {
+    if (!met_.insert(pair_of(g, l)).second) return;
+    at_[g].locals.push_back(l);
+    compose(g, l);
+    check(question_.templates[kind_of(l)].actor);
+}
+
+bool ViewSearch::advance() {
+    if (next_ == views_.size() || violates_) return false;
+    auto const last = static_cast<StateNumber>(next_++);
+    auto const* const view = views_[last];
+    auto const g = static_cast<GlobalNumber>(view[0]);
+    Locals locals(question_.k);
+    for (std::size_t i = 0; i < locals.size(); ++i)
+        locals[i] = static_cast<LocalNumber>(view[(i + 1) / 2] >> (i % 2 == 0 ? 32 : 0));
+    auto const candidates = at_[g].locals;
+    for (auto const l : candidates) {
+        Locals more = locals;
+        more.insert(std::ranges::upper_bound(more, l), l);
+        if (are_views(g, more, last)) expand(g, more);
+    }
+    return true;
+}
+
+// Whether any k of these k + 1 are in a view that was found not later than `last`. This holds for one of
+// their views only: the one found last.
+bool ViewSearch::are_views(GlobalNumber g, Locals const& more, StateNumber last) {
+    Locals fewer(more.begin() + 1, more.end());
+    for (std::size_t i = 0;; ++i) {
+        if (auto const found = views_.find(record(g, fewer)); found == no_state || found > last) return false;
+        if (i == question_.k) return true;
+        fewer[i] = more[i];
+    }
+}
+
+void ViewSearch::expand(GlobalNumber g, Locals const& more) {
+    ++steps_made_;
+    if (!topic_ && !machine_.monitor().has_modes) find_conflicts(g, more);
+    Locals others;
+    for (std::size_t i = 0; i < more.size(); ++i) {
+        if (i > 0 && more[i] == more[i - 1]) continue;
+        others = more;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        for (auto const& step : steps_of(g, more[i])) reach(step, others);
+    }
+    for (auto const& step : fixed_steps(g)) reach(step, more);
+}
+
+void ViewSearch::reach(Step const& step, Locals const& others) {
+    Locals reached;
+    for (auto const l : others) reached.push_back(after(step.label, l));
+    if (step.own != none) reached.push_back(step.own);
+    std::ranges::sort(reached);
+    Locals fewer(reached.begin() + 1, reached.end());
+    for (std::size_t i = 0;; ++i) {
+        if (i == 0 || reached[i] != reached[i - 1]) add_view(step.global, fewer);
+        if (i == question_.k) return;
+        fewer[i] = reached[i];
+    }
+}
+
+std::vector<ViewSearch::Step> const& ViewSearch::steps_of(GlobalNumber g, LocalNumber l) {
+    auto const [at, is_new] = steps_.try_emplace(pair_of(g, l));
+    if (is_new) {
+        std::vector<Step> steps;
+        compose(g, l);
+        make_steps(question_.templates[kind_of(l)].actor, kind_of(l), steps);
+        at->second = std::move(steps);
+    }
+    return at->second;
+}
+
+std::vector<ViewSearch::Step> const& ViewSearch::fixed_steps(GlobalNumber g) {
+    if (!at_[g].steps) {
+        std::vector<Step> steps;
+        for (auto const t : fixed_) {
+            compose(g, none);
+            make_steps(t, std::nullopt, steps);
+        }
+        at_[g].steps = std::move(steps);
+    }
+    return *at_[g].steps;
+}
+
+// In the state composed last.
+void ViewSearch::make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind,
+                            std::vector<Step>& steps) {
+    auto const access = machine_.next_access(state_.data(), thread);
+    if (!access) return;
+    std::optional<Failure> failure;
+    successors_.clear();
+    machine_.step(state_.data(), thread, *access, successors_, failure);
+    fails_ = fails_ || failure.has_value();
+    std::vector<Word> const before = joint_;
+    for (std::size_t n = 0; n < successors_.size(); ++n) {
+        auto next = before;
+        copy_words(next.data(), successors_[n], key_words_);
+        auto const label = machine_.monitor().label(successors_[n]);
+        if (topic_) {
+            auto* const bits = next.data() + key_words_;
+            bits[rules_->mark_word()] |= TopicRules::mark;
+            for (auto const& change : effect(label).changes)
+                bits[change.word] = bit_at(bits, change.from) ? bits[change.word] | change.set
+                                                              : bits[change.word] & ~change.clear;
+            bits[rules_->mark_word()] &= ~TopicRules::mark;
+        }
+        auto const global = global_of(next.data());
+        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, label});
+    }
+}
+
+LocalNumber ViewSearch::after(LabelNumber label, LocalNumber other) {
+    if (!topic_) return other;
+    auto const [at, is_new] = after_.try_emplace(pair_of(label, other), other);
+    if (is_new) {
+        auto const kind = kind_of(other);
+        auto const& effect = on_others(label, kind);
+        std::vector<Word> joint(locals_[other], locals_[other] + words_);
+        for (std::size_t i = key_words_; i < words_; ++i)
+            joint[i] = (joint[i] | effect.set[i - key_words_]) & ~effect.clear[i - key_words_];
+        at->second = local_of(joint.data(), kind);
+    }
+    return at->second;
+}
+
+// As the bystander of the template shows it. What a step does to others does not depend on anything.
+ViewSearch::OnOthers const& ViewSearch::on_others(LabelNumber label, std::uint32_t kind) {
+    auto const [at, is_new] = on_others_.try_emplace({label, kind});
+    if (!is_new) return at->second;
+    auto& on = at->second;
+    on.set.assign(rules_->words(), 0);
+    on.clear.assign(rules_->words(), 0);
+    auto const& thread = question_.templates[kind];
+    auto const from = rules_->bits_of_thread(thread.bystander), to = rules_->bits_of_thread(thread.actor);
+    for (auto const& change : effect(label).changes) {
+        for (std::size_t n = 0; n < from.size(); ++n) {
+            Word const bit = Word{1} << from[n] % 64;
+            if (change.word != from[n] / 64 || ((change.set | change.clear) & bit) == 0) continue;
+            if (!rules_->is_constant(change.from)) throw std::logic_error("a step treats others differently");
+            bool const sets = (change.set & bit) != 0;
+            Word const own = Word{1} << to[n] % 64;
+            (sets ? on.set : on.clear)[to[n] / 64] |= own;
+            (sets ? on.clear : on.set)[to[n] / 64] &= ~own;
+        }
+    }
+    return on;
+}
+
+TopicRules::Effect const& ViewSearch::effect(LabelNumber label) {
+    if (label >= effects_.size()) effects_.resize(label + 1);
+    if (!effects_[label])
+        effects_[label] = rules_->effect(machine_.monitor().labels().events(label), *topic_);
+    return *effects_[label];
+}
+
+// Whether the next access of the thread violates what the topic is about, in the state composed last.
+void ViewSearch::check(std::uint32_t thread) {
+    if (!topic_ || violates_) return;
+    auto const* const bits = joint_.data() + key_words_;
+    if (!bit_at(bits, thread) || !bit_at(bits, rules_->aware_shift() + thread)) return;
+    auto const access = machine_.next_access(state_.data(), thread);
+    auto const& topic = rules_->topics()[*topic_];
+    violates_ = access && rules_->asks(topic, machine_, state_.data(), thread, *access) &&
+                !rules_->bounds(topic, thread, *access->instruction, bits);
+}
+
+std::optional<ViewSearch::NonAtomic> ViewSearch::non_atomic(Word const* state,
+                                                             std::uint32_t thread) const {
+    auto const access = machine_.next_access(state, thread);
+    if (!access || !access->instruction->non_atomic) return std::nullopt;
+    return NonAtomic{access->cell, access->instruction->op == Op::store};
+}
+
+void ViewSearch::find_conflicts(GlobalNumber g, Locals const& more) {
+    auto accesses = at_[g].accesses;
+    for (auto const l : more) {
+        if (accesses_[l]) accesses.push_back(*accesses_[l]);
+    }
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        for (std::size_t j = i + 1; j < accesses.size(); ++j) {
+            conflicts_ = conflicts_ || (accesses[i].cell == accesses[j].cell &&
+                                        conflict(accesses[i].writes, accesses[j].writes));
+        }
+    }
+}
+
+}  // namespace fencepost

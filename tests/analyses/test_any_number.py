@@ -1,0 +1,155 @@
+"""Robustness for any number of threads: a claim for all numbers holds for each, and a violation is one."""
+
+import random
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fencepost.analyses.any_number import robust_for_any_number
+from fencepost.analyses.robustness import robust
+from fencepost.engine.search import Limits
+from fencepost.errors import InputError
+from fencepost.formats import load
+from fencepost.formats.headers import expectations
+from fencepost.formats.registry import write
+from fencepost.formats.tpl.reader import read
+from fencepost.models.witnesses import replay
+from fencepost.program import Program, Thread
+from fencepost.program.expressions import ThreadId, subexpressions
+from fencepost.program.instructions import expressions_of
+from fencepost.verdicts import NotRobust, Robust, Unknown
+from tests.strategies import random_program
+
+FILES = sorted((Path(__file__).parents[2] / "examples" / "any-number").glob("*.tpl"))
+MODELS = ("ra", "rc20", "cpp20")
+LOCK = """
+global x; na d;
+fn worker[*] { local r; BCAS(x, 0, 1, acq, rlx); r = d.naload(); d.nastore(r); x.store(0, rel); }
+"""
+
+
+def test_there_are_examples() -> None:
+    assert FILES
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("model", ["ra", "rc20"])
+def test_examples_are_as_they_say(file: Path, model: str) -> None:
+    program = load(file)
+    expected = expectations(program.source or "")
+    answer = robust(program, model)
+    assert isinstance(answer, Robust if expected["robust", model] else NotRobust)
+    if isinstance(answer, Robust):
+        assert (answer.race is not None) == expected.get(("race", model), False)
+        assert answer.assertion is None
+    else:
+        check_smallest(program, model, answer)
+
+
+def check_smallest(program: Program, model: str, answer: NotRobust) -> None:
+    """The witness is a run of the definition, and with one thread fewer there is none."""
+    copies = min(answer.any_number.copies.values())
+    assert answer.witness is not None
+    replay(program.with_instances(copies), answer.witness, model)
+    for fewer in range(1, copies):
+        assert isinstance(robust(program.with_instances(fewer), model), Robust)
+
+
+def random_templates(source: random.Random, model: str) -> Program:
+    """One or two functions, of which at least one stands for any number of threads."""
+    while True:
+        program = random_program(
+            source,
+            loop_free=source.random() < 0.5,
+            threads=(1, 2),
+            most_accesses=4,
+            modes=model != "ra",
+            sc_accesses=model == "cpp20" and source.random() < 0.7,
+        )
+        threads = [replace(t, copies=None, tid=0, family=f"f{n}") for n, t in enumerate(program.threads)]
+        if any(_uses_its_number(thread) for thread in threads):
+            continue
+        chosen = [source.random() < 0.6 for _ in threads]
+        chosen[0] = chosen[0] or not any(chosen)
+        return replace(
+            program,
+            threads=tuple(
+                replace(t, least=1) if many else t for t, many in zip(threads, chosen, strict=True)
+            ),
+        )
+
+
+def _uses_its_number(thread: Thread) -> bool:
+    expressions = (e for i in thread.code for e in expressions_of(i))
+    return any(isinstance(part, ThreadId) for e in expressions for part in subexpressions(e))
+
+
+def check_claims(seed: int, model: str) -> str:
+    program = random_templates(random.Random(seed), model)
+    answer = robust_for_any_number(program, model, limits=Limits(states=20_000), watcher=None)
+    if isinstance(answer, NotRobust):
+        check_smallest(program, model, answer)
+    elif isinstance(answer, Robust):
+        for copies in range(1, 5 if len(program.threads) == 1 else 4):
+            exact = robust(program.with_instances(copies), model, limits=Limits(states=50_000))
+            assert not isinstance(exact, NotRobust), write(program)
+            assert exact.race is None or answer.race is not None, write(program)
+            assert exact.assertion is None or answer.assertion is not None, write(program)
+    return answer.verdict
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_claims_agree_with_the_exact_engine(model: str) -> None:
+    verdicts = [check_claims(seed, model) for seed in range(120)]
+    assert {"robust", "not-robust"} <= set(verdicts)
+    assert verdicts.count("unknown") <= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(5))
+@pytest.mark.parametrize("model", MODELS)
+def test_claims_agree_with_the_exact_engine_by_the_thousand(model: str, batch: int) -> None:
+    for seed in range(1000 + batch * 400, 1000 + (batch + 1) * 400):
+        check_claims(seed, model)
+
+
+def test_a_limit_is_no_verdict() -> None:
+    answer = robust(read(LOCK), "rc20", limits=Limits(states=20))
+    assert isinstance(answer, Unknown)
+    assert "looking at" in answer.why
+
+
+def test_a_race_between_readers_of_a_template_and_a_writer_needs_the_reader_apart() -> None:
+    """Under RC20 the writer must know the last read of every reader, not only of one."""
+    text = """
+    global x; na d;
+    fn reader[*] { local r; r = d.naload(); x.store(1, rel); }
+    fn writer { wait(x, 1, acq); d.nastore(1); }
+    """
+    answer = robust(read(text), "rc20")
+    assert isinstance(answer, Robust)
+    assert answer.race is not None
+    assert robust(read(text).with_instances(1), "rc20").race is None
+
+
+@pytest.mark.parametrize("model", ["tso"])
+def test_other_models_ask_for_a_fixed_number(model: str) -> None:
+    with pytest.raises(InputError, match=r"--instances N"):
+        robust(read(LOCK), model)
+
+
+def test_a_thread_of_a_template_has_no_number() -> None:
+    with pytest.raises(InputError, match="there is no `tid` in"):
+        read("global x; fn worker[*] { x.store(tid); }")
+
+
+def test_templates_are_written_as_they_were_read() -> None:
+    program = read(LOCK.replace("[*]", "[2..*]"))
+    assert program.templates[0].least == 2
+    assert read(write(program)) == program
+
+
+def test_other_formats_ask_for_a_fixed_number() -> None:
+    with pytest.raises(InputError, match="the format c needs a fixed number of threads"):
+        write(read(LOCK), "c")
