@@ -107,8 +107,7 @@ bool stays_consistent(GraphModel model, ExecutionGraph const& graph, EventId e) 
             return is_last || (!(graph[e].writes() && graph[first].rmw) &&
                                !all_before(e, hbsc_step(graph, false)).has(first));
         case GraphModel::tso:
-            return is_last ||
-                   (knows_nothing_newer(graph, e) && !all_before(e, tso_step(graph)).has(first));
+            return is_last || (knows_nothing_newer(graph, e) && !all_before(e, tso_step(graph)).has(first));
         case GraphModel::sra:
             return is_last || (knows_nothing_newer(graph, e) &&
                                (graph[e].reads() || !all_before(e, sra_step(graph)).has(first)));

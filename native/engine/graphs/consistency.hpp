@@ -25,8 +25,8 @@ enum class GraphModel : std::uint8_t { sc, tso, sra, ra, rc20, cpp20 };
 // consistent, and nothing reads from e or comes after it in its thread.
 bool stays_consistent(GraphModel model, ExecutionGraph const& graph, EventId e);
 
-// The event with which non-atomic access e races: neither is ordered before the other, and one writes. Not for
-// tso, where nothing races, and sc (`sc_race`).
+// The event with which non-atomic access e races: neither is ordered before the other, and one writes. Not
+// for tso, where nothing races, and sc (`sc_race`).
 std::optional<EventId> race_with(ExecutionGraph const& graph, EventId e);
 
 // Two accesses of the graph that race under SC, the one that was added first before the other.

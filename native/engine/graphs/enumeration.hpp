@@ -11,11 +11,11 @@
 //     IsMaximallyAdded           is_maximal: what goes must be what Visit adds first, so that no graph comes
 //                                twice
 //
-// What we have besides: an RMW is a read and a write (execution_graph.hpp), and after the read the write comes
-// next whatever other threads do. A choice of the program is an event; its first branch is maximal. A read of
-// a value that its thread waits to change blocks the thread, and a thread that comes back to where it stood,
-// with the same registers and without a write in between, is blocked too: without that round there is a graph
-// that ends in the same way. So loops that only wait do not count as loops.
+// What we have besides: an RMW is a read and a write (execution_graph.hpp), and after the read the write
+// comes next whatever other threads do. A choice of the program is an event; its first branch is maximal. A
+// read of a value that its thread waits to change blocks the thread, and a thread that comes back to where it
+// stood, with the same registers and without a write in between, is blocked too: without that round there is
+// a graph that ends in the same way. So loops that only wait do not count as loops.
 //
 // No model needs to be known but for the questions in consistency.hpp.
 #pragma once
@@ -55,8 +55,8 @@ struct ToldGraph {
         Value read, written;
         std::int64_t source;  // the number of the write that is read, -1 for the initial one, -2 for none
     };
-    std::vector<Told> events;                     // each after those before it in po ∪ rf
-    std::vector<std::vector<std::uint32_t>> mo;   // per cell, numbers of writes
+    std::vector<Told> events;                    // each after those before it in po ∪ rf
+    std::vector<std::vector<std::uint32_t>> mo;  // per cell, numbers of writes
 };
 
 struct FoundEnd {
@@ -77,7 +77,7 @@ struct FoundFailure {
 
 struct Enumeration {
     Outcome outcome = Outcome::complete;
-    bool truncated = false;  // some thread wanted to do an access once more, or a graph grew too large
+    bool truncated = false;     // some thread wanted to do an access once more, or a graph grew too large
     std::uint64_t steps = 0;    // events added
     std::uint64_t graphs = 0;   // in which all threads have ended
     std::uint64_t blocked = 0;  // in which some thread cannot go on

@@ -18,27 +18,27 @@
 
 namespace fencepost {
 
-constexpr EventId initial = UINT32_MAX;     // in place of a write: the initial one
+constexpr EventId initial = UINT32_MAX;      // in place of a write: the initial one
 constexpr EventId nothing = UINT32_MAX - 1;  // in place of an event: there is none
-constexpr NodeId undecided = UINT32_MAX;    // in place of a node: the thread has yet to choose one
+constexpr NodeId undecided = UINT32_MAX;     // in place of a node: the thread has yet to choose one
 
 struct GraphEvent {
     enum class Kind : std::uint8_t { read, write, fence, choice };
     Kind kind = Kind::fence;
-    bool rmw = false;       // one of the two parts of an RMW
-    bool blocked = false;   // a read of a value that its thread does not go on with
-    bool atomic = true;     // of a read or write
+    bool rmw = false;      // one of the two parts of an RMW
+    bool blocked = false;  // a read of a value that its thread does not go on with
+    bool atomic = true;    // of a read or write
     bool acquires = false, releases = false;
-    bool sc = false;        // in S, under C++20
-    bool drains = false;    // under TSO: waits for all writes before it, and all reads after it wait for it
-    bool fences = false;    // acquires and releases as a fence does
+    bool sc = false;      // in S, under C++20
+    bool drains = false;  // under TSO: waits for all writes before it, and all reads after it wait for it
+    bool fences = false;  // acquires and releases as a fence does
     std::uint32_t thread = 0;
     std::uint32_t cell = none;
     std::uint32_t pc = 0;
     std::uint32_t stamp = 0;  // in which order the events were added
     std::uint32_t choice = 0;
-    EventId previous = nothing;  // in the thread
-    EventId source = nothing;    // of a read: the write that it reads
+    EventId previous = nothing;                // in the thread
+    EventId source = nothing;                  // of a read: the write that it reads
     EventId older = nothing, newer = nothing;  // of a write: its neighbours in mo; the oldest has `initial`
     Value value = 0;                           // read or written
     NodeId node = 0;                           // where the thread stood
