@@ -13,6 +13,8 @@ namespace fencepost {
 
 // Adds the searches for safety to the module (module_sra.cpp).
 void bind_sra(nanobind::module_& m);
+// Adds the enumeration of execution graphs (module_graphs.cpp); after what it shares with other searches.
+void bind_enumeration(nanobind::module_& m);
 
 // A function of the caller that is told states, transitions, waiting states, bytes and seconds now and then;
 // the search stops when it returns true.

@@ -389,4 +389,5 @@ NB_MODULE(_native, m) {
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);
+    bind_enumeration(m);
 }

@@ -98,7 +98,8 @@ class Lowering:
     other thread can see are local instructions. With `observational`, loads taint their registers where they
     could read a stale value, and instructions know which registers they use. With `cut_off`, a thread whose
     assumption fails has not ended but runs for ever. That makes a difference for deadlocks alone: a run that
-    an assumption cuts off does not show one.
+    an assumption cuts off does not show one. With `fences_stand`, threads stand at all fences as they do at
+    accesses, and fences have modes.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Lowering:
         local: bool = False,
         observational: bool = False,
         cut_off: bool = False,
+        fences_stand: bool = False,
     ) -> None:
         program.require_fixed_threads()
         self._program = program = with_constants(program) if local else program
@@ -126,7 +128,14 @@ class Lowering:
             pcs = frozenset(pc for of, pc in private if of == t)
             shown = registers_used_at_end(program, thread) if observational else None
             _ThreadLowering(
-                program, self._builder, thread, pcs, sc_fence, shown_at_end=shown, cut_off=cut_off
+                program,
+                self._builder,
+                thread,
+                pcs,
+                sc_fence,
+                shown_at_end=shown,
+                cut_off=cut_off,
+                fences_stand=fences_stand,
             ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
 
@@ -176,11 +185,13 @@ class _ThreadLowering:
         *,
         shown_at_end: frozenset[str] | None,
         cut_off: bool,
+        fences_stand: bool,
     ) -> None:
         self._private = private
         self._shown_at_end = shown_at_end  # None: nobody asks which registers are used
         self._cut_off = cut_off
-        self._fences = _FENCES | {Mode.SC: sc_fence}
+        self._fences_stand = fences_stand
+        self._fences = dict.fromkeys(Mode, Op.SC_FENCE) if fences_stand else _FENCES | {Mode.SC: sc_fence}
         self._program = program
         self._builder = builder
         self._thread = thread
@@ -198,15 +209,23 @@ class _ThreadLowering:
             if isinstance(instruction, CellAccess):
                 self._access(instruction, local=pc in self._private)
             elif isinstance(instruction, Fence):
-                cell = len(self._program.cells) if instruction.mode is Mode.SC else 0
-                self._builder.add_instruction(
-                    self._fences[instruction.mode], first_cell=cell, local=pc in self._private
-                )
+                self._fence(instruction.mode, local=pc in self._private)
             else:
                 self._local(instruction, pc)
             self._builder.forget(dead_here)
             if shown is not None:
                 self._builder.observe(self._numbers(registers_used(instruction)))
+
+    def _fence(self, mode: Mode, *, local: bool) -> None:
+        cell = len(self._program.cells) if self._fences_stand or mode is Mode.SC else 0
+        self._builder.add_instruction(
+            self._fences[mode],
+            first_cell=cell,
+            acquire=self._fences_stand and mode in (Mode.ACQ, Mode.ACQ_REL),
+            release=self._fences_stand and mode in (Mode.REL, Mode.ACQ_REL),
+            sc=self._fences_stand and mode is Mode.SC,
+            local=local,
+        )
 
     def _numbers(self, names: frozenset[str]) -> list[int]:
         return sorted(self._register[name] for name in names)
