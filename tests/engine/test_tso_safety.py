@@ -4,6 +4,7 @@ without loops: which program states, final memories and failures.
 A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fencepost.formats.tpl.write`).
 """
 
+import contextlib
 import random
 from itertools import product
 from pathlib import Path
@@ -48,12 +49,10 @@ class Asked:
     def _some_states(self) -> set[TsoState]:
         """With no more than `MOST_BUFFERED` writes in a buffer, as far as the limit goes."""
         states: set[TsoState] = set()
-        try:
+        with contextlib.suppress(LimitReachedError):
             for state in tso_states(self.lts, 3_000):
                 if all(len(buffer) <= MOST_BUFFERED for buffer in state.buffers):
                     states.add(state)
-        except LimitReachedError:
-            pass
         return states
 
     def covers(self, bad: BadProduct, without: str = "") -> bool:
@@ -208,10 +207,8 @@ def test_many_more_random_programs(first_seed: int) -> None:
 @given(programs(threads=(2, 3), most_accesses=3))
 @settings(max_examples=60, deadline=None)
 def test_small_programs(program: Program) -> None:
-    try:
+    with contextlib.suppress(LimitReachedError):
         check(program, random.Random(0))
-    except LimitReachedError:
-        pass
 
 
 def test_programs_with_loops() -> None:

@@ -2,16 +2,16 @@
 // potentials. What is common to them: the states that are kept, the order in which steps are undone, and the
 // run that is found. What a step does to potentials is said by the `Rules` of a model:
 //
-//   each_bad(bad, state, then)     `then` with each way to fill the potentials of `state` for these bad states
-//   undo(state, thread, edge, then)   `then` with each minimal state before the step, and the writer of what it
-//                                  read; the thread already stands before it
-//   is_possible(state)             whether a run can have it, as far as is known
-//   is_asked_for(state, thread, label)   whether a write by a thread that stands anywhere matters
-//   is_initial(thread's option)    whether an option stands for the initial memory
+//   each_bad       each way to fill the potentials for some bad states
+//   undo           each minimal state before a step, and the writer of what it read; the thread already
+//                  stands before the step
+//   is_possible    whether a run can have this state, as far as is known
+//   is_asked_for   whether a write by a thread that stands anywhere matters
+//   is_initial     whether an option stands for the initial memory
 //
-// Runs are followed in blocks: some reads and then a write, RMW or fence of one thread. Reads only change what
-// their thread sees, so each can be put off to right before the next write of its thread. The last reads of
-// each thread come last in a run.
+// Runs are followed in blocks: some reads and then a write, RMW or fence of one thread. Reads only change
+// what their thread sees, so each can be put off to right before the next write of its thread. The last reads
+// of each thread come last in a run.
 #pragma once
 
 #include <algorithm>

@@ -5,12 +5,12 @@ states with empty buffers as the machine of `tso`. A write is in memory at once;
 
     paper              here
     configuration      DualState          threads, load buffers, memory
-    write              W                  memory, and a message marked as own at the end of the thread's buffer
+    write              W                  memory, and an own-marked message at the end of the thread's buffer
     propagate          propagations       what a cell holds is appended to the buffer of any thread, any time
     delete             deletions          the oldest message of a buffer is dropped
     read-own-write     R with own         the newest own message on the cell, if the buffer has one
     read-from-buffer   R                  else the oldest message, if it is on the cell
-    arw, fence         RMW, F             only with an empty buffer; an RMW acts on memory, and leaves no message
+    arw, fence         RMW, F             only with an empty buffer; an RMW acts on memory alone
 
 Why that is the same: put the steps of a run of `tso` in another order, each read of memory where it is and
 each write where its update is. Then a thread executes late what it has read early, and its load buffer holds
