@@ -1,4 +1,4 @@
-// Safety under SRA, for Python.
+// Safety under SC, SRA and TSO, for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -7,6 +7,7 @@
 #include "engine/python/bindings.hpp"
 #include "engine/safety/coverability.hpp"
 #include "engine/safety/safety.hpp"
+#include "engine/safety/tso_safety.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -14,9 +15,9 @@ using namespace nb::literals;
 namespace fencepost {
 namespace {
 
-ThreadGraphs graphs_of(Program const& program, std::size_t most_nodes) {
+ThreadGraphs graphs_of(Program const& program, std::size_t most_nodes, bool failing_cas_writes) {
     nb::gil_scoped_release release;
-    return thread_graphs(program, most_nodes);
+    return thread_graphs(program, most_nodes, failing_cas_writes);
 }
 
 // Bad states as Python gives them: nodes per thread, cells with their values, and a thread with a cell.
@@ -52,7 +53,8 @@ using GivenOption = std::tuple<std::uint32_t, std::uint32_t, Value, Flag>;
 using GivenState =
     std::tuple<std::vector<std::uint32_t>, std::uint32_t, std::vector<std::vector<std::vector<GivenOption>>>>;
 
-std::vector<GivenState> basis_of(Coverability const& search) {
+template <class Search>
+std::vector<GivenState> basis_of(Search const& search) {
     std::vector<GivenState> result;
     for (auto const& state : search.basis()) {
         auto& [nodes, phase, potentials] = result.emplace_back();
@@ -113,7 +115,7 @@ void bind_graphs(nb::module_& m) {
         .def_ro("threads", &ThreadGraphs::threads)
         .def_ro("value_limit", &ThreadGraphs::value_limit)
         .def_ro("unbuilt", &ThreadGraphs::unbuilt);
-    m.def("thread_graphs", &graphs_of, "program"_a, "most_nodes"_a);
+    m.def("thread_graphs", &graphs_of, "program"_a, "most_nodes"_a, "failing_cas_writes"_a = false);
 }
 
 template <class Search>
@@ -124,6 +126,22 @@ void bind_search(nb::class_<Search>& search) {
         .def("start_nodes", &Search::start_nodes);
 }
 
+// A forward search with a bound on what is on its way.
+template <class Search>
+nb::class_<Search> bind_bounded(nb::module_& m, char const* name) {
+    nb::class_<Search> search(m, name);
+    search.def(
+        "__init__",
+        [](Search* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad, std::uint32_t most) {
+            auto const states = checked(graphs, bad);
+            nb::gil_scoped_release release;
+            new (self) Search(graphs, states, most);
+        },
+        "graphs"_a, "bad"_a, "most"_a, nb::keep_alive<1, 2>());
+    bind_search(search);
+    return search;
+}
+
 void bind_forward(nb::module_& m) {
     nb::class_<ForwardStats>(m, "ForwardStats")
         .def_ro("states", &ForwardStats::states)
@@ -131,17 +149,8 @@ void bind_forward(nb::module_& m) {
         .def_ro("waiting", &ForwardStats::waiting)
         .def_ro("bytes", &ForwardStats::bytes)
         .def_ro("truncated", &ForwardStats::truncated);
-    nb::class_<ForwardSearch> forward(m, "ForwardSearch");
-    forward.def(
-        "__init__",
-        [](ForwardSearch* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad,
-           std::uint32_t most_messages) {
-            auto const states = checked(graphs, bad);
-            nb::gil_scoped_release release;
-            new (self) ForwardSearch(graphs, states, most_messages);
-        },
-        "graphs"_a, "bad"_a, "most_messages"_a, nb::keep_alive<1, 2>());
-    bind_search(forward);
+    bind_bounded<ForwardSearch>(m, "ForwardSearch");
+    bind_bounded<TsoForwardSearch>(m, "TsoForwardSearch").def("updates", &TsoForwardSearch::updates);
     nb::class_<ScSearch> sc(m, "ScSearch");
     sc.def(
         "__init__",
@@ -152,6 +161,24 @@ void bind_forward(nb::module_& m) {
         },
         "graphs"_a, "bad"_a, nb::keep_alive<1, 2>());
     bind_search(sc);
+}
+
+template <class Search>
+void bind_backward(nb::module_& m, char const* name) {
+    nb::class_<Search> search(m, name);
+    search
+        .def(
+            "__init__",
+            [](Search* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad, bool sources,
+               bool pairs, bool joint, bool subsumption) {
+                auto const states = checked(graphs, bad);
+                nb::gil_scoped_release release;
+                new (self) Search(graphs, states, {sources, pairs, joint, subsumption});
+            },
+            "graphs"_a, "bad"_a, nb::kw_only(), "sources"_a = true, "pairs"_a = true, "joint"_a = true,
+            "subsumption"_a = true, nb::keep_alive<1, 2>())
+        .def("basis", &basis_of<Search>);
+    bind_search(search);
 }
 
 }  // namespace
@@ -174,20 +201,8 @@ void bind_sra(nb::module_& m) {
         .def_ro("covered", &BackwardStats::covered)
         .def_ro("longest", &BackwardStats::longest)
         .def_ro("bytes", &BackwardStats::bytes);
-    nb::class_<Coverability> coverability(m, "Coverability");
-    coverability
-        .def(
-            "__init__",
-            [](Coverability* self, ThreadGraphs const& graphs, std::vector<GivenBad> const& bad, bool sources,
-               bool pairs, bool joint, bool subsumption) {
-                auto const states = checked(graphs, bad);
-                nb::gil_scoped_release release;
-                new (self) Coverability(graphs, states, {sources, pairs, joint, subsumption});
-            },
-            "graphs"_a, "bad"_a, nb::kw_only(), "sources"_a = true, "pairs"_a = true, "joint"_a = true,
-            "subsumption"_a = true, nb::keep_alive<1, 2>())
-        .def("basis", &basis_of);
-    bind_search(coverability);
+    bind_backward<Coverability>(m, "Coverability");
+    bind_backward<TsoCoverability>(m, "TsoCoverability");
     bind_forward(m);
 }
 

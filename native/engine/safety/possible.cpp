@@ -44,7 +44,6 @@ bool Possible::has_source(Option option, std::uint32_t holder, Nodes nodes) cons
     return true;
 }
 
-// Whether, in a list, b can follow a (Definition 5.12).
 bool Possible::can_follow(Option a, Option b, Nodes nodes) const {
     auto const& [writer, cell, value] = sources_[a.source()];
     auto const& later = sources_[b.source()];

@@ -28,9 +28,10 @@ class Possible {
     // Whether there can be the write that an option of `holder` stands for.
     bool has_source(Option option, std::uint32_t holder, Nodes nodes) const;
     bool operator()(PotentialState const& state);
+    // Whether, in a list, b can follow a (Definition 5.12).
+    bool can_follow(Option a, Option b, Nodes nodes) const;
 
   private:
-    bool can_follow(Option a, Option b, Nodes nodes) const;
     bool is_the_last(Option option);
 
     ThreadGraphs const& graphs_;

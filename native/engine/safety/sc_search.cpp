@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <stdexcept>
 
+#include "engine/safety/numbered_bad_states.hpp"
 #include "engine/safety/relevance.hpp"
 #include "engine/safety/safety.hpp"
 #include "engine/safety/sources.hpp"
@@ -25,26 +25,6 @@ struct ScLayout {
     std::size_t words;
 };
 
-// Bad states with numbered values, to hold against a state.
-struct NumberedBadStates {
-    NumberedBadStates(ThreadGraphs const& graphs, NumberedLabels const& labels, BadStates const& bad) {
-        for (std::size_t t = 0; t < bad.nodes.size(); ++t) {
-            nodes.emplace_back(graphs.threads[t].nodes.size());
-            for (auto node : bad.nodes[t]) nodes[t].add(node);
-            if (!bad.nodes[t].empty()) threads.push_back(t);
-        }
-        for (auto const& [cell, value] : bad.memory) {
-            auto const number = labels.value(labels.cell(cell), value);
-            possible = possible && number;
-            memory.emplace_back(labels.cell(cell), number.value_or(0));
-        }
-    }
-    bool possible = true;
-    std::vector<std::size_t> threads;  // that have to stand somewhere
-    std::vector<NumberSet> nodes;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> memory;
-};
-
 }  // namespace
 
 class ScSearch::Search {
@@ -53,14 +33,10 @@ class ScSearch::Search {
         : graphs_(graphs),
           labels_(graphs, bad),
           layout_(graphs, labels_),
+          bad_(graphs, labels_, bad),
           store_(layout_.words, layout_.words, SIZE_MAX),
           current_(layout_.words),
           next_(layout_.words) {
-        for (auto const& states : bad) {
-            if (states.race) throw std::invalid_argument("sequential consistency has no races of writes");
-            NumberedBadStates const numbered(graphs, labels_, states);
-            if (numbered.possible) bad_.push_back(numbered);
-        }
         for (std::uint32_t x = 0; x < labels_.cells(); ++x)
             layout_.cells[x].set(next_.data(), labels_.initial(x));
         start(0);
@@ -134,14 +110,8 @@ class ScSearch::Search {
     }
 
     bool is_bad(Word const* state) const {
-        return std::ranges::any_of(bad_, [&](NumberedBadStates const& bad) {
-            return std::ranges::all_of(
-                       bad.threads,
-                       [&](std::size_t t) { return bad.nodes[t].has(layout_.nodes[t].get(state)); }) &&
-                   std::ranges::all_of(bad.memory, [&](auto const& asked) {
-                       return layout_.cells[asked.first].get(state) == asked.second;
-                   });
-        });
+        return bad_.any([&](std::size_t t) { return layout_.nodes[t].get(state); },
+                        [&](std::size_t x) { return layout_.cells[x].get(state); });
     }
 
     std::uint32_t node(StateNumber n, std::uint32_t t) const {
@@ -160,7 +130,7 @@ class ScSearch::Search {
     ThreadGraphs const& graphs_;
     NumberedLabels labels_;
     ScLayout layout_;
-    std::vector<NumberedBadStates> bad_;
+    NumberedBadStates bad_;
     ExactStore store_;
     std::vector<Word> current_, next_;
     StateNumber expanded_ = 0;  // states before this one

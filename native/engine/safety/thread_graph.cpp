@@ -12,10 +12,11 @@ namespace {
 // Finds nodes, edges and the values of cells together, since each can bring more of the others.
 class Builder {
   public:
-    Builder(Program const& program, std::size_t most_nodes)
+    Builder(Program const& program, std::size_t most_nodes, bool failing_cas_writes)
         : program_(program),
           machine_(program),
           most_nodes_(most_nodes),
+          failing_cas_writes_(failing_cas_writes),
           held_(program.cells.size()),
           readers_(program.cells.size()),
           written_(program.cells.size(), false),
@@ -112,6 +113,8 @@ class Builder {
         auto const op = access.instruction->op;
         if (op == Op::store) return {LabelKind::write, access.cell, 0, *written};
         if (op == Op::sc_fence) return {LabelKind::read_modify_write, access.cell, 0, 0};
+        if (!written && failing_cas_writes_ && op == Op::compare_exchange)
+            return {LabelKind::read_modify_write, access.cell, v, v};
         if (!written) return {LabelKind::read, access.cell, v, 0};
         return {LabelKind::read_modify_write, access.cell, v, *written};
     }
@@ -179,6 +182,7 @@ class Builder {
     Program const& program_;
     Machine<NoMonitor> machine_;
     std::size_t most_nodes_;
+    bool failing_cas_writes_;
     ThreadGraphs result_;
     std::vector<std::set<Value>> held_;           // per cell
     std::vector<std::vector<Standing>> readers_;  // per cell
@@ -191,8 +195,8 @@ class Builder {
 
 }  // namespace
 
-ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes) {
-    return Builder(program, most_nodes).run();
+ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes, bool failing_cas_writes) {
+    return Builder(program, most_nodes, failing_cas_writes).run();
 }
 
 }  // namespace fencepost

@@ -67,7 +67,8 @@ struct ThreadGraphs {
     std::optional<Unbuilt> unbuilt;
 };
 
-// Reads of cells that nobody writes become silent.
-ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes);
+// Reads of cells that nobody writes become silent. With `failing_cas_writes`, a CAS that fails writes what it
+// has read: so it is an RMW like others, as it is for the store buffers of x86.
+ThreadGraphs thread_graphs(Program const& program, std::size_t most_nodes, bool failing_cas_writes = false);
 
 }  // namespace fencepost
