@@ -20,7 +20,7 @@ void put_untried(Text& out, std::uint32_t untried) {
 }
 
 void put_step(Text& out, char const* name, Event const* event) {
-    constexpr char const* acts[] = {"nothing", "load", "store", "rmw", "cas", "call", "end"};
+    constexpr char const* acts[] = {"nothing", "load", "store", "rmw", "cas", "call", "end", "choice"};
     if (event == nullptr || event->act == Act::nothing) return;
     out << ",\"" << name << "\":{\"thread\":" << event->thread << ",\"what\":\""
         << acts[static_cast<int>(event->act)] << "\",\"stack\":";

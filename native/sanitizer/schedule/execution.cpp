@@ -140,8 +140,11 @@ void take(Thread& thread) {
 }
 
 // A crash is no event: it comes at once after the last one, perhaps in a thread that was let go on by it.
+// Choices stay with the event that they follow.
 void note_crash() {
-    if (shared->events_count != 0) shared->events[shared->events_count - 1].crashes = true;
+    std::uint32_t last = shared->events_count;
+    while (last > 1 && shared->events[last - 1].act == Act::choose) --last;
+    if (last != 0) shared->events[last - 1].crashes = true;
 }
 
 // Threads that wait for a value look once more, whether an old one would do; then they are blocked like
@@ -165,8 +168,24 @@ void block(Thread& thread) {
     detail::make_blocked(thread);
 }
 
+// Its time may run out: other executions try that.
+bool waits_longer_than_it_must(Thread const& thread) {
+    Wait const* const wait = thread.waiting ? &thread.wait : thread.operation.wait;
+    return thread.pending.until == Until::busy || (wait != nullptr && wait->time_limit);
+}
+
+bool some_wait_too_long() {
+    for (detail::ThreadList const* list : {&runnable, &detail::blocked}) {
+        for (std::uint32_t i = 0; i < list->count; ++i)
+            if (waits_longer_than_it_must(*list->items[i])) return true;
+    }
+    return false;
+}
+
 Thread& find_stuck() {
+    bool const first = shared->outcome == Outcome::running;
     note_end(true);
+    if (first && some_wait_too_long()) give_up(Outcome::idle);
     if (Thread* const thread = find_looking(); thread != nullptr) return *thread;
     while (runnable.count != 0) block(*runnable.items[0]);
     detail::find_runnable();  // reports the deadlock
@@ -205,6 +224,33 @@ Thread& next(Thread* current) {
     if (thread == nullptr) return find_stuck();
     take(*thread);
     return *thread;
+}
+
+// A choice is an event of its own that comes at once. Executions take the first way, unless it is planned.
+std::uint32_t choose(std::uint32_t alternatives) {
+    Thread& self = *detail::self;
+    if (shared->outcome != Outcome::running) return 0;
+    Event event{};
+    event.thread = self.id;
+    event.act = Act::choose;
+    event.alternatives = alternatives;
+    event.after = self.after;
+    event.joined = self.joined;
+    self.after = no_event;
+    self.joined = 0;
+    if (shared->events_count < shared->planned) {
+        Event const& planned = shared->plan[shared->events_count];
+        event.chosen = planned.chosen;
+        if (!same_step(event, planned)) {
+            shared->wanted = planned;
+            shared->met = event;
+            give_up(Outcome::apart);
+        }
+    }
+    write_down(event);
+    self.last_event = static_cast<std::int32_t>(shared->events_count - 1);
+    self.repeated.forget();
+    return event.chosen;
 }
 
 void note_switch(std::uint64_t steps, std::uint32_t to) {
@@ -259,11 +305,6 @@ void look_for_rounds(Operation& operation, std::uint64_t state, bool again, std:
     if (operation.until != Until::always || !has_rounds(state)) return;
     operation.until = Until::no_round;
     operation.awaited = state;
-}
-
-void static_is_initialised() {
-    bool const alone = detail::runnable.count + detail::blocked.count == 1;
-    if (exploring() && !alone) execution::note_untried(execution::initialisations);
 }
 
 void exit_point() {

@@ -37,6 +37,7 @@ extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t steps_without_effect;
 extern std::uint32_t waiting_for_memory;
 extern bool exploring;
+extern bool as_explored;  // exploring, or repeating an execution of an exploration
 void step(bool yields);
 void step(Operation const&, bool yields);
 }  // namespace detail
@@ -119,6 +120,7 @@ struct Wait {
     bool may_end_early = false;     // for no reason, as condition variables and futexes may
     bool interruptible = false;     // a signal that the thread has handled ends it too
     bool cancellable = false;       // pthread_cancel ends it too; the caller then looks for that
+    bool time_limit = false;        // it ends in time, but that is tried elsewhere (chosen_to_run_out)
     bool outside = false;           // the world outside the schedule can end it: `ready` is asked anew
 };
 
@@ -148,8 +150,13 @@ bool wait_for_end(ThreadId, std::int64_t deadline = never);
 // In the child of a fork: the other threads are gone.
 void forked();
 
-// A number below n that depends on the seed and on earlier calls only (fp_choose).
+// A number below n that depends on the seed and on earlier calls only (fp_choose). In an exploration all of
+// them are tried, if they are not too many.
 std::uint32_t choose(std::uint32_t n);
+// The same, but one number is enough: it is meant to be random.
+std::uint32_t draw(std::uint32_t n);
+// Does this allocation fail? Some do in an exploration, if that was asked for.
+bool allocation_fails();
 
 // Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
 std::uint64_t steps();
@@ -160,9 +167,6 @@ void exit_point();
 
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
-
-// A static variable of C++ is initialised, which the library does not see as the accesses that it is.
-void static_is_initialised();
 
 // In an exploration: has no execution yet said what has this hash? Elsewhere: true.
 bool is_news(std::uint64_t hash);

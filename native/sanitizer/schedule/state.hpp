@@ -41,6 +41,8 @@ struct Thread {
     std::int32_t after;       // what let it go on
     std::uint64_t joined;     // since its last event
     std::uint32_t clock_reads;
+    std::int64_t time_ahead;  // nanoseconds that have passed for it: in sleep, and in waits that ran out
+    void const* initialises;  // pthread_once_t
     std::uint64_t last_state;  // at its last access (rounds.hpp)
     RepeatedReads repeated;
 };
