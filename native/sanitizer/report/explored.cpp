@@ -48,7 +48,8 @@ void report_exploration(ExplorationReport const& report, bool at_end) {
     Text out;
     out << "{\"event\":\"exploration\",\"at_end\":" << (at_end ? "true" : "false")
         << ",\"executions\":" << report.executions << ",\"in_vain\":" << report.in_vain
-        << ",\"cut\":" << report.cut << ",\"steps\":" << report.steps << ",\"atomics\":" << report.atomics
+        << ",\"cut\":" << report.cut << ",\"bounded\":" << report.bounded << ",\"steps\":" << report.steps
+        << ",\"atomics\":" << report.atomics
         << ",\"millionths\":" << static_cast<std::uint64_t>(report.share * 1e6)
         << ",\"why\":" << Quoted{report.why} << ",\"untried\":[";
     put_untried(out, report.untried);

@@ -25,6 +25,7 @@ enum class Outcome : std::uint8_t {
     apart,    // it did something else than was planned
     cut,      // a loop went round too often
     too_long,
+    bounded,  // it had more preemptions than allowed
 };
 
 // What the answer cannot be about, because only one way was tried.

@@ -9,9 +9,9 @@
 // next execution takes the first branch of the last event that has one.
 //
 // Beyond the paper: a choice has alternatives, each of which is a branch where it was made, under the same
-// rules as other branches; choices stay together with the event that they follow. An event may have to wait (`until`), which is decided by what its object was at the place
-// to which it would move; and an event that waits for ever, or that the end of the process came before, is in
-// races too.
+// rules as other branches; choices stay together with the event that they follow. An event may have to wait
+// (`until`), which is decided by what its object was at the place to which it would move; and an event that
+// waits for ever, or that the end of the process came before, is in races too.
 #pragma once
 
 #include <cstddef>

@@ -146,9 +146,13 @@ bool take_in(Server& server, int status) {
             ++report.in_vain;
             server.exploration.completed(shared->events, shared->events_count);
             return true;
+        case Outcome::bounded:
+            ++report.bounded;
+            server.exploration.abandoned(shared->events, shared->events_count);
+            return true;
         case Outcome::round:  // what was taken for a race may be none, and hide another
             report.in_vain += report.executions + 1;
-            report.executions = report.cut = 0;
+            report.executions = report.cut = report.bounded = 0;
             server.exploration.restart();
             return true;
         case Outcome::apart:

@@ -62,6 +62,8 @@ void add(Thread& thread) {
     thread.time_ahead = 0;
     thread.initialises = nullptr;
     thread.repeated.forget();
+    thread.path.forget();
+    thread.at_step = false;
     thread.runnable = true;
     runnable.add(thread);
     strategy::created(thread);

@@ -39,6 +39,7 @@ extern std::uint32_t waiting_for_memory;
 extern bool exploring;
 extern bool as_explored;  // exploring, or repeating an execution of an exploration
 void step(bool yields);
+void memory_has_changed();
 void step(Operation const&, bool yields);
 }  // namespace detail
 
@@ -91,9 +92,9 @@ struct Operation {
     std::uint64_t (*state)(void const*) = nullptr;  // of an object that is not memory
     bool looks_before_waiting = false;              // it has something to do even if it can never go on
 };
-// The thread is at an access that a loop may repeat, `again` if it repeats it now, having read `value`: finds
-// out whether the loop waits (rounds.hpp). Only if exploring().
-void look_for_rounds(Operation&, std::uint64_t state, bool again, std::uint64_t value);
+// The thread is at an access that a loop may repeat, in this state: finds out whether the loop waits
+// (rounds.hpp). Only if exploring().
+void look_for_rounds(Operation&, std::uint64_t state);
 
 inline void point(Operation const& operation, bool yields = false) {
     if (active()) detail::step(operation, yields);
@@ -102,6 +103,7 @@ inline void point(Operation const& operation, bool yields = false) {
 // The operation just done changed memory, so the thread does not merely spin.
 inline void progress() {
     detail::steps_without_effect = 0;
+    if (detail::exploring) detail::memory_has_changed();
 }
 
 inline constexpr std::int64_t never = INT64_MAX;
@@ -198,7 +200,7 @@ struct ExecutionReport {
 void report_execution(ExecutionReport const&);
 
 struct ExplorationReport {
-    std::uint64_t executions, in_vain, cut, steps, atomics;
+    std::uint64_t executions, in_vain, cut, bounded, steps, atomics;
     double share, seconds;
     char const* why;  // it came to no end; "" if all has been run
     std::uint32_t untried;

@@ -43,7 +43,9 @@ struct Thread {
     std::uint32_t clock_reads;
     std::int64_t time_ahead;  // nanoseconds that have passed for it: in sleep, and in waits that ran out
     void const* initialises;  // pthread_once_t
-    std::uint64_t last_state;  // at its last access (rounds.hpp)
+    Path path;                // (rounds.hpp)
+    std::uint32_t round;      // where in it a known round begins, if its next step must not end that
+    bool at_step;             // the next event is the last step of the path
     RepeatedReads repeated;
 };
 

@@ -71,8 +71,8 @@ Operation taking(Wait const& wait, State state, std::uint64_t bit) {
     return operation;
 }
 
-// A lock with a time limit, where time runs out by choice: it is taken when it is free, or it is given up at a
-// moment when it is not.
+// A lock with a time limit, where time runs out by choice: it is taken when it is free, or it is given up at
+// a moment when it is not.
 bool chooses(TimeLimit limit) {
     return detail::as_explored && limit.until != nullptr && valid(limit);
 }
@@ -411,7 +411,8 @@ int once(pthread_once_t* control, void (*initialise)()) {
     return unlocked(REAL(pthread_once)(control, initialise_and_tell), control);
 }
 
-// The first byte of a guard, which the program reads, says that all is done; the second that somebody is at it.
+// The first byte of a guard, which the program reads, says that all is done; the second that somebody is at
+// it.
 void guard_acquire(void* guard) {
     void* const busy = static_cast<unsigned char*>(guard) + 1;
     Wait const wait{nobody_guards, busy, busy, "initialisation"};

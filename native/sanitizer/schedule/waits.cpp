@@ -296,7 +296,8 @@ std::uint32_t choose_waiting(void const* object, std::uint32_t count, std::uint3
     std::uint32_t const all = count_waiting(object, bits);
     count = std::min(count, all);
     std::uint32_t passed_over = 0;
-    for (std::uint32_t done = 0; done < count; ++done) {  // by their numbers, so each set is chosen in one way
+    for (std::uint32_t done = 0; done < count;
+         ++done) {  // by their numbers, so each set is chosen in one way
         passed_over += scheduler::choose(all - passed_over - count + 1);
         Thread& thread = *waiting(object, bits, passed_over);
         thread.chosen = true;
@@ -319,7 +320,8 @@ void wake(void const* object) {
 
 std::int64_t now() {
     std::int64_t const start = detail::first_time + detail::skipped;
-    if (!detail::as_explored) return start + static_cast<std::int64_t>(detail::taken) * detail::step_nanoseconds;
+    if (!detail::as_explored)
+        return start + static_cast<std::int64_t>(detail::taken) * detail::step_nanoseconds;
     // Steps are not the same in executions that are.
     if (detail::self == nullptr) return start;
     return start + detail::self->time_ahead + detail::self->clock_reads * detail::step_nanoseconds;

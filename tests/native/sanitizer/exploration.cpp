@@ -20,8 +20,8 @@ using namespace fencepost::scheduler;
 namespace {
 
 enum class Kind { load, store, add, cas, wait, bcas, fence, lock, unlock, exit, choose };
-constexpr char const* names[] = {"load", "store", "add",  "cas",    "wait",
-                                 "bcas", "fence", "lock", "unlock", "exit", "choose"};
+constexpr char const* names[] = {"load",  "store", "add",    "cas",  "wait",  "bcas",
+                                 "fence", "lock",  "unlock", "exit", "choose"};
 
 struct Operation {
     Kind kind;
@@ -52,7 +52,8 @@ struct Run {
     // The thread that comes to a choice now, or none: a choice is made at once.
     std::size_t chooser() const {
         for (std::size_t thread = 0; thread < at.size(); ++thread)
-            if (Operation const* const o = next(thread); o != nullptr && o->kind == Kind::choose) return thread;
+            if (Operation const* const o = next(thread); o != nullptr && o->kind == Kind::choose)
+                return thread;
         return at.size();
     }
 
