@@ -84,12 +84,14 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell(tmp_path_factory.mktemp("check"))
 
 
-@pytest.mark.parametrize("source", sorted((PROGRAMS / "check").glob("*.c")), ids=lambda source: source.stem)
+@pytest.mark.parametrize("source", sorted((PROGRAMS / "check").glob("*.c*")), ids=lambda source: source.stem)
 def test_all_executions_of_a_program(shell: Shell, source: Path) -> None:
-    """The summary is as the head of the program says."""
-    shell.ok("fencepost-cc", "-O2", "-g", source, "-o", source.stem)
-    done = shell.run("fencepost", "check", "--quiet", f"./{source.stem}")
-    assert f"./{source.stem}: {head_of(source)['summary']}" in done.stdout
+    """The summary is as the head of the program says, where it was asked for as the head says."""
+    head = head_of(source)
+    compiler = "fencepost-c++" if source.suffix == ".cpp" else "fencepost-cc"
+    shell.ok(compiler, "-O2", "-g", source, "-o", source.stem)
+    done = shell.run("fencepost", "check", "--quiet", *head.get("options", "").split(), f"./{source.stem}")
+    assert f"./{source.stem}: {head['summary']}" in done.stdout
 
 
 def test_what_check_finds_is_seen_again_by_run(shell: Shell) -> None:

@@ -30,7 +30,7 @@ FENCEPOST_INTERPOSE void arc4random_buf(void* buffer, size_t bytes) noexcept {
 }
 
 FENCEPOST_INTERPOSE std::uint32_t arc4random() noexcept {
-    return active() ? choose(UINT32_MAX) : REAL(arc4random)();
+    return active() ? draw(UINT32_MAX) : REAL(arc4random)();
 }
 
 FENCEPOST_INTERPOSE std::uint32_t arc4random_uniform(std::uint32_t n) noexcept {

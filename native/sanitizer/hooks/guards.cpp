@@ -4,6 +4,7 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/hooks/operations.hpp"
+#include "sanitizer/schedule/sync.hpp"
 
 using namespace fencepost;
 
@@ -22,13 +23,14 @@ extern "C" int GUARD(acquire)(std::uint64_t*);
 extern "C" void GUARD(release)(std::uint64_t*);
 
 FENCEPOST_INTERPOSE int GUARD(acquire)(std::uint64_t* guard) {
+    if (scheduler::active()) scheduler::guard_acquire(guard);
     int const must_initialise = REAL_GUARD(acquire)(guard);
-    if (must_initialise != 0) scheduler::static_is_initialised();
     acquire_object(guard);
     return must_initialise;
 }
 
 FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
+    if (scheduler::active()) scheduler::guard_release(guard);
     release_object(guard);
     {
         Hook hook;
@@ -44,4 +46,15 @@ FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
         }
     }
     REAL_GUARD(release)(guard);
+    if (scheduler::active()) scheduler::guard_released(guard);
 }
+
+// The initialisation has thrown. Mode races, which has no schedules, need not know.
+#if !defined(FENCEPOST_RACES)
+extern "C" void __cxa_guard_abort(std::uint64_t*);
+FENCEPOST_INTERPOSE void __cxa_guard_abort(std::uint64_t* guard) {
+    if (scheduler::active()) scheduler::guard_release(guard);
+    REAL(__cxa_guard_abort)(guard);
+    if (scheduler::active()) scheduler::guard_released(guard);
+}
+#endif

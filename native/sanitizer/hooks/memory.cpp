@@ -11,6 +11,7 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
 
 using namespace fencepost;
 
@@ -66,15 +67,24 @@ void forgotten(void* block, void const* frame) {
     forget_memory(block, bytes);
 }
 
+// In an exploration that tries what happens then.
+bool no_memory() {
+    if (!scheduler::allocation_fails()) return false;
+    errno = ENOMEM;
+    return true;
+}
+
 }  // namespace
 
 #define FRAME __builtin_frame_address(0)
 
 FENCEPOST_INTERPOSE void* malloc(std::size_t bytes) noexcept {
+    if (no_memory()) return nullptr;
     return noted(real_allocator().allocate(bytes), FRAME);
 }
 
 FENCEPOST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept {
+    if (no_memory()) return nullptr;
     void* const block = noted(real_allocator().allocate_zeroed(count, bytes), FRAME);
     if (block != nullptr) memory_is_zeroed(block, count * bytes, FRAME);
     return block;
@@ -82,6 +92,7 @@ FENCEPOST_INTERPOSE void* calloc(std::size_t count, std::size_t bytes) noexcept 
 
 // A block that cannot be moved stays as it is; one that is moved is a new one, whatever it holds.
 FENCEPOST_INTERPOSE void* realloc(void* block, std::size_t bytes) noexcept {
+    if (bytes != 0 && no_memory()) return nullptr;
     forgotten(block, FRAME);
     return noted(real_allocator().reallocate(block, bytes), FRAME);
 }
@@ -92,22 +103,26 @@ FENCEPOST_INTERPOSE void* reallocarray(void* block, std::size_t count, std::size
         errno = ENOMEM;
         return nullptr;
     }
+    if (no_memory()) return nullptr;
     forgotten(block, FRAME);
     return noted(real_allocator().reallocate(block, total), FRAME);
 }
 
 FENCEPOST_INTERPOSE void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    if (no_memory()) return nullptr;
     return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
 }
 
 FENCEPOST_INTERPOSE void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    if (no_memory()) return nullptr;
     return noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
 }
 
 FENCEPOST_INTERPOSE int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
     if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
     int const saved = errno;
-    void* const block = noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
+    void* const block =
+        no_memory() ? nullptr : noted(real_allocator().allocate_aligned(alignment, bytes), FRAME);
     errno = saved;
     if (block == nullptr) return ENOMEM;
     *result = block;

@@ -7,7 +7,8 @@
  *   fp_bcas(&x, expected, desired, order)    waits until x holds `expected` and replaces it with `desired`
  *   fp_cas(&x, expected, desired, success, failure)
  *                                            strong compare-and-exchange; gives the value that x held
- *   fp_choose(n)                             a number below n; under a schedule it depends on the seed alone
+ *   fp_choose(n)                             a number below n; under a schedule it depends on the seed alone,
+ *                                            and `fencepost check` tries all of them
  *
  * `x` is an atomic object, `_Atomic T` or `std::atomic<T>`, or a plain object that is only used atomically; T
  * is an integer, an enumeration, a boolean or a pointer of at most 8 bytes. Orders are those of the language.

@@ -20,7 +20,7 @@ void put_untried(Text& out, std::uint32_t untried) {
 }
 
 void put_step(Text& out, char const* name, Event const* event) {
-    constexpr char const* acts[] = {"nothing", "load", "store", "rmw", "cas", "call", "end"};
+    constexpr char const* acts[] = {"nothing", "load", "store", "rmw", "cas", "call", "end", "choice"};
     if (event == nullptr || event->act == Act::nothing) return;
     out << ",\"" << name << "\":{\"thread\":" << event->thread << ",\"what\":\""
         << acts[static_cast<int>(event->act)] << "\",\"stack\":";
@@ -48,7 +48,8 @@ void report_exploration(ExplorationReport const& report, bool at_end) {
     Text out;
     out << "{\"event\":\"exploration\",\"at_end\":" << (at_end ? "true" : "false")
         << ",\"executions\":" << report.executions << ",\"in_vain\":" << report.in_vain
-        << ",\"cut\":" << report.cut << ",\"steps\":" << report.steps << ",\"atomics\":" << report.atomics
+        << ",\"cut\":" << report.cut << ",\"bounded\":" << report.bounded << ",\"steps\":" << report.steps
+        << ",\"atomics\":" << report.atomics
         << ",\"millionths\":" << static_cast<std::uint64_t>(report.share * 1e6)
         << ",\"why\":" << Quoted{report.why} << ",\"untried\":[";
     put_untried(out, report.untried);

@@ -27,6 +27,9 @@ struct Reader {
     char const* at = nullptr;
     char const* end = nullptr;
     std::uint64_t line = 1;
+    std::string_view choices;  // that are left
+    bool has_choices = false;
+    std::uint64_t failing = 0;
 } reader;
 
 [[noreturn]] void give_up(char const* path, std::uint64_t line, std::string_view why) {
@@ -80,6 +83,27 @@ bool read_number(std::uint64_t& number, char after) {
     }
     ++reader.at;
     return true;
+}
+
+bool skip(std::string_view word) {
+    if (!std::string_view(reader.at, static_cast<std::size_t>(reader.end - reader.at)).starts_with(word))
+        return false;
+    reader.at += word.size();
+    ++reader.line;
+    return true;
+}
+
+void read_choices() {
+    if (skip("failing ") && !read_number(reader.failing, '\n')) return;
+    reader.has_choices = skip("choices");
+    if (!reader.has_choices) return;
+    char const* const first = reader.at;
+    while (reader.at < reader.end && *reader.at != '\n') ++reader.at;
+    reader.choices = {first, static_cast<std::size_t>(reader.at - first)};
+    if (reader.at < reader.end) ++reader.at;
+    constexpr std::string_view known = " 0123456789";
+    if (reader.choices.find_first_not_of(known) != std::string_view::npos)
+        give_up(reader.path, reader.line - 1, "expected the numbers of choices");
 }
 
 }  // namespace
@@ -136,7 +160,26 @@ std::uint64_t open_to_read(char const* path) {
     std::uint64_t seed;
     if (!read_number(seed, '\n')) give_up(path, 2, "expected `seed` and a number");
     ++reader.line;
+    read_choices();
     return seed;
+}
+
+bool of_exploration() {
+    return reader.has_choices;
+}
+
+std::uint32_t failing_allocations() {
+    return static_cast<std::uint32_t>(reader.failing);
+}
+
+std::uint32_t read_choice() {
+    std::uint32_t way = 0;
+    while (!reader.choices.empty() && reader.choices.front() == ' ') reader.choices.remove_prefix(1);
+    while (!reader.choices.empty() && reader.choices.front() != ' ') {
+        way = way * 10 + static_cast<std::uint32_t>(reader.choices.front() - '0');
+        reader.choices.remove_prefix(1);
+    }
+    return way;
 }
 
 bool read(Run& run) {

@@ -7,6 +7,9 @@
 //   1 3
 //   …
 //
+// What an exploration has run begins with its choices: `choices 0 1 0`, and before that, if some were to
+// fail, the number of allocations that may, `failing 1`.
+//
 // The last thread runs to the end, and has no number of steps: it may have been in the middle of one. The
 // file is written through a shared mapping: what has been decided is there even if the program is killed;
 // then zeros follow.
@@ -34,5 +37,9 @@ void abandon();
 std::uint64_t open_to_read(char const* path);
 // The next one; false at the end of the file.
 bool read(Run&);
+bool of_exploration();
+std::uint32_t failing_allocations();
+// 0 if there are no more.
+std::uint32_t read_choice();
 
 }  // namespace fencepost::scheduler::decisions

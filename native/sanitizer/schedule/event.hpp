@@ -8,6 +8,8 @@
 //     under rc20, where SC fences are read-modify-writes of one location: those, and seq_cst accesses
 //     calls on the same mutex, condition variable, semaphore, …
 //     the end of the process, and everything
+//   a choice is independent of all other threads. It is made at once where its thread comes to it, so it
+//   follows the event that let the thread come so far, with nothing but other choices in between
 #pragma once
 
 #include <cstdint>
@@ -24,6 +26,7 @@ enum class Act : std::uint8_t {
     compare,  // an update if memory holds `expected`, else a read
     use,      // a call on an object of the synchronisation library
     end,      // of the process
+    choose,   // one of several ways to go on
 };
 
 // When the event can happen.
@@ -32,6 +35,7 @@ enum class Until : std::uint8_t {
     equal,     // memory holds `awaited`
     no_round,  // what memory holds does not let the loop `awaited` go round (rounds.hpp)
     free,      // the object's state has a bit of `awaited`
+    busy,      // it has none
     unknown,   // cannot be told from what is kept here: the run will show
 };
 
@@ -49,6 +53,7 @@ struct Event {
     std::uint64_t expected, awaited;
     std::uint64_t before;  // what memory held before the event; of other objects, their state
     std::uintptr_t pc;
+    std::uint32_t chosen, alternatives;  // of a choice: the way taken, and how many there are
 };
 
 inline constexpr std::int32_t no_event = -1;
@@ -92,6 +97,7 @@ enum class ScFences : std::uint8_t { ordered, commute };
 inline bool dependent(Event const& a, Event const& b, ScFences fences) {
     if (a.thread == b.thread) return true;
     if (!is_visible(a) || !is_visible(b)) return false;
+    if (a.act == Act::choose || b.act == Act::choose) return false;
     if (ends_process(a) || ends_process(b)) return true;
     if (a.sc && b.sc && fences == ScFences::ordered) return true;
     return same_object(a, b) && (writes(a) || writes(b));
@@ -106,6 +112,8 @@ inline bool can_happen(Event const& e, std::uint64_t state) {
             return !is_round(e.awaited, state);
         case Until::free:
             return (state & e.awaited) != 0;
+        case Until::busy:
+            return (state & e.awaited) == 0;
         default:
             return true;
     }
@@ -114,7 +122,7 @@ inline bool can_happen(Event const& e, std::uint64_t state) {
 // Is it the same step of the program, whatever it met?
 inline bool same_step(Event const& a, Event const& b) {
     return a.thread == b.thread && a.act == b.act && a.object == b.object && a.second == b.second &&
-           a.size == b.size && a.sc == b.sc;
+           a.size == b.size && a.sc == b.sc && a.chosen == b.chosen && a.alternatives == b.alternatives;
 }
 
 }  // namespace fencepost::scheduler

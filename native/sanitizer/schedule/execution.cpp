@@ -22,6 +22,8 @@ namespace {
 
 ScFences fences = ScFences::ordered;
 bool exits = false;  // the end of the process has been reached in order
+std::uint32_t bound = UINT32_MAX, preemptions = 0;
+std::uint32_t last_thread = no_thread;
 
 // What memory holds, or the state of another object.
 std::uint64_t state_before(Thread const& thread) {
@@ -86,8 +88,9 @@ Thread* find_planned() {
 constexpr std::uint32_t longest_turn = 100;
 std::uint32_t turn = 0;
 
-// The current thread, or else the next one by number.
-Thread* find_free(Thread* current) {
+// The thread of the last event, or else the next one by number.
+Thread* find_free() {
+    Thread const* const current = detail::find(last_thread);
     turn = current == nullptr || turn == longest_turn ? 0 : turn + 1;
     std::uint32_t const first = current == nullptr ? 0 : turn == 0 ? current->id + 1 : current->id;
     auto const distance = [&](Thread const& thread) { return thread.id - first; };  // around
@@ -129,19 +132,45 @@ void complete(Thread& thread) {
     thread.joined = 0;
 }
 
+// A thread that could have gone on does not.
+void count_preemption(Thread const& next) {
+    Thread const* const last = last_thread != next.id ? detail::find(last_thread) : nullptr;
+    last_thread = next.id;
+    bool const could_go_on =
+        last != nullptr && last->runnable && last->pending.act != Act::nothing && is_enabled(*last);
+    if (could_go_on && ++preemptions > bound) give_up(Outcome::bounded);
+}
+
+// What the thread has read since it last changed anything.
+void note_in_path(Thread& thread) {
+    Event const& e = thread.pending;
+    if (e.object == 0 && e.act == Act::update) return;  // a fence
+    bool const reads = e.act == Act::read || e.act == Act::update || (e.act == Act::compare && !writes(e));
+    if (reads && thread.at_step)
+        thread.path.note_value(e.before);
+    else
+        thread.path.forget();
+    if (writes(e) && e.act != Act::update) thread.repeated.forget();
+    thread.at_step = false;
+}
+
 void take(Thread& thread) {
+    count_preemption(thread);
     complete(thread);
     write_down(thread.pending);
     exits |= thread.pending.act == Act::end;
-    if (writes(thread.pending)) thread.repeated.forget();
+    note_in_path(thread);
     thread.last_event = static_cast<std::int32_t>(shared->events_count - 1);
     thread.pending = {};
     thread.operation = {};
 }
 
 // A crash is no event: it comes at once after the last one, perhaps in a thread that was let go on by it.
+// Choices stay with the event that they follow.
 void note_crash() {
-    if (shared->events_count != 0) shared->events[shared->events_count - 1].crashes = true;
+    std::uint32_t last = shared->events_count;
+    while (last > 1 && shared->events[last - 1].act == Act::choose) --last;
+    if (last != 0) shared->events[last - 1].crashes = true;
 }
 
 // Threads that wait for a value look once more, whether an old one would do; then they are blocked like
@@ -165,8 +194,25 @@ void block(Thread& thread) {
     detail::make_blocked(thread);
 }
 
+// Its time may run out, or what it has read before in this round has changed: other executions try that.
+bool waits_longer_than_it_must(Thread const& thread) {
+    Wait const* const wait = thread.waiting ? &thread.wait : thread.operation.wait;
+    if (thread.pending.until == Until::no_round && !thread.path.still_holds(thread.round)) return true;
+    return thread.pending.until == Until::busy || (wait != nullptr && wait->time_limit);
+}
+
+bool some_wait_too_long() {
+    for (detail::ThreadList const* list : {&runnable, &detail::blocked}) {
+        for (std::uint32_t i = 0; i < list->count; ++i)
+            if (waits_longer_than_it_must(*list->items[i])) return true;
+    }
+    return false;
+}
+
 Thread& find_stuck() {
+    bool const first = shared->outcome == Outcome::running;
     note_end(true);
+    if (first && some_wait_too_long()) give_up(Outcome::idle);
     if (Thread* const thread = find_looking(); thread != nullptr) return *thread;
     while (runnable.count != 0) block(*runnable.items[0]);
     detail::find_runnable();  // reports the deadlock
@@ -177,6 +223,9 @@ Thread& find_stuck() {
 
 void begin(Settings const& settings) {
     most_rounds = settings.rounds;
+    bound = settings.bound;
+    preemptions = 0;
+    last_thread = no_thread;
     fences = settings.sc_fences_commute ? ScFences::commute : ScFences::ordered;
 }
 
@@ -197,14 +246,42 @@ void announce(Thread& thread, Operation const& operation) {
     event.after = no_event;
 }
 
-Thread& next(Thread* current) {
+Thread& next(Thread*) {
     if (Thread* const thread = find_unnoticed(); thread != nullptr) return *thread;
     if (shared->outcome == Outcome::stuck) return find_stuck();
     bool const by_plan = shared->events_count < shared->planned;
-    Thread* const thread = by_plan ? find_planned() : find_free(current);
+    Thread* const thread = by_plan ? find_planned() : find_free();
     if (thread == nullptr) return find_stuck();
     take(*thread);
     return *thread;
+}
+
+// A choice is an event of its own that comes at once. Executions take the first way, unless it is planned.
+std::uint32_t choose(std::uint32_t alternatives) {
+    Thread& self = *detail::self;
+    if (shared->outcome != Outcome::running) return 0;
+    Event event{};
+    event.thread = self.id;
+    event.act = Act::choose;
+    event.alternatives = alternatives;
+    event.after = self.after;
+    event.joined = self.joined;
+    self.after = no_event;
+    self.joined = 0;
+    if (shared->events_count < shared->planned) {
+        Event const& planned = shared->plan[shared->events_count];
+        event.chosen = planned.chosen;
+        if (!same_step(event, planned)) {
+            shared->wanted = planned;
+            shared->met = event;
+            give_up(Outcome::apart);
+        }
+    }
+    write_down(event);
+    self.last_event = static_cast<std::int32_t>(shared->events_count - 1);
+    self.repeated.forget();
+    self.path.forget();
+    return event.chosen;
 }
 
 void note_switch(std::uint64_t steps, std::uint32_t to) {
@@ -246,24 +323,30 @@ void give_up(Outcome outcome) {
 
 }  // namespace execution
 
-void look_for_rounds(Operation& operation, std::uint64_t state, bool again, std::uint64_t value) {
+void look_for_rounds(Operation& operation, std::uint64_t state) {
     Thread& self = *detail::self;
-    if (again && state != 0 && state == self.last_state) {
-        if (!add_round(state, value)) execution::give_up(execution::Outcome::cut);
-        execution::give_up(execution::Outcome::round);
-    }
-    self.last_state = state;
     auto const address = reinterpret_cast<std::uintptr_t>(operation.object);
+    bool const known = state != 0 && operation.size <= sizeof(std::uint64_t);
+    if (!known) self.path.forget();
+    std::uint32_t const before = known ? self.path.find(state) : Path::none;
+    if (before != Path::none && execution::shared->outcome == execution::Outcome::running) {
+        bool const added = add_round(self.path.key(before), self.path.last_value());
+        execution::give_up(added ? execution::Outcome::round : execution::Outcome::cut);
+    }
     if (!self.repeated.count(operation.pc, address, execution::most_rounds))
         execution::give_up(execution::Outcome::cut);
-    if (operation.until != Until::always || !has_rounds(state)) return;
+    if (!known) return;
+    self.path.add({state, 0, address, operation.size});
+    self.at_step = true;
+    std::uint64_t const key = self.path.find_round(self.round);
+    if (operation.until != Until::always || key == 0) return;
     operation.until = Until::no_round;
-    operation.awaited = state;
+    operation.awaited = key;
 }
 
-void static_is_initialised() {
-    bool const alone = detail::runnable.count + detail::blocked.count == 1;
-    if (exploring() && !alone) execution::note_untried(execution::initialisations);
+void detail::memory_has_changed() {
+    self->path.forget();
+    self->repeated.forget();
 }
 
 void exit_point() {

@@ -19,16 +19,18 @@ enum class Outcome : std::uint8_t {
     running,  // it was killed
     ended,
     stuck,    // a deadlock
+    idle,     // nobody can go on, but some only because they were to wait longer than they must
     in_vain,  // nothing but what sleeps can come next, or the plan cannot be followed to its last event
     round,    // a loop was found to wait: all must begin anew, with what is known now
     apart,    // it did something else than was planned
     cut,      // a loop went round too often
     too_long,
+    bounded,  // it had more preemptions than allowed
 };
 
 // What the answer cannot be about, because only one way was tried.
 enum Untried : std::uint32_t {
-    draws = 1,
+    draws = 1,  // random numbers
     time_limits = 2,
     clocks = 4,
     outside = 8,
@@ -72,6 +74,9 @@ void note_switch(std::uint64_t steps, std::uint32_t to);
 void note_untried(Untried);
 // The running thread goes on only because another has come so far.
 void note_joined(std::uint32_t thread);
+// The running thread goes on in one of several ways, fewer than most_alternatives: which?
+inline constexpr std::uint32_t most_alternatives = 1 << 8;
+std::uint32_t choose(std::uint32_t alternatives);
 // Nobody can go on, or the process ends.
 void note_end(bool stuck);
 [[noreturn]] void give_up(Outcome);

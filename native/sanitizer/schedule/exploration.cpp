@@ -110,6 +110,7 @@ void Exploration::take_over(Event const* events, std::size_t count) {
 void Exploration::completed(Event const* events, std::size_t count) {
     take_over(events, count);
     for (std::size_t i = 0; i < count; ++i) find_races(i);
+    for (std::size_t i = 0; i < count; ++i) add_alternatives(i);
     while (count > 0 && nodes_[count - 1]->event.pending) --count;
     drop_nodes(count);
 }
@@ -146,7 +147,7 @@ Exploration::Movable Exploration::can_move(std::size_t first, std::size_t later,
 // A race that is reversed shows those that happen before it; one that perhaps cannot be does not.
 void Exploration::find_races(std::size_t later) {
     Node const& node = *nodes_[later];
-    if (!is_visible(node.event)) return;
+    if (!is_visible(node.event) || node.event.act == Act::choose) return;
     Row<std::size_t> found;
     for (std::size_t i = later; i-- > 0;) {
         Event const& first = nodes_[i]->event;
@@ -170,7 +171,24 @@ void Exploration::reverse(std::size_t first, Event const& moved, std::size_t lat
         if (!e.pending && !happens_before(first, i)) sequence.add({e, i, false});
     }
     sequence.add({moved, later, true});
-    Node& node = *nodes_[first];
+    add_branch(first, sequence);
+}
+
+void Exploration::add_alternatives(std::size_t choice) {
+    Event const made = nodes_[choice]->event;
+    if (made.act != Act::choose) return;
+    for (std::uint32_t way = 0; way < made.alternatives; ++way) {
+        if (way == made.chosen) continue;
+        Row<Move> sequence;
+        sequence.add({made, choice, false});
+        sequence[0].event.chosen = way;
+        add_branch(choice, sequence);
+    }
+}
+
+// Unless its executions are among those that have been run, or will be.
+void Exploration::add_branch(std::size_t place, Row<Move>& sequence) {
+    Node& node = *nodes_[place];
     for (Event const& one : node.sleeping)
         if (can_come_first(one, sequence)) return;
     insert(&node.branches, sequence);
@@ -194,6 +212,18 @@ bool Exploration::can_come_first(Event const& event, Row<Move> const& sequence) 
                         [&](Move const& move) { return dependent(event, move.event, fences_); });
 }
 
+namespace {
+
+// The choices that followed the event at this place follow it where it is now.
+template <class Moves>
+void bring_choices_forward(Moves& sequence, std::size_t place) {
+    std::size_t end = place;
+    while (end < sequence.size() && sequence[end].event.act == Act::choose) ++end;
+    std::rotate(sequence.begin(), sequence.begin() + place, sequence.begin() + end);
+}
+
+}  // namespace
+
 void Exploration::insert(Branch** branches, Row<Move>& sequence) {
     while (*branches != nullptr) {
         Branch* const branch = *branches;
@@ -204,6 +234,7 @@ void Exploration::insert(Branch** branches, Row<Move>& sequence) {
         for (std::size_t i = 0; i < sequence.size(); ++i) {
             if (sequence[i].event.thread != branch->event.thread) continue;
             sequence.remove(i);
+            bring_choices_forward(sequence, i);
             break;
         }
         if (branch->first == nullptr || sequence.empty()) return;  // what it leads to is as good

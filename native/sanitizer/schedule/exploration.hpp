@@ -8,9 +8,10 @@
 // before the first of the two, unless the executions with that order are among those run or to be run. The
 // next execution takes the first branch of the last event that has one.
 //
-// Beyond the paper: an event may have to wait (`until`), which is decided by what its object was at the place
-// to which it would move; and an event that waits for ever, or that the end of the process came before, is in
-// races too.
+// Beyond the paper: a choice has alternatives, each of which is a branch where it was made, under the same
+// rules as other branches; choices stay together with the event that they follow. An event may have to wait
+// (`until`), which is decided by what its object was at the place to which it would move; and an event that
+// waits for ever, or that the end of the process came before, is in races too.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +73,9 @@ class Exploration {
     void enter(std::size_t place, Event const&);
     void find_past(std::size_t place);
     void find_races(std::size_t later);
+    void add_alternatives(std::size_t choice);
     void reverse(std::size_t first, Event const& moved, std::size_t later);
+    void add_branch(std::size_t place, Row<Move>&);
     enum class Movable : std::uint8_t { no, perhaps, yes };
     Movable can_move(std::size_t first, std::size_t later, Event& moved) const;
     bool happens_before(std::size_t first, std::size_t later) const;

@@ -80,7 +80,12 @@ int await_end(pid_t child) {
 }
 
 void put_decisions(Text& text) {
-    text << "fencepost decisions 1\nseed " << options.schedule.seed << "\n0 ";
+    text << "fencepost decisions 1\nseed " << options.schedule.seed << "\n";
+    if (options.schedule.failing != 0) text << "failing " << options.schedule.failing << "\n";
+    text << "choices";
+    for (std::uint32_t i = 0; i < shared->events_count; ++i)
+        if (shared->events[i].act == Act::choose) text << " " << shared->events[i].chosen;
+    text << "\n0 ";
     for (std::uint32_t i = 0; i < shared->switches_count; ++i)
         text << shared->switches[i].steps << "\n" << shared->switches[i].to << " ";
 }
@@ -137,9 +142,17 @@ bool take_in(Server& server, int status) {
             ++report.in_vain;
             server.exploration.abandoned(shared->events, shared->events_count);
             return true;
+        case Outcome::idle:
+            ++report.in_vain;
+            server.exploration.completed(shared->events, shared->events_count);
+            return true;
+        case Outcome::bounded:
+            ++report.bounded;
+            server.exploration.abandoned(shared->events, shared->events_count);
+            return true;
         case Outcome::round:  // what was taken for a race may be none, and hide another
             report.in_vain += report.executions + 1;
-            report.executions = report.cut = 0;
+            report.executions = report.cut = report.bounded = 0;
             server.exploration.restart();
             return true;
         case Outcome::apart:

@@ -18,7 +18,6 @@ bool is_news(std::uint64_t) {
 }
 void count_atomics(std::uint64_t) {}
 void exit_point() {}
-void static_is_initialised() {}
 std::uint64_t steps() {
     return 0;
 }

@@ -12,7 +12,7 @@ constexpr std::size_t largest_stack = std::size_t{1} << 18;
 constexpr std::size_t saved_words = 5;  // rbx and r12 to r15, which a function must keep: below its frame
 
 struct Round {
-    std::uint64_t state, value;
+    std::uint64_t key, value;
 };
 struct Rounds {
     std::size_t count;
@@ -25,7 +25,65 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
     return hash ^ hash >> 29;
 }
 
+bool has_rounds(std::uint64_t key) {
+    for (std::size_t i = 0; rounds != nullptr && i < rounds->count; ++i) {
+        if (rounds->list[i].key == key) return true;
+    }
+    return false;
+}
+
+// Rounds of `to` are those of `from` too.
+void unite_rounds(std::uint64_t to, std::uint64_t from) {
+    for (std::size_t i = 0; i < rounds->count; ++i) {
+        Round const& one = rounds->list[i];
+        if (one.key == from && !is_round(to, one.value)) add_round(to, one.value);
+    }
+}
+
 }  // namespace
+
+void Path::add(Step const& step) {
+    if (count == most) {
+        std::memmove(steps, steps + 1, (most - 1) * sizeof *steps);
+        --count;
+    }
+    steps[count++] = step;
+}
+
+std::uint32_t Path::find(std::uint64_t state) const {
+    for (std::uint32_t i = count; i-- > 0;)
+        if (steps[i].state == state) return i;
+    return none;
+}
+
+std::uint64_t Path::key(std::uint32_t first) const {
+    std::uint64_t key = steps[count - 1].state;
+    for (std::uint32_t i = count - 1; i-- > first;) key = mixed(key, steps[i].state);
+    return key;
+}
+
+std::uint64_t Path::find_round(std::uint32_t& first) const {
+    if (rounds == nullptr || rounds->count == 0) return 0;
+    std::uint64_t found = 0, key = steps[count - 1].state;
+    for (std::uint32_t i = count; i-- > 0;) {
+        if (i + 1 < count) key = mixed(key, steps[i].state);
+        if (!has_rounds(key)) continue;
+        std::uint64_t const united = found == 0 ? key : mixed(found, key);
+        if (found != 0) unite_rounds(united, found), unite_rounds(united, key);
+        found = united;
+        first = i;
+    }
+    return found;
+}
+
+bool Path::still_holds(std::uint32_t first) const {
+    for (std::uint32_t i = first; i + 1 < count; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, reinterpret_cast<void const*>(steps[i].object), steps[i].size);
+        if (bits != steps[i].value) return false;
+    }
+    return true;
+}
 
 std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame, void const* end) {
 #if defined(__x86_64__)
@@ -57,22 +115,15 @@ void start_rounds() {
         kernel::map(sizeof(Rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE));
 }
 
-bool add_round(std::uint64_t state, std::uint64_t value) {
+bool add_round(std::uint64_t key, std::uint64_t value) {
     if (rounds == nullptr || rounds->count == most_rounds) return false;
-    rounds->list[rounds->count++] = {state, value};
+    rounds->list[rounds->count++] = {key, value};
     return true;
 }
 
-bool is_round(std::uint64_t state, std::uint64_t value) {
+bool is_round(std::uint64_t key, std::uint64_t value) {
     for (std::size_t i = 0; rounds != nullptr && i < rounds->count; ++i) {
-        if (rounds->list[i].state == state && rounds->list[i].value == value) return true;
-    }
-    return false;
-}
-
-bool has_rounds(std::uint64_t state) {
-    for (std::size_t i = 0; rounds != nullptr && i < rounds->count; ++i) {
-        if (rounds->list[i].state == state) return true;
+        if (rounds->list[i].key == key && rounds->list[i].value == value) return true;
     }
     return false;
 }

@@ -29,6 +29,7 @@ Thread* table = nullptr;    // a place is used again when its thread has gone
 std::uint32_t places = 0;   // used so far
 Thread* running = nullptr;  // null while it is decided who
 std::uint64_t step_limit;
+std::uint32_t may_fail;  // allocations
 
 Thread& claim(ThreadId id) {
     Locked const locked(table_lock);
@@ -58,7 +59,11 @@ void add(Thread& thread) {
     thread.pending = {};
     thread.last_event = thread.after = no_event;
     thread.joined = 0;
+    thread.time_ahead = 0;
+    thread.initialises = nullptr;
     thread.repeated.forget();
+    thread.path.forget();
+    thread.at_step = false;
     thread.runnable = true;
     runnable.add(thread);
     strategy::created(thread);
@@ -159,6 +164,7 @@ bool has_ended(void* object) {
 namespace detail {
 
 bool exploring = false;
+bool as_explored = false;
 constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
 
 Thread* find(ThreadId id) {
@@ -198,6 +204,8 @@ void start(Settings const& settings) {
     std::uint64_t const seed =
         settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
     detail::choices.state = ~seed;
+    detail::as_explored = detail::exploring || decisions::of_exploration();
+    may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
     strategy::start(settings);
     if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
     detail::start_waits();
@@ -275,12 +283,25 @@ void forked() {
     only_fiber(self.fiber);
 }
 
+std::uint32_t draw(std::uint32_t n) {
+    if (n <= 1) return 0;
+    if (!detail::as_explored) return detail::choices.below(n);
+    execution::note_untried(execution::draws);
+    return 0;
+}
+
 std::uint32_t choose(std::uint32_t n) {
-    if (detail::exploring) {
-        if (n > 1) execution::note_untried(execution::draws);
-        return 0;
-    }
-    return detail::choices.below(n);
+    if (n <= 1) return 0;
+    if (!detail::as_explored || n > execution::most_alternatives) return draw(n);
+    std::uint32_t const way = detail::exploring ? execution::choose(n) : decisions::read_choice();
+    return way < n ? way : 0;
+}
+
+bool allocation_fails() {
+    if (!detail::as_explored || may_fail == 0 || !detail::has_turn()) return false;
+    bool const fails = choose(2) == 1;
+    may_fail -= fails;
+    return fails;
 }
 
 std::uint64_t steps() {

@@ -37,7 +37,9 @@ extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
 extern std::uint32_t steps_without_effect;
 extern std::uint32_t waiting_for_memory;
 extern bool exploring;
+extern bool as_explored;  // exploring, or repeating an execution of an exploration
 void step(bool yields);
+void memory_has_changed();
 void step(Operation const&, bool yields);
 }  // namespace detail
 
@@ -90,9 +92,9 @@ struct Operation {
     std::uint64_t (*state)(void const*) = nullptr;  // of an object that is not memory
     bool looks_before_waiting = false;              // it has something to do even if it can never go on
 };
-// The thread is at an access that a loop may repeat, `again` if it repeats it now, having read `value`: finds
-// out whether the loop waits (rounds.hpp). Only if exploring().
-void look_for_rounds(Operation&, std::uint64_t state, bool again, std::uint64_t value);
+// The thread is at an access that a loop may repeat, in this state: finds out whether the loop waits
+// (rounds.hpp). Only if exploring().
+void look_for_rounds(Operation&, std::uint64_t state);
 
 inline void point(Operation const& operation, bool yields = false) {
     if (active()) detail::step(operation, yields);
@@ -101,6 +103,7 @@ inline void point(Operation const& operation, bool yields = false) {
 // The operation just done changed memory, so the thread does not merely spin.
 inline void progress() {
     detail::steps_without_effect = 0;
+    if (detail::exploring) detail::memory_has_changed();
 }
 
 inline constexpr std::int64_t never = INT64_MAX;
@@ -119,6 +122,7 @@ struct Wait {
     bool may_end_early = false;     // for no reason, as condition variables and futexes may
     bool interruptible = false;     // a signal that the thread has handled ends it too
     bool cancellable = false;       // pthread_cancel ends it too; the caller then looks for that
+    bool time_limit = false;        // it ends in time, but that is tried elsewhere (chosen_to_run_out)
     bool outside = false;           // the world outside the schedule can end it: `ready` is asked anew
 };
 
@@ -148,8 +152,13 @@ bool wait_for_end(ThreadId, std::int64_t deadline = never);
 // In the child of a fork: the other threads are gone.
 void forked();
 
-// A number below n that depends on the seed and on earlier calls only (fp_choose).
+// A number below n that depends on the seed and on earlier calls only (fp_choose). In an exploration all of
+// them are tried, if they are not too many.
 std::uint32_t choose(std::uint32_t n);
+// The same, but one number is enough: it is meant to be random.
+std::uint32_t draw(std::uint32_t n);
+// Does this allocation fail? Some do in an exploration, if that was asked for.
+bool allocation_fails();
 
 // Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
 std::uint64_t steps();
@@ -160,9 +169,6 @@ void exit_point();
 
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
-
-// A static variable of C++ is initialised, which the library does not see as the accesses that it is.
-void static_is_initialised();
 
 // In an exploration: has no execution yet said what has this hash? Elsewhere: true.
 bool is_news(std::uint64_t hash);
@@ -194,7 +200,7 @@ struct ExecutionReport {
 void report_execution(ExecutionReport const&);
 
 struct ExplorationReport {
-    std::uint64_t executions, in_vain, cut, steps, atomics;
+    std::uint64_t executions, in_vain, cut, bounded, steps, atomics;
     double share, seconds;
     char const* why;  // it came to no end; "" if all has been run
     std::uint32_t untried;

@@ -41,7 +41,11 @@ struct Thread {
     std::int32_t after;       // what let it go on
     std::uint64_t joined;     // since its last event
     std::uint32_t clock_reads;
-    std::uint64_t last_state;  // at its last access (rounds.hpp)
+    std::int64_t time_ahead;  // nanoseconds that have passed for it: in sleep, and in waits that ran out
+    void const* initialises;  // pthread_once_t
+    Path path;                // (rounds.hpp)
+    std::uint32_t round;      // where in it a known round begins, if its next step must not end that
+    bool at_step;             // the next event is the last step of the path
     RepeatedReads repeated;
 };
 

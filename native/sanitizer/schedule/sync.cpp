@@ -9,6 +9,7 @@
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
+#include "sanitizer/schedule/waits.hpp"
 #include "sanitizer/system/real.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -70,6 +71,26 @@ Operation taking(Wait const& wait, State state, std::uint64_t bit) {
     return operation;
 }
 
+// A lock with a time limit, where time runs out by choice: it is taken when it is free, or it is given up at
+// a moment when it is not.
+bool chooses(TimeLimit limit) {
+    return detail::as_explored && limit.until != nullptr && valid(limit);
+}
+
+template <typename Try>
+int lock_by_choice(Try attempt, Wait wait, State state, std::uint64_t bit, TimeLimit limit) {
+    bool const runs_out = choose(2) == 1;
+    wait.deadline = never;
+    wait.time_limit = true;
+    Operation operation = taking(wait, state, bit);
+    if (runs_out) operation.until = Until::busy;
+    point(operation);
+    int const result = attempt();
+    if (result != EBUSY) return result;
+    detail::pass_time_until(deadline(limit));
+    return ETIMEDOUT;
+}
+
 int unlocked(int result, void const* object) {
     wake(object);
     return result;
@@ -97,14 +118,15 @@ bool is_own(pthread_mutex_t const* mutex) {
            (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK);
 }
 
-int lock_without_point(pthread_mutex_t* mutex, TimeLimit limit) {
+int try_mutex(pthread_mutex_t* mutex) {
     auto const& data = mutex->__data;
-    auto const attempt = [&] {
-        int const result = REAL(pthread_mutex_trylock)(mutex);
-        bool const mine = result == EBUSY && data.__owner == self->fiber.tid;
-        return mine && (data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : result;
-    };
-    return lock_by(attempt, for_mutex(mutex), limit);
+    int const result = REAL(pthread_mutex_trylock)(mutex);
+    bool const mine = result == EBUSY && data.__owner == self->fiber.tid;
+    return mine && (data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : result;
+}
+
+int lock_without_point(pthread_mutex_t* mutex, TimeLimit limit) {
+    return lock_by([&] { return try_mutex(mutex); }, for_mutex(mutex), limit);
 }
 
 bool rwlock_is_readable(void* lock) {
@@ -156,6 +178,38 @@ bool nobody_initialises(void* control) {
     return (__atomic_load_n(static_cast<pthread_once_t*>(control), __ATOMIC_RELAXED) & 3) != in_progress;
 }
 
+std::uint64_t state_of_once(void const* control) {
+    return nobody_initialises(const_cast<void*>(control)) ? free_to_write : 0;
+}
+
+// What pthread_once is to call. That it has been done is an event of its own; where it throws there is none.
+struct Initialisation {
+    pthread_once_t* control;
+    void (*initialise)();
+};
+constinit thread_local Initialisation initialisation [[gnu::tls_model("initial-exec")]] = {};
+
+void initialise_and_tell() {
+    Initialisation const own = initialisation;
+    self->initialises = own.control;
+    own.initialise();
+    self->initialises = nullptr;
+    point_at(own.control, state_of_once);
+}
+
+bool has_thrown(detail::Thread const& thread, pthread_once_t* control) {
+    return thread.initialises == control && nobody_initialises(control);
+}
+
+// The guard of a static variable of C++: whether it has been initialised, and whether somebody does that.
+bool nobody_guards(void* busy) {
+    return __atomic_load_n(static_cast<unsigned char*>(busy), __ATOMIC_RELAXED) == 0;
+}
+
+std::uint64_t state_of_guard(void const* busy) {
+    return nobody_guards(const_cast<void*>(busy)) ? free_to_write : 0;
+}
+
 // What a pthread_barrier_t holds under a schedule.
 struct Barrier {
     std::uint32_t count;
@@ -176,6 +230,8 @@ int fails(int error) {
 
 int mutex_lock(pthread_mutex_t* mutex, TimeLimit limit) {
     Wait const wait = for_mutex(mutex, limit);
+    if (!is_own(mutex) && chooses(limit))
+        return lock_by_choice([&] { return try_mutex(mutex); }, wait, state_of_mutex, free_to_write, limit);
     if (is_own(mutex))
         point_at(mutex, state_of_mutex);
     else
@@ -195,23 +251,27 @@ int mutex_unlock(pthread_mutex_t* mutex) {
 
 int rwlock_rdlock(pthread_rwlock_t* lock, TimeLimit limit) {
     Wait const wait = for_rwlock(lock, rwlock_is_readable, limit);
+    auto const attempt = [&] { return REAL(pthread_rwlock_tryrdlock)(lock); };
+    if (!written_by_self(lock) && chooses(limit))
+        return lock_by_choice(attempt, wait, state_of_rwlock, free_to_read, limit);
     if (written_by_self(lock))
         point_at(lock, state_of_rwlock);
     else
         point(taking(wait, state_of_rwlock, free_to_read));
     if (written_by_self(lock)) return EDEADLK;
-    auto const attempt = [&] { return REAL(pthread_rwlock_tryrdlock)(lock); };
     return lock_by(attempt, for_rwlock(lock, rwlock_is_readable), limit);
 }
 
 int rwlock_wrlock(pthread_rwlock_t* lock, TimeLimit limit) {
     Wait const wait = for_rwlock(lock, rwlock_is_free, limit);
+    auto const attempt = [&] { return REAL(pthread_rwlock_trywrlock)(lock); };
+    if (!written_by_self(lock) && chooses(limit))
+        return lock_by_choice(attempt, wait, state_of_rwlock, free_to_write, limit);
     if (written_by_self(lock))
         point_at(lock, state_of_rwlock);
     else
         point(taking(wait, state_of_rwlock, free_to_write));
     if (written_by_self(lock)) return EDEADLK;
-    auto const attempt = [&] { return REAL(pthread_rwlock_trywrlock)(lock); };
     return lock_by(attempt, for_rwlock(lock, rwlock_is_free), limit);
 }
 
@@ -264,6 +324,12 @@ int cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, TimeLimit limit
     wait.deadline = deadline(limit);
     wait.may_end_early = wait.cancellable = true;
     Wait const relock = for_mutex(mutex);
+    // Time that runs out later is the same: nobody can tell.
+    if (detail::chosen_to_run_out(wait)) {
+        point(taking(relock, state_of_mutex, free_to_write));
+        int const failed = lock_without_point(mutex, {});
+        return failed != 0 ? failed : ETIMEDOUT;
+    }
     if (detail::exploring) execution::announce(*self, taking(relock, state_of_mutex, free_to_write));
     detail::block_until_chosen(wait);
     detail::End const end = self->end;
@@ -289,12 +355,14 @@ int sem_wait(sem_t* semaphore, TimeLimit limit) {
     Wait wait{semaphore_is_positive, semaphore, semaphore, "semaphore"};
     wait.cancellable = true;
     if (limit.until != nullptr) wait.deadline = 0;
-    point(taking(wait, state_of_semaphore, free_to_write));
     auto const attempt = [&] {
         if (REAL(sem_trywait)(semaphore) == 0) return 0;
         return errno == EAGAIN ? EBUSY : errno;
     };
-    int const error = lock_by(attempt, wait, limit);
+    bool const by_choice = chooses(limit);
+    if (!by_choice) point(taking(wait, state_of_semaphore, free_to_write));
+    int const error = by_choice ? lock_by_choice(attempt, wait, state_of_semaphore, free_to_write, limit)
+                                : lock_by(attempt, wait, limit);
     return error == 0 ? 0 : fails(error);
 }
 
@@ -333,12 +401,31 @@ int barrier_destroy(pthread_barrier_t*) {
 // The C library runs `initialise`, so that an exception from it leaves things as they should be.
 int once(pthread_once_t* control, void (*initialise)()) {
     Wait const wait{nobody_initialises, control, control, "once"};
-    point(taking(wait, nullptr, 0));
+    point(taking(wait, state_of_once, free_to_write));
     block(wait);
-    std::int32_t const before = self->last_event;
-    int const result = unlocked(REAL(pthread_once)(control, initialise), control);
-    if (self->last_event != before) execution::note_untried(execution::initialisations);
-    return result;
+    for (detail::ThreadList const* list : {&detail::runnable, &detail::blocked}) {
+        for (std::uint32_t i = 0; i < list->count; ++i)
+            if (has_thrown(*list->items[i], control)) execution::note_untried(execution::initialisations);
+    }
+    initialisation = {control, initialise};
+    return unlocked(REAL(pthread_once)(control, initialise_and_tell), control);
+}
+
+// The first byte of a guard, which the program reads, says that all is done; the second that somebody is at
+// it.
+void guard_acquire(void* guard) {
+    void* const busy = static_cast<unsigned char*>(guard) + 1;
+    Wait const wait{nobody_guards, busy, busy, "initialisation"};
+    point(taking(wait, state_of_guard, free_to_write));
+    block(wait);
+}
+
+void guard_release(void* guard) {
+    point_at(guard, nullptr, static_cast<unsigned char*>(guard) + 1);
+}
+
+void guard_released(void* guard) {
+    wake(static_cast<unsigned char*>(guard) + 1);
 }
 
 }  // namespace fencepost::scheduler

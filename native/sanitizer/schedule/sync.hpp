@@ -51,4 +51,9 @@ int barrier_destroy(pthread_barrier_t*);
 
 int once(pthread_once_t*, void (*initialise)());
 
+// Before and after the calls that initialise a static variable of C++.
+void guard_acquire(void* guard);
+void guard_release(void* guard);  // done, or given up
+void guard_released(void* guard);
+
 }  // namespace fencepost::scheduler

@@ -5,6 +5,7 @@
 
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
+#include "sanitizer/schedule/waits.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
 namespace fencepost::scheduler {
@@ -30,6 +31,7 @@ long wait(FutexCall const& call, std::uint32_t bits, bool absolute) {
     Wait waiting{nullptr, nullptr, call.word, "futex"};
     waiting.deadline = deadline(call, absolute);
     waiting.may_end_early = true;
+    if (detail::chosen_to_run_out(waiting)) return -ETIMEDOUT;
     return detail::block_until_chosen(waiting, bits) ? 0 : -ETIMEDOUT;
 }
 
@@ -85,7 +87,7 @@ bool futex(FutexCall const& call, long& result) {
 
 void fill_by_chance(void* buffer, std::size_t bytes) {
     auto* const to = static_cast<unsigned char*>(buffer);
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(choose(256));
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(draw(256));
 }
 
 bool system_call(long number, long const (&a)[6], long& result) {

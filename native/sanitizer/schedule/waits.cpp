@@ -269,6 +269,21 @@ bool block_or_be_cancelled(Wait wait) {
     }
 }
 
+bool chosen_to_run_out(Wait& wait) {
+    if (wait.deadline == never || !as_explored) return false;
+    if (scheduler::choose(2) == 1) {
+        pass_time_until(wait.deadline);
+        return true;
+    }
+    wait.deadline = never;
+    wait.time_limit = true;
+    return false;
+}
+
+void pass_time_until(std::int64_t deadline) {
+    if (deadline != never && deadline > now()) self->time_ahead += deadline - now();
+}
+
 bool block_until_chosen(Wait wait, std::uint32_t bits) {
     wait.ready = is_chosen;
     wait.argument = self;
@@ -280,8 +295,11 @@ bool block_until_chosen(Wait wait, std::uint32_t bits) {
 std::uint32_t choose_waiting(void const* object, std::uint32_t count, std::uint32_t bits) {
     std::uint32_t const all = count_waiting(object, bits);
     count = std::min(count, all);
-    for (std::uint32_t done = 0; done < count; ++done) {
-        Thread& thread = *waiting(object, bits, count == all ? 0 : scheduler::choose(all - done));
+    std::uint32_t passed_over = 0;
+    for (std::uint32_t done = 0; done < count;
+         ++done) {  // by their numbers, so each set is chosen in one way
+        passed_over += scheduler::choose(all - passed_over - count + 1);
+        Thread& thread = *waiting(object, bits, passed_over);
         thread.chosen = true;
         thread.after = self->last_event;
         if (!thread.runnable) make_runnable(thread);
@@ -301,11 +319,12 @@ void wake(void const* object) {
 }
 
 std::int64_t now() {
+    std::int64_t const start = detail::first_time + detail::skipped;
+    if (!detail::as_explored)
+        return start + static_cast<std::int64_t>(detail::taken) * detail::step_nanoseconds;
     // Steps are not the same in executions that are.
-    std::uint64_t const steps = !detail::exploring        ? detail::taken
-                                : detail::self != nullptr ? detail::self->clock_reads
-                                                          : 0;
-    return detail::first_time + static_cast<std::int64_t>(steps) * detail::step_nanoseconds + detail::skipped;
+    if (detail::self == nullptr) return start;
+    return start + detail::self->time_ahead + detail::self->clock_reads * detail::step_nanoseconds;
 }
 
 }  // namespace fencepost::scheduler

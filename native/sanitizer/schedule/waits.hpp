@@ -35,6 +35,10 @@ bool await_outside(Thread&);
 bool woken_from_outside();
 void ask_everybody();
 
+// In an exploration time runs out by choice. True if it has; otherwise the wait has no limit any more.
+bool chosen_to_run_out(Wait&);
+void pass_time_until(std::int64_t deadline);
+
 // Nobody can run: waits until somebody can, or reports a deadlock.
 void find_runnable();
 

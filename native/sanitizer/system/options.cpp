@@ -79,6 +79,8 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "executions") return result(set_number(value, options.schedule.executions));
     if (name == "seconds") return result(set_number(value, options.schedule.seconds));
     if (name == "rounds") return result(set_number(value, options.schedule.rounds));
+    if (name == "failing") return result(set_number(value, options.schedule.failing));
+    if (name == "bound") return result(set_number(value, options.schedule.bound));
     if (name == "first") return result(set_flag(value, options.schedule.first));
     if (name == "sc_fences") return result(set_sc_fences(value));
     return Setting::unknown;

@@ -13,7 +13,7 @@
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
-//   executions=0  seconds=0  rounds=20  first=0  sc_fences=commute|ordered    (explore)
+//   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,13 @@ struct Settings {
     char const* decisions = nullptr;   // file to write
     char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
     // explore:
-    std::uint64_t executions = 0;   // then it is given up; 0: no limit
-    std::uint64_t seconds = 0;      // the same
-    std::uint32_t rounds = 20;      // of a loop that is not known to wait
-    bool first = false;             // stop at the first finding
-    bool sc_fences_commute = true;  // C++20 does not order them in happens-before
+    std::uint64_t executions = 0;      // then it is given up; 0: no limit
+    std::uint64_t seconds = 0;         // the same
+    std::uint32_t rounds = 20;         // of a loop that is not known to wait
+    std::uint32_t failing = 0;         // allocations that may fail in an execution
+    std::uint32_t bound = UINT32_MAX;  // on preemptions in an execution
+    bool first = false;                // stop at the first finding
+    bool sc_fences_commute = true;     // C++20 does not order them in happens-before
 };
 
 }  // namespace scheduler

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -304,3 +305,9 @@ def search_limits(command: Command) -> Command:
             help="Let the workers of this Dask cluster do it: tcp://host:8786.",
         ),
     )
+
+
+def library_option(name: str) -> str | None:
+    """The setting of this name in FENCEPOST_OPTIONS, which the sanitizer's run-time library reads too."""
+    settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))
+    return settings.get(name)

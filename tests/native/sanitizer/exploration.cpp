@@ -1,6 +1,6 @@
 // The exploration runs exactly one execution for each graph, and none in vain: random straight-line programs,
 // whose interleavings are all enumerated and told apart by who reads from whom, the order of writes, of SC
-// fences and of calls on each mutex. The programs run in a small interpreter here;
+// fences and of calls on each mutex, and by what was chosen. The programs run in a small interpreter here;
 // tests/sanitizer/test_check.py does the same with compiled ones.
 //
 // links: sanitizer/schedule/exploration.cpp sanitizer/schedule/rounds.cpp
@@ -19,9 +19,9 @@ using namespace fencepost::scheduler;
 
 namespace {
 
-enum class Kind { load, store, add, cas, wait, bcas, fence, lock, unlock, exit };
-constexpr char const* names[] = {"load", "store", "add",  "cas",    "wait",
-                                 "bcas", "fence", "lock", "unlock", "exit"};
+enum class Kind { load, store, add, cas, wait, bcas, fence, lock, unlock, exit, choose };
+constexpr char const* names[] = {"load",  "store", "add",    "cas",  "wait",  "bcas",
+                                 "fence", "lock",  "unlock", "exit", "choose"};
 
 struct Operation {
     Kind kind;
@@ -48,6 +48,27 @@ struct Run {
     std::vector<Event> events;
 
     explicit Run(Program const& p) : program(p), at(p.size()), history(p.size()) {}
+
+    // The thread that comes to a choice now, or none: a choice is made at once.
+    std::size_t chooser() const {
+        for (std::size_t thread = 0; thread < at.size(); ++thread)
+            if (Operation const* const o = next(thread); o != nullptr && o->kind == Kind::choose)
+                return thread;
+        return at.size();
+    }
+
+    // 0 goes on, 1 leaves out the next operation, 2 the next two.
+    void choose(std::size_t thread, std::uint32_t way) {
+        Event e{};
+        e.thread = static_cast<std::uint32_t>(thread);
+        e.act = Act::choose;
+        e.after = no_event;
+        e.alternatives = static_cast<std::uint32_t>(next(thread)->a);
+        e.chosen = way;
+        events.push_back(e);
+        history[thread].push_back("chosen " + std::to_string(way));
+        at[thread] = std::min(at[thread] + 1 + way, program[thread].size());
+    }
 
     Operation const* next(std::size_t thread) const {
         return ended || at[thread] == program[thread].size() ? nullptr : &program[thread][at[thread]];
@@ -98,6 +119,8 @@ struct Run {
             case Kind::exit:
                 e.act = Act::end;
                 break;
+            case Kind::choose:
+                break;
         }
         return e;
     }
@@ -144,11 +167,13 @@ struct Run {
                 break;
             case Kind::unlock:
                 held[x] = false;
+                uses[x] += name + " ";
                 break;
             case Kind::exit:
                 ended = true;
                 break;
             case Kind::fence:
+            case Kind::choose:
                 break;
         }
         history[thread].push_back(seen);
@@ -167,6 +192,14 @@ struct Run {
 };
 
 void enumerate(Run const& run, ScFences how, std::set<std::string>& graphs) {
+    if (std::size_t const thread = run.chooser(); thread != run.at.size()) {
+        for (std::uint32_t way = 0; way < run.next(thread)->a; ++way) {
+            Run further = run;
+            further.choose(thread, way);
+            enumerate(further, how, graphs);
+        }
+        return;
+    }
     bool last = true;
     for (std::size_t thread = 0; thread < run.at.size(); ++thread) {
         if (!run.enabled(thread)) continue;
@@ -187,12 +220,25 @@ struct Counts {
 void execute(Program const& program, ScFences how, Exploration& exploration, Chance& chance, Counts& counts) {
     Run run(program);
     std::vector<Event> sleeping(exploration.sleeping().begin(), exploration.sleeping().end());
+    auto const choose = [&] {
+        for (std::size_t thread; (thread = run.chooser()) != program.size();) {
+            std::size_t const place = run.events.size();
+            bool const planned = place < exploration.plan().size();
+            if (planned) CHECK(exploration.plan()[place].act == Act::choose);
+            run.choose(thread, planned ? exploration.plan()[place].chosen : 0);
+            if (planned) CHECK(same_step(run.events.back(), exploration.plan()[place]));
+            std::erase_if(sleeping, [&](Event const& e) {
+                return place >= exploration.changed() && dependent(e, run.events.back(), how);
+            });
+        }
+    };
     auto const go = [&](std::size_t thread) {
         run.step(thread);
         if (run.events.size() <= exploration.changed()) return;
         std::erase_if(sleeping, [&](Event const& e) { return dependent(e, run.events.back(), how); });
     };
-    for (Event const& planned : exploration.plan()) {
+    for (choose(); run.events.size() < exploration.plan().size(); choose()) {
+        Event const& planned = exploration.plan()[run.events.size()];
         if (!run.enabled(planned.thread)) {
             ++counts.in_vain;
             return exploration.abandoned(run.events.data(), run.events.size());
@@ -216,6 +262,7 @@ void execute(Program const& program, ScFences how, Exploration& exploration, Cha
             return exploration.abandoned(run.events.data(), run.events.size());
         }
         go(awake[chance.below(awake.size())]);
+        choose();
     }
     bool const ended = run.ended;
     run.ended = false;
@@ -262,6 +309,16 @@ Program random_program(Chance& chance) {
     return program;
 }
 
+// Programs of even seeds have none: some of them once failed.
+Program with_choices(Program program, Chance& chance) {
+    for (std::size_t n = 1 + chance.below(3); n > 0; --n) {
+        auto& thread = program[chance.below(program.size())];
+        auto const place = static_cast<std::ptrdiff_t>(chance.below(thread.size() + 1));
+        thread.insert(thread.begin() + place, {Kind::choose, 0, 2 + chance.below(2), 0, false});
+    }
+    return program;
+}
+
 void print(Program const& program) {
     for (auto const& thread : program) {
         for (auto const& o : thread)
@@ -298,8 +355,9 @@ int main(int argc, char** argv) {
     std::size_t wrong = 0;
     for (std::uint64_t seed = first; seed < first + programs; ++seed) {
         Chance chance(seed);
-        Program const program = random_program(chance);
+        Program const plain = random_program(chance);
         ScFences const how = chance.one_in(2) ? ScFences::ordered : ScFences::commute;
+        Program const program = seed % 2 == 0 ? plain : with_choices(plain, chance);
         if (agrees(program, how, chance)) continue;
         std::printf("  seed %llu, SC fences %s\n", static_cast<unsigned long long>(seed),
                     how == ScFences::ordered ? "ordered" : "commute");

@@ -17,7 +17,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes
+from fencepost.cli.options import Amount, exit_codes, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.events import Exploration
@@ -50,6 +50,18 @@ _EPILOG = exit_codes(
     metavar="K",
     help="Cut loops that are not known to wait when they have read the same location as often.",
 )
+@click.option(
+    "--fail-allocations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let up to N allocations of an execution fail, in all ways.",
+)
+@click.option(
+    "--bound",
+    type=click.IntRange(min=0),
+    metavar="PREEMPTIONS",
+    help="Leave out executions with more preemptions: finds, but does not prove.",
+)
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -62,6 +74,8 @@ def check(
     max_executions: int | None,
     max_steps: int | None,
     rounds: int,
+    fail_allocations: int | None,
+    bound: int | None,
     first: bool,
     suppressions: str | None,
     as_json: bool,
@@ -76,8 +90,17 @@ def check(
     from fencepost.sanitizer.run.exploration import Limits
 
     check_outputs(findings=sarif)
-    limits = Limits(seconds=timeout, executions=max_executions, rounds=rounds, steps=max_steps, first=first)
-    answer = exit_on_input_error(lambda: _answer(command, limits, suppressions))
+    limits = Limits(
+        seconds=timeout,
+        executions=max_executions,
+        rounds=rounds,
+        steps=max_steps,
+        failing=fail_allocations or 0,
+        bound=bound,
+        first=first,
+    )
+    unwanted = suppressions or library_option("suppressions")
+    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes
+from fencepost.cli.options import Amount, exit_codes, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -109,7 +108,7 @@ def run(
     )
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
-    unwanted = suppressions or _option("suppressions")
+    unwanted = suppressions or library_option("suppressions")
     answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
@@ -133,12 +132,6 @@ def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: in
     return [
         Schedule(kind=kind, seed=seed + number, depth=depth, max_steps=max_steps) for number in range(count)
     ]
-
-
-def _option(name: str) -> str | None:
-    """The setting of this name in FENCEPOST_OPTIONS."""
-    settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))
-    return settings.get(name)
 
 
 def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:

@@ -33,12 +33,12 @@ from fencepost.verdicts.run import Schedule, places
 
 # Of what only one outcome was tried: why that is no proof.
 _UNTRIED = {
-    "draws": "random numbers, or which of several waiting threads a signal wakes",
-    "time-limits": "waits with a time limit, which may or may not run out",
+    "draws": "random numbers, or choices among more than 256",
+    "time-limits": "waits with a time limit for the end of a thread or for a signal",
     "outside": "input, output or waiting for other processes",
     "signals": "signals to threads or cancellation",
     "many-threads": "more than 64 threads",
-    "initialisations": "who comes first to what is initialised once (static variables, `pthread_once`)",
+    "initialisations": "what follows when `pthread_once` or `std::call_once` has thrown",
 }
 _CLOCKS = (
     "the program reads a clock: all executions were run with one course of time, which does not depend on "
@@ -58,7 +58,7 @@ class Checked:
 def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     program = asked.command[0]
     if any(isinstance(event, NoSchedules) for event in explored.events):
-        message = "a program built with --mode races has no schedules; rebuild it with --mode atomics"
+        message = "a program built with --mode races has no schedules; rebuild it with --mode full"
         raise InputError(message, program)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
@@ -148,6 +148,8 @@ def _why_unknown(explored: Explored) -> str:
         return (
             f"{counted(last.cut, 'execution')} {were} not followed to the end: {', or '.join(sorted(what))}"
         )
+    if last.bounded:
+        return "executions with more preemptions than the bound were not run"
     untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
     return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
 

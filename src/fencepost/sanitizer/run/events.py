@@ -149,6 +149,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     executions: int = 0
     in_vain: int = 0
     cut: int = 0
+    bounded: int = 0
     steps: int = 0
     atomics: int = 0
     millionths: int = 0

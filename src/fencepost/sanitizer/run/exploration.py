@@ -30,6 +30,8 @@ class Limits:
     executions: int | None = None
     rounds: int = 20
     steps: int | None = None
+    failing: int = 0  # allocations of an execution
+    bound: int | None = None  # on preemptions in an execution
     first: bool = False  # stop at the first finding
 
 
@@ -82,6 +84,8 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
 def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.Popen[bytes]:
     options = ["schedule=explore", f"rounds={limits.rounds}", f"first={int(limits.first)}"]
     options += [f"executions={limits.executions}"] if limits.executions is not None else []
+    options += [f"failing={limits.failing}"] if limits.failing else []
+    options += [f"bound={limits.bound}"] if limits.bound is not None else []
     options += [f"steps={limits.steps}"] if limits.steps is not None else []
     options += [f"seconds={max(1, round(limits.seconds))}"] if limits.seconds is not None else []
     try:

@@ -7,13 +7,9 @@
 #include <unistd.h>
 static void* one(void*);
 static void* two(void*);
-atomic_int x;
+atomic_int x[64];
 static void* one(void* _) {
-    atomic_store(&x, 1);
-    if (getpid() % 2)
-        atomic_store(&x, 2);
-    else
-        (void)atomic_load(&x);
+    atomic_store(&x[getpid() % 64], 1);
     return _;
 }
 static void* two(void* _) {
