@@ -19,6 +19,9 @@ bool is_news(std::uint64_t) {
 void count_atomics(std::uint64_t) {}
 void exit_point() {}
 void static_is_initialised() {}
+std::uint32_t choose_write(std::uint32_t) {
+    return 0;
+}
 std::uint64_t steps() {
     return 0;
 }

@@ -30,6 +30,12 @@ std::uint32_t places = 0;   // used so far
 Thread* running = nullptr;  // null while it is decided who
 std::uint64_t step_limit;
 
+// Which writes are read in a weak execution. Numbers of their own: the program's choices stay what they are.
+struct WeakReads {
+    std::uint64_t from;  // step; 0: all
+    detail::Random draw;
+} weak_reads;
+
 Thread& claim(ThreadId id) {
     Locked const locked(table_lock);
     Thread* free = nullptr;
@@ -198,6 +204,7 @@ void start(Settings const& settings) {
     std::uint64_t const seed =
         settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
     detail::choices.state = ~seed;
+    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
     strategy::start(settings);
     if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
     detail::start_waits();
@@ -281,6 +288,12 @@ std::uint32_t choose(std::uint32_t n) {
         return 0;
     }
     return detail::choices.below(n);
+}
+
+std::uint32_t choose_write(std::uint32_t n) {
+    if (n == 1 || taken < weak_reads.from) return 0;
+    if (taken > weak_reads.from && weak_reads.draw.below(2) == 0) return 0;
+    return 1 + weak_reads.draw.below(n - 1);
 }
 
 std::uint64_t steps() {

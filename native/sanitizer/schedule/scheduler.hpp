@@ -151,6 +151,9 @@ void forked();
 // A number below n that depends on the seed and on earlier calls only (fp_choose).
 std::uint32_t choose(std::uint32_t n);
 
+// In a weak execution (core/weak_memory.hpp): which of n writes a load reads, the newest being 0.
+std::uint32_t choose_write(std::uint32_t n);
+
 // Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
 std::uint64_t steps();
 std::int64_t now();
