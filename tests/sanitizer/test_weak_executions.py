@@ -94,7 +94,9 @@ def as_program(threads: Threads) -> Program:
 def _parts(order: str) -> str:
     if order == "seq_cst":
         return "seq_cst"
-    return f"{'acq' if order in ('acq', 'acq_rel') else 'rlx'}, {'rel' if order in ('rel', 'acq_rel') else 'rlx'}"
+    acquire = "acq" if order in ("acq", "acq_rel") else "rlx"
+    release = "rel" if order in ("rel", "acq_rel") else "rlx"
+    return f"{acquire}, {release}"
 
 
 def graphs_of_the_definition(threads: Threads) -> Iterator[Graph]:

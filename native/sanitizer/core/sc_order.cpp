@@ -3,8 +3,8 @@
 namespace fencepost::weak {
 namespace {
 
-std::uint32_t era;                          // goes on when events become the past
-std::uint32_t events = 1;                   // the past is always there
+std::uint32_t era;                       // goes on when events become the past
+std::uint32_t events = 1;                // the past is always there
 ScEvents events_before[most_sc_events];  // closed
 
 }  // namespace

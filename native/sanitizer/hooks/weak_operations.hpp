@@ -25,8 +25,7 @@ inline bool is_weak() {
 template <class T>
 [[gnu::noinline]] bool reads_old(Thread& t, LockedCell const& x, T const volatile* a, Order order, T newest,
                                  T& value) {
-    weak::Location* const location =
-        weak::locate(x, reinterpret_cast<std::uintptr_t>(a), newest, sizeof(T));
+    weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), newest, sizeof(T));
     if (location == nullptr) return false;
     weak::Choices choices;
     weak::find_choices(t, *location, order, choices);
@@ -41,8 +40,8 @@ template <class T>
 
 // An access that reads the newest write, or writes after it: memory held `old`, and holds `now` if it writes.
 [[gnu::noinline]] inline void follow_weakly(Thread const& t, LockedCell const& x, void const volatile* a,
-                                            std::size_t size, weak::Value old, weak::Value now,
-                                            Access access, Order order) {
+                                            std::size_t size, weak::Value old, weak::Value now, Access access,
+                                            Order order) {
     weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), old, size);
     if (location == nullptr) return;
     if (writes(access))

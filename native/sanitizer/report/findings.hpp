@@ -34,7 +34,7 @@ struct Finding {
     bool doubtful;  // not a finding, if its pc turns out to wait
     std::uint32_t times;
     std::uint64_t step;  // of the schedule
-    Finding* next;  // in its bucket
+    Finding* next;       // in its bucket
     Finding* next_held;
 };
 

@@ -223,7 +223,8 @@ void json_finding(Finding const& f) {
     put_repairs(out, f.repairs);
     out << ",\"unless_await\":";
     put_doubt(out, f);
-    out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\""
+        << options.schedule_name << "\"}\n";
     out.write_to(file);
 }
 

@@ -1,5 +1,5 @@
-// Loads that have read an old write in a weak execution (core/weak_memory.hpp): said as they happen, so that a
-// run that fails shows why.
+// Loads that have read an old write in a weak execution (core/weak_memory.hpp): said as they happen, so that
+// a run that fails shows why.
 #pragma once
 
 #include <cstdint>
