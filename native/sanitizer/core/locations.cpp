@@ -7,6 +7,7 @@ namespace fencepost {
 
 CellSlab* cell_slabs;
 void (*forget_race_message)(RaceMessage&);
+RaceMessage (*copy_of_race_message)(RaceMessage const&);
 
 namespace {
 

@@ -36,6 +36,11 @@ struct RaceMessage {
 };
 // The cell is gone. Set in mode races.
 extern void (*forget_race_message)(RaceMessage&);
+// One more of it, for an old write that may still be read (weak_memory.hpp). Set in mode full.
+extern RaceMessage (*copy_of_race_message)(RaceMessage const&);
+inline RaceMessage copy_race_message(RaceMessage const& m) {
+    return m.word == 0 || copy_of_race_message == nullptr ? RaceMessage{} : copy_of_race_message(m);
+}
 
 // What a cell of either kind has.
 struct CellHead {

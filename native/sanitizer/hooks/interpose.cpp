@@ -4,6 +4,7 @@
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 
 namespace fencepost {
@@ -17,6 +18,7 @@ void acquire_object(void const volatile* object, std::uintptr_t channel) {
     if (!cell) return;
     races::acquire_object(hook.thread(), cell->race_message);
     acquire_from(hook.thread(), *cell);
+    if (is_weak()) weak::acquire_object(hook.thread(), *cell);
 }
 
 void release_object(void const volatile* object, std::uintptr_t channel) {
@@ -28,6 +30,7 @@ void release_object(void const volatile* object, std::uintptr_t channel) {
     if (!cell) return;
     races::release_object(hook.thread(), cell->race_message);
     release_to(hook.thread(), *cell);
+    if (is_weak()) weak::release_object(hook.thread(), *cell);
 }
 
 }  // namespace fencepost

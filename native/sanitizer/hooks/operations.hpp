@@ -14,8 +14,10 @@
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/raw_memory.hpp"
+#include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/old_reads.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 
 namespace fencepost {
@@ -115,6 +117,19 @@ bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std
     });
 }
 
+// In a weak execution; false if it reads the newest write, and all else is as ever.
+template <class T>
+bool load_reads_old(Thread& t, T const volatile* a, Order order, WatchedAtomic& watched_atomic, T& value,
+                    T& newest) {
+    LockedCell x(t, address_of(a), CellKind::atomic);
+    if (!x) return false;
+    newest = peek(a);
+    bool const old = reads_old(t, x, a, order, newest, value);
+    keep_in_step(x, to_bits(newest), sizeof(T));
+    if (old) watched_atomic.read();
+    return old;
+}
+
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const pc = pc_of(frame);
@@ -132,7 +147,13 @@ template <class T>
     WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
-    T value;
+    T value, newest;
+    if (is_weak() && load_reads_old(t, a, order, watched_atomic, value, newest)) [[unlikely]] {
+        note_round(t, pc, address_of(a), to_bits(value));
+        watched_atomic.report();
+        report_old_read(t, note_of(Access::load, order, a, value, frame), to_bits(newest));
+        return value;
+    }
     if (!again || !waits_on(t, a, cell, order, pc, value)) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_load(a);
@@ -184,6 +205,7 @@ template <class T>
             violated = check_write(t, *x, order, v);
             write_part(t, *x, to_bits(value), releases(order), site);
         }
+        if (is_weak()) follow_weakly(t, x, a, old, value, Access::store, order);
     }
     written(a, old != value);
     watched_atomic.report();
@@ -249,6 +271,7 @@ template <class Update, class T>
             });
             rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }
+        if (is_weak()) follow_weakly(t, x, a, old, next, Access::rmw, order);
     }
     note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
@@ -280,7 +303,7 @@ template <class T>
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (!again || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
+    if (!again || is_weak() || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
@@ -303,6 +326,7 @@ template <class T>
             else
                 read_part(t, *x, acquires(failure), site);
         }
+        if (is_weak()) follow_weakly(t, x, a, old, desired, site.access, site.order);
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
     note_round(t, pc, address_of(a), to_bits(old));
@@ -328,6 +352,7 @@ inline void do_fence(Order order, void const* frame) {
     note_fence(t, order);
     if (acquires(order)) races::acquire_fence(t);
     if (releases(order)) races::release_fence(t);
+    if (is_weak()) weak::fence(t, order);
     if (order == Order::seq_cst) return sc_fence(t);
     if (acquires(order)) acquire_fence(t);
     if (releases(order)) release_fence(t);

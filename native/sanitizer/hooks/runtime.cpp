@@ -9,6 +9,7 @@
 #include "sanitizer/core/atomic_methods.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
@@ -50,7 +51,9 @@ void start(char** environment) {
     start_interposing();
     on_exit(at_end, nullptr);
     scheduler::start(options.schedule);
-    if (scheduler::active()) races::watch_main(current_thread());
+    if (!scheduler::active()) return;
+    races::watch_main(current_thread());
+    if (options.schedule.weak && !scheduler::exploring()) weak::start();
 }
 
 void start_early(int, char**, char** environment) {

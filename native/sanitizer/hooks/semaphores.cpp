@@ -83,6 +83,7 @@ std::uintptr_t come_to(pthread_barrier_t const* barrier) {
     }
     races::release_object(t, cell->race_message);
     release_to(t, *cell);
+    if (is_weak()) weak::release_object(t, *cell);
     return channel;
 }
 

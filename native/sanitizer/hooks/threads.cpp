@@ -90,6 +90,7 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
         child = make_thread(hook.thread());
         child->made_by = keep_stack(hook.thread(), __builtin_frame_address(0));
         races::thread_made(hook.thread(), *child);
+        if (is_weak()) weak::thread_made(hook.thread(), *child);
     }
     child->routine = routine;
     child->argument = argument;
@@ -122,6 +123,7 @@ int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Re
     if (error == 0 && child != nullptr) {
         Hook hook;
         races::thread_joined(hook.thread(), child->id);
+        if (is_weak()) weak::thread_joined(hook.thread(), *child);
         join_thread(hook.thread(), child);
     }
     return error;

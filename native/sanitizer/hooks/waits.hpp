@@ -65,6 +65,7 @@ void arrive(T const volatile* a, Access access, Order order, T value, void const
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return;
         keep_in_step(x, to_bits(peek(a)), sizeof(T));
+        if (is_weak()) weak::locate(x, address_of(a), peek(a), sizeof(T));
         violated = check(t, *x, v);
     }
     if (violated) report(t, note_of(access, order, a, value, frame), v);
@@ -94,6 +95,7 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
             if (x) {
                 keep_in_step(x, to_bits(value), sizeof(T));
                 read_part(hook.thread(), *x, acquires(order), {pc_of(frame), 0, Access::wait, order});
+                if (is_weak()) follow_weakly(hook.thread(), x, a, value, value, Access::wait, order);
             }
         }
         watched_atomic.report();
@@ -128,6 +130,7 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
                 keep_in_step(x, wanted, sizeof(T));
                 rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
                           {pc_of(frame), stack, Access::cas, order});
+                if (is_weak()) follow_weakly(t, x, a, expected, desired, Access::cas, order);
             }
         }
         watched_atomic.report();

@@ -203,6 +203,7 @@ void watch_main(Thread& t) {
     watch = Watch::all;
     owners = static_cast<SlotOwner*>(memory::pages(most_slots_here() * sizeof(SlotOwner)));
     forget_race_message = forget_message;
+    copy_of_race_message = copy_message;
     RaceClocks* const c = make_clocks();
     c->thread = t.id;
     take_slot(*c);
@@ -304,6 +305,13 @@ void release_fence(Thread& t) {
     if (c == nullptr) return;
     let_go(c->fenced.past);
     c->fenced = released(*c);
+}
+
+RaceMessage copy_message(RaceMessage const& m) {
+    RaceMessage copy{};
+    Carried const& carries = *carried(m);
+    for (std::uint32_t i = 0; i < carries.count; ++i) make_carried(copy).add(shared(carries.moments[i]));
+    return copy;
 }
 
 // A thread beside the schedule must not touch what others share: it leaves the message where it is.

@@ -103,6 +103,7 @@ inline void acquire_object(Thread& t, RaceMessage& m) {
 inline void release_object(Thread& t, RaceMessage& m) {
     extend(t, m, true);
 }
+RaceMessage copy_message(RaceMessage const&);
 // It carries nothing any more.
 void forget_message(RaceMessage&);
 

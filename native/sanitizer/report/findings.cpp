@@ -2,6 +2,7 @@
 
 #include "sanitizer/core/atomic_methods.hpp"
 #include "sanitizer/core/await.hpp"
+#include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/report_text.hpp"
 #include "sanitizer/report/suppressions.hpp"
@@ -71,6 +72,7 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
                           order};
     f->repairs = find_repairs(missed, note.address, f->chain, {f->by.pc(), t.id, note.access, v.order});
     f->times = 1;
+    f->step = scheduler::steps();
     return f;
 }
 
@@ -126,6 +128,7 @@ void start_findings() {
 }
 
 void report(Thread& t, AccessNote const& note, Violation const& v) {
+    if (weak::has_read_old) return;  // the rules are those of runs that keep to the newest writes
     Stack const by = walk_stack(t, note.frame, atomic_methods.count == 0 ? 1 : kept_stack_depth);
     Key const key{by.pc(), kept_stack(v.missed.stack).pc(), note.access};
     bool const sure = certain(note, v);

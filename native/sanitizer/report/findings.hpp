@@ -33,7 +33,8 @@ struct Finding {
     bool reported;
     bool doubtful;  // not a finding, if its pc turns out to wait
     std::uint32_t times;
-    Finding* next;  // in its bucket
+    std::uint64_t step;  // of the schedule
+    Finding* next;       // in its bucket
     Finding* next_held;
 };
 

@@ -223,7 +223,24 @@ void json_finding(Finding const& f) {
     put_repairs(out, f.repairs);
     out << ",\"unless_await\":";
     put_doubt(out, f);
-    out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\""
+        << options.schedule_name << "\"}\n";
+    out.write_to(file);
+}
+
+void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"old-read\",\"step\":" << scheduler::steps() << ",\"by\":{";
+    put_thread(out, t.id);
+    out << ",\"order\":\"" << name_of(note.order) << "\",\"what\":\"" << word_for(note.access)
+        << "\",\"stack\":";
+    put_stack(out, walk_stack(t, note.frame, stack_depth));
+    out << ",\"location\":";
+    put_data(out, note.address);
+    out << "}";
+    if (note.has_value) out << ",\"value\":" << note.value << ",\"newest\":" << newest;
+    out << "}\n";
     out.write_to(file);
 }
 

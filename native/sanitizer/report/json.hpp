@@ -8,10 +8,12 @@
 
 namespace fencepost {
 
+struct AccessNote;
 struct Chain;
 struct Finding;
 struct RaceFinding;
 struct Stack;
+struct Thread;
 class Text;
 
 // Opens the file; again in the child of a fork, which has its own.
@@ -23,6 +25,7 @@ void put_race_repairs(Text&, Chain const& between);  // with the chain itself
 void write_json(Text const& line);
 
 void json_finding(Finding const&);
+void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest);
 void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);

@@ -18,6 +18,9 @@ bool is_news(std::uint64_t) {
 }
 void count_atomics(std::uint64_t) {}
 void exit_point() {}
+std::uint32_t choose_write(std::uint32_t) {
+    return 0;
+}
 std::uint64_t steps() {
     return 0;
 }

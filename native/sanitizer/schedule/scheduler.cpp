@@ -31,6 +31,12 @@ Thread* running = nullptr;  // null while it is decided who
 std::uint64_t step_limit;
 std::uint32_t may_fail;  // allocations
 
+// Which writes are read in a weak execution. Numbers of their own: the program's choices stay what they are.
+struct WeakReads {
+    std::uint64_t from;  // step; 0: all
+    detail::Random draw;
+} weak_reads;
+
 Thread& claim(ThreadId id) {
     Locked const locked(table_lock);
     Thread* free = nullptr;
@@ -206,6 +212,7 @@ void start(Settings const& settings) {
     detail::choices.state = ~seed;
     detail::as_explored = detail::exploring || decisions::of_exploration();
     may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
+    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
     strategy::start(settings);
     if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
     detail::start_waits();
@@ -302,6 +309,12 @@ bool allocation_fails() {
     bool const fails = choose(2) == 1;
     may_fail -= fails;
     return fails;
+}
+
+std::uint32_t choose_write(std::uint32_t n) {
+    if (n == 1 || taken < weak_reads.from) return 0;
+    if (taken > weak_reads.from && weak_reads.draw.below(2) == 0) return 0;
+    return 1 + weak_reads.draw.below(n - 1);
 }
 
 std::uint64_t steps() {

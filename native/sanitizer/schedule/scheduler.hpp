@@ -160,6 +160,9 @@ std::uint32_t draw(std::uint32_t n);
 // Does this allocation fail? Some do in an exploration, if that was asked for.
 bool allocation_fails();
 
+// In a weak execution (core/weak_memory.hpp): which of n writes a load reads, the newest being 0.
+std::uint32_t choose_write(std::uint32_t n);
+
 // Steps taken so far by all threads, and the time it is by them: CLOCK_MONOTONIC in nanoseconds.
 std::uint64_t steps();
 std::int64_t now();

@@ -17,6 +17,18 @@ enum class Way : std::uint8_t { random, pct, replay, explore };
 Way way;
 Random draw;
 
+// The step after which a weak execution leaves the schedule of the run that it goes on from.
+struct Departure {
+    std::uint64_t after;  // 0: it does not
+    std::uint64_t seed;
+} departure;
+
+void depart() {
+    way = Way::random;
+    draw.state = departure.seed;
+    departure = {};
+}
+
 Thread& random_next(Thread* current, bool yields) {
     auto const& list = detail::runnable;
     if (list.count == 1) return *list.items[0];
@@ -139,6 +151,7 @@ Thread& replay_next(Thread* current, bool yields) {
 
 void start(Settings const& settings) {
     draw.state = settings.seed;
+    departure = {settings.weak_from, settings.weak_seed};
     way = settings.kind == Kind::pct ? Way::pct : settings.kind == Kind::explore ? Way::explore : Way::random;
     if (way == Way::pct) start_pct(settings);
     if (settings.replay != nullptr) {
@@ -157,6 +170,7 @@ void can_run() {
 }
 
 Thread& next(Thread* current, bool yields) {
+    if (departure.after != 0 && detail::taken > departure.after) depart();
     switch (way) {
         case Way::random:
             return random_next(current, yields);

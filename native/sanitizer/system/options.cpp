@@ -76,6 +76,9 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "switch") return result(set_switch(value));
     if (name == "decisions") return result(set_path(value, options.schedule.decisions));
     if (name == "replay") return result(set_path(value, options.schedule.replay));
+    if (name == "weak") return result(set_flag(value, options.schedule.weak));
+    if (name == "weak_from") return result(set_number(value, options.schedule.weak_from));
+    if (name == "weak_seed") return result(set_number(value, options.schedule.weak_seed));
     if (name == "executions") return result(set_number(value, options.schedule.executions));
     if (name == "seconds") return result(set_number(value, options.schedule.seconds));
     if (name == "rounds") return result(set_number(value, options.schedule.rounds));

@@ -13,6 +13,8 @@
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+//   weak=0               loads may read old writes (core/weak_memory.hpp), with
+//   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
 #pragma once
 
@@ -31,6 +33,9 @@ struct Settings {
     bool futexes = false;              // no switching in user space, even if the processor could
     char const* decisions = nullptr;   // file to write
     char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
+    bool weak = false;                 // loads may read old writes
+    std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
+    std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same

@@ -67,7 +67,8 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """How threads took turns in a run, and all that is needed to have it again.
 
     `length` is the number of steps over which pct spreads its changes of priority. `decisions` are the turns
-    themselves, as the scheduler wrote them, compressed (zlib); null where they were not kept.
+    themselves, as the scheduler wrote them, compressed (zlib); null where they were not kept. In a `weak` run
+    loads could read older writes.
     """
 
     kind: ScheduleKind = "os"
@@ -76,6 +77,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     length: int = 0
     max_steps: int | None = None
     decisions: bytes | None = None
+    weak: bool = False
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,6 +54,7 @@ _EPILOG = exit_codes(
     type=click.IntRange(min=0),
     help="Seed of the first run; each later run takes the next. [default: 1]",
 )
+@click.option("--weak", is_flag=True, help="Let loads read older writes, as far as C++20 allows it.")
 @click.option(
     "--replay", metavar="REPORT", help="Repeat the runs that showed the findings of a report (--json)."
 )
@@ -73,6 +74,7 @@ def run(
     depth: int | None,
     runs: int | None,
     seed: int | None,
+    weak: bool,
     replay: str | None,
     max_steps: int | None,
     timeout: float | None,
@@ -87,17 +89,22 @@ def run(
     Reports every access that can leave sequential consistency in these runs, with both source lines. Seeing
     nothing is no proof: other runs may show more.
     """
+    from msgspec import structs
+
     from fencepost.sanitizer.run.runs import Job
 
     check_outputs(findings=sarif)
     again = None
     if replay is not None:
-        if (schedule, seed, depth, max_steps) != (None, None, None, None):
+        if (schedule, seed, depth, max_steps, weak) != (None, None, None, None, False):
             raise click.UsageError("--replay takes the schedules from the report")
         again = _replay(replay)
         schedules = [one for one in again.schedules for _ in range(runs or 1)]
     else:
+        if weak and schedule in (None, "os"):
+            raise click.UsageError("--weak needs --schedule random or --schedule pct")
         schedules = _schedules(schedule or "os", depth or 3, runs, 1 if seed is None else seed, max_steps)
+        schedules = [structs.replace(one, weak=weak) for one in schedules]
     job = Job(
         command=command or (again.command if again else ()),
         timeout=timeout,

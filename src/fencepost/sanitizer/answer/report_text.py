@@ -123,7 +123,8 @@ def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
 def options_of(schedule: Schedule) -> str:
     """The options that make a run with this schedule."""
     depth = f" --depth {schedule.depth}" if schedule.kind == "pct" else ""
-    return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}`"
+    weak = " --weak" if schedule.weak else ""
+    return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}{weak}`"
 
 
 def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
@@ -184,4 +185,5 @@ def _schedules(answer: AnyRunAnswer) -> str:
     depth = f", depth {schedule.depth}" if schedule.kind == "pct" else ""
     last = schedule.seed + max(answer.runs, 1) - 1
     seeds = f"seed {schedule.seed}" if last == schedule.seed else f"seeds {schedule.seed} to {last}"
-    return f"schedule {schedule.kind}{depth}, {seeds}"
+    weak = ", weak" if schedule.weak else ""
+    return f"schedule {schedule.kind}{depth}, {seeds}{weak}"

@@ -200,6 +200,7 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
         options += [f"length={schedule.length}"] if schedule.length else []
+        options += ["weak=1"] if schedule.weak else []
         options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
         if schedule.decisions is not None:
             (place / "replay").write_bytes(zlib.decompress(schedule.decisions))

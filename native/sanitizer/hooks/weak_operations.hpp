@@ -1,0 +1,58 @@
+// What weak executions (core/weak_memory.hpp) are told of operations, and which write a load reads in them.
+// The location is locked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/core/locations.hpp"
+#include "sanitizer/core/orders.hpp"
+#include "sanitizer/core/weak_memory.hpp"
+#include "sanitizer/races/feed.hpp"
+#include "sanitizer/schedule/scheduler.hpp"
+
+namespace fencepost {
+
+// Is this thread in a weak execution? One beside the schedule ends it: nobody can follow such a thread.
+inline bool is_weak() {
+    if (!weak::on) [[likely]]
+        return false;
+    if (!scheduler::active()) weak::stop();
+    return weak::on;
+}
+
+// A load whose memory holds `newest`; true if it reads an old write, whose value is put into `value`.
+template <class T>
+[[gnu::noinline]] bool reads_old(Thread& t, LockedCell const& x, T const volatile* a, Order order, T newest,
+                                 T& value) {
+    weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), newest, sizeof(T));
+    if (location == nullptr) return false;
+    weak::Choices choices;
+    weak::find_choices(t, *location, order, choices);
+    std::uint32_t const age = choices.age[scheduler::choose_write(choices.count)];
+    weak::ReadWrite const read = weak::read(t, *location, order, age);
+    if (age == 0) return false;
+    weak::has_read_old = true;
+    value = static_cast<T>(read.value);
+    races::acquire_message(t, *read.message, a, acquires(order));
+    return true;
+}
+
+// An access that reads the newest write, or writes after it: memory held `old`, and holds `now` if it writes.
+[[gnu::noinline]] inline void follow_weakly(Thread const& t, LockedCell const& x, void const volatile* a,
+                                            std::size_t size, weak::Value old, weak::Value now, Access access,
+                                            Order order) {
+    weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), old, size);
+    if (location == nullptr) return;
+    if (writes(access))
+        weak::write(t, *location, order, access != Access::store, now, x->race_message);
+    else
+        weak::read(t, *location, order, 0);
+}
+template <class T>
+void follow_weakly(Thread const& t, LockedCell const& x, T const volatile* a, T old, T now, Access access,
+                   Order order) {
+    follow_weakly(t, x, a, sizeof(T), old, now, access, order);
+}
+
+}  // namespace fencepost
