@@ -20,7 +20,8 @@ NATIVE = ROOT / "native"
 
 # From the bottom; rooms of one layer stand in one line.
 LAYERS = {
-    "engine": "program | state | machine | monitors | search | any_number by_location graphs tso safety | python",
+    "engine": "program | state | machine | monitors | search"
+    " | any_number by_location graphs tso safety | python",
     "sanitizer": "system | core | schedule races | report | hooks",
 }
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)

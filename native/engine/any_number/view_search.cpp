@@ -145,8 +145,8 @@ std::uint32_t ViewSearch::kind_of(LocalNumber l) {
     return static_cast<std::uint32_t>(locals_[l][words_]);
 }
 
-// The state in which `l`, if it is one, is the only thread of a template: in `joint_`, and in `state_` without
-// the bits of the topic.
+// The state in which `l`, if it is one, is the only thread of a template: in `joint_`, and in `state_`
+// without the bits of the topic.
 void ViewSearch::compose(GlobalNumber g, LocalNumber l) {
     for (std::size_t i = 0; i < words_; ++i) {
         joint_[i] = globals_[g][i] | absent_[i];
@@ -337,8 +337,7 @@ void ViewSearch::check(std::uint32_t thread) {
                 !rules_->bounds(topic, thread, *access->instruction, bits);
 }
 
-std::optional<ViewSearch::NonAtomic> ViewSearch::non_atomic(Word const* state,
-                                                             std::uint32_t thread) const {
+std::optional<ViewSearch::NonAtomic> ViewSearch::non_atomic(Word const* state, std::uint32_t thread) const {
     auto const access = machine_.next_access(state, thread);
     if (!access || !access->instruction->non_atomic) return std::nullopt;
     return NonAtomic{access->cell, access->instruction->op == Op::store};

@@ -25,7 +25,8 @@ using Locals = std::vector<LocalNumber>;
 // Records of some words each, under consecutive numbers.
 class Interner {
   public:
-    Interner(std::size_t words, MemoryBudget& memory) : words_(words), records_(memory, words), table_(memory) {}
+    Interner(std::size_t words, MemoryBudget& memory)
+        : words_(words), records_(memory, words), table_(memory) {}
     std::uint32_t number(Word const* record);
     // `no_state` if it has none.
     std::uint32_t find(Word const* record) { return find(record, hash_words(record, words_)); }
@@ -78,8 +79,8 @@ class ViewSearch {
         bool writes;
     };
     struct AtGlobal {
-        Locals locals;  // that occur in its views, as they came
-        std::vector<NonAtomic> accesses;  // that come next, of the threads that are there once
+        Locals locals;                           // that occur in its views, as they came
+        std::vector<NonAtomic> accesses;         // that come next, of the threads that are there once
         std::optional<std::vector<Step>> steps;  // of these threads
     };
 
@@ -119,17 +120,17 @@ class ViewSearch {
     AnyNumberQuestion const& question_;
     std::size_t key_words_, words_;  // of the machine without label; with the bits of the topic
 
-    std::vector<std::uint32_t> fixed_;                   // threads that are there once
-    std::vector<std::vector<Word>> masks_;               // per template: the bits of its actor
-    std::vector<Word> shared_;                           // the bits of the global state
-    std::vector<Word> absent_;                           // what threads of templates are that are not there
+    std::vector<std::uint32_t> fixed_;      // threads that are there once
+    std::vector<std::vector<Word>> masks_;  // per template: the bits of its actor
+    std::vector<Word> shared_;              // the bits of the global state
+    std::vector<Word> absent_;              // what threads of templates are that are not there
 
     MemoryBudget memory_;
     Interner globals_, locals_, views_;
     std::size_t next_ = 0;  // view to be looked at
     std::vector<AtGlobal> at_;
-    std::unordered_set<std::uint64_t> met_;           // global and local states of one view
-    std::vector<std::optional<NonAtomic>> accesses_;  // per local state: that comes next
+    std::unordered_set<std::uint64_t> met_;                       // global and local states of one view
+    std::vector<std::optional<NonAtomic>> accesses_;              // per local state: that comes next
     std::unordered_map<std::uint64_t, std::vector<Step>> steps_;  // by global and local state
     std::unordered_map<std::uint64_t, LocalNumber> after_;        // by label and local state
     std::map<std::pair<LabelNumber, std::uint32_t>, OnOthers> on_others_;

@@ -162,8 +162,9 @@ TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion,
 
 // Each template as the numbers of its two threads.
 AnyNumberResult explore_any_number_releasing_gil(
-    Program const& program, Model model, std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates,
-    std::uint32_t k, std::optional<std::uint32_t> reader, std::uint64_t most_states, double most_seconds,
+    Program const& program, Model model,
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates, std::uint32_t k,
+    std::optional<std::uint32_t> reader, std::uint64_t most_states, double most_seconds,
     std::size_t most_bytes, std::optional<Report> report) {
     AnyNumberQuestion question{{}, k, reader};
     auto const threads = program.threads.size();
