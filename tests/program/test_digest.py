@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from fencepost.formats import tpl
+from fencepost.formats import load, tpl
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
 from tests.strategies import programs
@@ -51,6 +51,13 @@ def test_the_order_of_labels_does_not_count() -> None:
     (thread,) = program.threads
     turned = replace(thread, labels=dict(reversed(list(thread.labels.items()))))
     assert program_digest(replace(program, threads=(turned,))) == program_digest(program)
+    assert hash(replace(program, threads=(turned,))) == hash(program)
+
+
+def test_programs_can_be_kept_in_sets() -> None:
+    others = [tpl.read(PLAIN, "b.tpl"), tpl.read(PLAIN.replace("off", "out"))]
+    assert len({tpl.read(PLAIN), *others}) == 2
+    hash(load("examples/litmus-c/SB+ra+ra.litmus"))  # has a final condition
 
 
 @given(programs(), programs())

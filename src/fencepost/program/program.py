@@ -82,6 +82,11 @@ class Thread(Placed, frozen=True):
             return f"{self.family}[*]"
         return self.family if self.copies is None else f"{self.family}[{self.tid}]"
 
+    def __hash__(self) -> int:
+        """As for all that is placed; `labels` is a mapping, which has no hash of its own."""
+        labels = frozenset(self.labels.items())
+        return hash((self.family, self.code, self.registers, labels, self.tid, self.copies))
+
 
 class Tracking(Placed, frozen=True):
     """A `track` declaration: the values of `location` to tell apart, all of them if `values` is None."""
