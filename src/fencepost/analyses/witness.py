@@ -78,6 +78,7 @@ def build_witness(program: Program, model: str, violation: AnyViolation) -> Witn
         edges=edges,
         cycle=cycle,
         unordered=_unordered(events, cycle, Knowledge(atomic), overlooked),
+        order=_order(model, len(program.threads), events, edges, cycle),
     )
 
 
@@ -182,6 +183,17 @@ def _edges(events: Sequence[Event], stale: int) -> Iterator[Edge]:
         writes = orders[access.cell]
         writes.insert(writes.index(stale) + 1, access.id)
     return edges_between(events, sources, orders)
+
+
+def _order(
+    model: str, threads: int, events: Sequence[Event], edges: Sequence[Edge], cycle: Sequence[Edge]
+) -> tuple[Edge, ...]:
+    """What S orders on the cycle."""
+    if not MODELS[model].ordered_by_s:
+        return ()
+    from fencepost.models.shown_graphs import order_on_cycle
+
+    return order_on_cycle(threads, events, edges, cycle)
 
 
 def _unordered(

@@ -5,7 +5,8 @@
                                        enables the last; it is a step of the model with predecessor `stale`,
                                        which is not `latest`, the mo-last write; the edges and the cycle are
                                        in the graph; hbsc is reflexive (rocker-2019 Thm. 5.1); `unordered`
-                                       are the edges of the cycle that are neither po nor in hb
+                                       are the edges of the cycle that are neither po nor in hb;
+                                       `order` is the transitive reduction of S on the cycle
     Run             replay_run         the events are a run of the program under SC
     Race            replay_race        RA: so are all but the last two, and those conflict (rocker-2019 Def.
                                        6.1); RC20: so are all, and an earlier one conflicts with the last and
@@ -24,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.memory_models import MODELS
+from fencepost.models import cpp20, shown_graphs
 from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM
 from fencepost.models.graphs import NOTHING, Graph, initial_graph
@@ -64,6 +66,7 @@ def replay(program: Program, witness: Witness, model: str = "ra") -> None:
     _check_cycle(witness.cycle, graph, events)
     require(not graph.hbsc.is_irreflexive(), "hbsc is irreflexive")
     _check_unordered(witness, definition(model).hb(graph), events)
+    _check_order(witness, graph, events, model)
 
 
 def replay_run(program: Program, run: Run, model: str = "ra") -> None:
@@ -290,6 +293,18 @@ def _check_unordered(witness: Witness, hb: Relation[GraphEvent], events: list[Gr
         if edge.relation != "po" and (edge.target == last or _events_at(events, edge) not in hb)
     )
     require(witness.unordered == unordered, f"the unordered edges are {unordered}")
+
+
+def _check_order(witness: Witness, graph: Graph, events: list[GraphEvent], model: str) -> None:
+    """Where S has events on the cycle, as neighbours among them; of long runs S may be left out."""
+    expected: set[tuple[GraphEvent, GraphEvent]] = set()
+    if MODELS[model].ordered_by_s and (witness.order or len(events) <= shown_graphs.MOST_EVENTS):
+        wanted = {events[number] for number in shown_graphs.sc_events_on_cycle(witness.events, witness.cycle)}
+        between = Relation(frozenset((a, b) for a, b in cpp20.before_in_s(graph).plus() if {a, b} <= wanted))
+        expected = set(between.immediate())
+    shown = {_events_at(events, edge) for edge in witness.order}
+    require(shown == expected, f"S has {expected} on the cycle")
+    require(all(edge.relation == "S" for edge in witness.order), "an edge of the order is not of S")
 
 
 def _events_at(events: list[GraphEvent], edge: Edge) -> tuple[GraphEvent, GraphEvent]:

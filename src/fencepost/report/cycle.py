@@ -20,6 +20,7 @@ STEP_WORDS = {
     "mo": "is overwritten by",
     "fr": "does not see",
     "so": "reaches memory before",
+    "S": "comes first in the order of seq_cst",
 }
 
 

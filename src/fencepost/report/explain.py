@@ -11,6 +11,7 @@ from fencepost.report import bad_state, cycle, store_buffers
 from fencepost.report.advice import reason
 from fencepost.report.labels import at, is_failed_cas, is_wait, named, quoted, source, statement, thread
 from fencepost.report.printable import printable
+from fencepost.report.total_order import explain_order
 from fencepost.verdicts import (
     AnyWitness,
     Assertion,
@@ -28,7 +29,7 @@ _TAKING_TURNS = "If the threads took turns, one access at a time,"
 
 def explain_witness(witness: AnyWitness) -> str:
     """What can happen that should not, and why no interleaving of the threads does it."""
-    return f"{claim(witness)} {explain_cycle(witness)}".rstrip()
+    return " ".join(filter(None, [claim(witness), explain_cycle(witness), explain_order(witness)]))
 
 
 def claim(witness: AnyWitness) -> str:
@@ -63,6 +64,8 @@ def explain_edge(witness: AnyWitness, edge: Edge) -> str:
     subject, target = named(witness.threads, start), named(witness.threads, end)
     if edge.relation == "po":
         words = f"{statement(start)} comes before {statement(end)} in thread {thread(witness.threads, end)}."
+    elif edge.relation == "S":
+        words = f"{subject} comes before {target} in the total order of seq_cst accesses and fences."
     elif start.kind == end.kind == "F":
         words = f"{subject} comes before {target} in the order of all SC fences."
     elif edge.relation == "fr":

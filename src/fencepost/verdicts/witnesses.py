@@ -34,11 +34,12 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """An edge of an execution graph between two event ids; `so` is the order in which writes reach memory."""
+    """An edge of an execution graph between two event ids; `so` is the order in which writes reach memory, `S`
+    the total order of the seq_cst accesses and fences of C++20."""
 
     source: int
     target: int
-    relation: Literal["po", "rf", "mo", "fr", "so"]
+    relation: Literal["po", "rf", "mo", "fr", "so", "S"]
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +58,9 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="
     and mo between neighbours and the fr edges to the next newer write (none from an RMW, which is that write
     itself). `cycle` is closed: each edge starts where the one before it ended, and the last one ends where
     the first one started. `unordered` are the edges of the cycle that no happens-before of the model covers:
-    more ordering at one of these places is what would break the cycle.
+    more ordering at one of these places is what would break the cycle. `order` has the edges of S between
+    seq_cst accesses of the cycle and SC fences between its accesses, under models with S, without those that
+    follow from the others.
     """
 
     threads: tuple[str, ...]
@@ -67,6 +70,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="
     edges: tuple[Edge, ...]
     cycle: tuple[Edge, ...]
     unordered: tuple[Edge, ...] = ()
+    order: tuple[Edge, ...] = ()
 
     @property
     def access(self) -> Event:

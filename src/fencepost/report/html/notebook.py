@@ -18,6 +18,7 @@ from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import svg
 from fencepost.report.printable import printable
 from fencepost.report.repair import edit_words
+from fencepost.report.total_order import explain_order
 from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
@@ -60,7 +61,8 @@ def _parts(answer: Answer) -> Iterator[str]:
             continue
         yield f'<div style="overflow-x:auto">{svg.render(found.graph)}</div>'
         yield from (f"<p>{prose(sentence)}</p>" for sentence in found.advice)
-        yield _details("The cycle, step by step", f"<p>{prose(explain.explain_cycle(found.graph))}</p>")
+        steps = [explain.explain_cycle(found.graph), explain_order(found.graph)]
+        yield _details("The cycle, step by step", "".join(f"<p>{prose(s)}</p>" for s in filter(None, steps)))
         yield _details("The run", _run(found.run, found.delayed))
     if isinstance(answer, RepairAnswer) and answer.edits:
         yield _repair(answer)

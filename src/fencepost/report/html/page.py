@@ -26,6 +26,7 @@ from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import counted, printable
+from fencepost.report.total_order import explain_order
 from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
 from fencepost.verdicts.repair import FixAnswer
 
@@ -137,7 +138,9 @@ def _cycle(witness: AnyWitness) -> str:
     )
     end = "So the first access would have to come before itself."
     why = "<summary>Why no interleaving of the threads does this</summary>"
-    return f'<details class="fp-cycle">{why}<ol>{steps}</ol><p>{end}</p></details>'
+    order = explain_order(witness)
+    last = f"<p>{end}</p>" + (_paragraph(order) if order else "")
+    return f'<details class="fp-cycle">{why}<ol>{steps}</ol>{last}</details>'
 
 
 def _run(found: Finding) -> str:

@@ -16,7 +16,7 @@ from fencepost.report import cycle
 from fencepost.report.cycle import roles
 from fencepost.report.labels import label, source, thread_name
 from fencepost.report.printable import clip, columns
-from fencepost.verdicts import AnyWitness, Event
+from fencepost.verdicts import AnyWitness, Event, Witness
 from fencepost.verdicts.graph import FENCE_CELL
 
 LONGEST_FULL_RUN = 20  # accesses; of a longer run only what the cycle is about is placed
@@ -193,7 +193,7 @@ def _same_thread(witness: AnyWitness, one: int, other: int) -> bool:
 
 
 def _other_arrows(witness: AnyWitness, shown: set[int]) -> Iterator[Arrow]:
-    """rf, mo and fr between shown accesses and from initial writes, and the cycle, past hidden ones."""
+    """rf, mo and fr between shown accesses and from initial writes, the cycle, past hidden ones, and S."""
     visible = shown | {e.id for e in witness.events if e.thread is None and e.cell != FENCE_CELL}
     whole = all(edge.source in visible for edge in witness.cycle)
     on_cycle = [
@@ -203,6 +203,11 @@ def _other_arrows(witness: AnyWitness, shown: set[int]) -> Iterator[Arrow]:
     relations: dict[tuple[int, int], list[str]] = {}
     for edge in dict.fromkeys((*witness.edges, *on_cycle)):
         if edge.relation != "po" and edge.source in visible and edge.target in shown:
+            relations.setdefault((edge.source, edge.target), []).append(edge.relation)
+    for edge in witness.order if isinstance(witness, Witness) else ():
+        # Within a thread S follows po.
+        seen = edge.source in visible and edge.target in shown
+        if seen and not _same_thread(witness, edge.source, edge.target):
             relations.setdefault((edge.source, edge.target), []).append(edge.relation)
     for ends, names in relations.items():
         yield Arrow(*ends, tuple(names), ends in bold)

@@ -69,6 +69,7 @@ _STYLE = """\
 .P .c{stroke-width:2.8;stroke-opacity:1}
 .P .po{stroke:#818b98}.P .rf{stroke:#1a7f37}.P .mo{stroke:#bc4c00}.P .fr{stroke:#cf222e}
 .P .so{stroke:#8250df}.P .fso{fill:#8250df}
+.P .S{stroke:#1b7c83;stroke-dasharray:2 3;stroke-opacity:.9}.P .fS{fill:#1b7c83}
 .P .fpo{fill:#818b98}.P .frf{fill:#1a7f37}.P .fmo{fill:#bc4c00}.P .ffr{fill:#cf222e}
 @media (prefers-color-scheme:dark){
 .P text{fill:#e6edf3}
@@ -79,6 +80,7 @@ _STYLE = """\
 .P .behind{stroke:#d29922}.P .latest,.P .showing{fill:#0c2d6b;stroke:#4493f8}
 .P .po{stroke:#9198a1}.P .rf{stroke:#3fb950}.P .mo{stroke:#f0883e}.P .fr{stroke:#f85149}
 .P .so{stroke:#a371f7}.P .fso{fill:#a371f7}
+.P .S{stroke:#39c5cf}.P .fS{fill:#39c5cf}
 .P .fpo{fill:#9198a1}.P .frf{fill:#3fb950}.P .fmo{fill:#f0883e}.P .ffr{fill:#f85149}
 }
 """

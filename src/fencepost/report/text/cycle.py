@@ -14,6 +14,7 @@ from fencepost.report.labels import in_turn, quoted, source, thread_name
 from fencepost.report.printable import clip, columns, pad
 from fencepost.report.text import run as run_text
 from fencepost.report.text.page import INDENT, Page
+from fencepost.report.total_order import explain_order
 from fencepost.verdicts import AnyWitness, Edge, Event, TsoWitness
 
 
@@ -52,6 +53,9 @@ def _cycle(page: Page, witness: AnyWitness, file: str) -> Iterator[str]:
     for row, edge, word in zip(rows, edges, words, strict=True):
         yield f"{row}  {page.paint(edge.relation, edge.relation)}  {word}"
     yield rows[0].rstrip()
+    order = explain_order(witness)
+    if order:
+        yield page.wrapped(order)
 
 
 def _rows(
