@@ -14,9 +14,12 @@ LEFT = "fn left { local r; x.store(1, %s); %s r = y.load(%s); }"
 RIGHT = "fn right { local s; y.store(1, %s); %s s = x.load(%s); }"
 
 
+def store_buffering(left, right):
+    return read("\n".join(["max_value 1; global x, y;", LEFT % left, RIGHT % right]))
+
+
 def witness(left, right):
-    program = read("\n".join(["max_value 1; global x, y;", LEFT % left, RIGHT % right]))
-    found = robust(program, "cpp20").witness
+    found = robust(store_buffering(left, right), "cpp20").witness
     assert found is not None
     return found
 
@@ -87,6 +90,6 @@ def test_where_nothing_is_seq_cst_nothing_is_said_of_s():
 
 
 def test_the_terminal_tells_the_order_below_the_cycle():
-    program = read("\n".join(["max_value 1; global x, y;", LEFT % ("rel", "", "sc"), RIGHT % ("sc", "", "sc")]))
+    program = store_buffering(("rel", "", "sc"), ("sc", "", "sc"))
     said = text.render(robust(program, "cpp20"), color=False, width=400)
     assert "S, the total order of seq_cst accesses and fences, has" in said

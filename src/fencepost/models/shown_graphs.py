@@ -1,24 +1,21 @@
 """The execution graph that a witness shows as the definitions have it, and what its total order S contains.
 
 A witness is made of events and edges that every face can print. Here they become a `Graph` again, so that
-questions about a shown run are answered by the definition: `order_on_cycle` says which events on the cycle S
-orders (`cpp20.before_in_s`), and `readable` what a thread could read next.
+questions about a shown run are answered by the definition: `order_on_cycle` says which events of the cycle S
+orders (`cpp20.before_in_s`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from fencepost.models.cpp20 import has_s, masks_before_in_s
-from fencepost.models.definition import definition
-from fencepost.models.enumerate import BOTTOM
 from fencepost.models.graphs import NOTHING, Cells, Graph
 from fencepost.models.relations import Relation, relation
 from fencepost.models.threads import NO_CELL, Label
 from fencepost.program import Mode
 from fencepost.verdicts import Edge, Event
-
-MOST_EVENTS = 120  # for `order_on_cycle`, which takes time cubic in their number
+from fencepost.verdicts.graph import MOST_EVENTS_FOR_S, sc_events_on_cycle
 
 
 class ShownGraph:
@@ -51,19 +48,6 @@ class ShownGraph:
         self.graph = self.graph.add(event.thread, label, w)
         self.numbers[event.id] = self.graph.number(event.thread, len(self.graph.labels[event.thread]))
 
-    def readable(self, model: str, thread: int, cell: str, *, sc: bool) -> list[int]:
-        """The values of the writes, oldest first, that a next read of the thread can read in the model; such
-        a read is relaxed or seq_cst. If it can read a write, it can read every newer one too."""
-        number, memory = self._cells[cell], definition(model).memory
-        values: list[int] = []
-        for write in reversed(self.graph.mo_lists[number]):
-            value = self.graph.written(write)
-            label = Label("R", number, value, None, Mode.SC if sc else Mode.RLX)
-            if memory.step(self.graph, thread, label, write) in (None, BOTTOM):
-                break
-            values.append(value)
-        return values[::-1]
-
 
 def shown_graph(threads: int, events: Sequence[Event], edges: Iterable[Edge]) -> ShownGraph:
     """The graph with all events; modification order is the order of the events, but for the last one."""
@@ -85,11 +69,11 @@ def order_on_cycle(
 ) -> tuple[Edge, ...]:
     """What S must contain between the SC events of the cycle, without what follows from the rest.
 
-    SC fences between two accesses of the cycle count. There is nothing for runs with more than `MOST_EVENTS`,
-    nor if no S exists: then the run needs other stale values than those shown.
+    SC fences between two accesses of the cycle count. There is nothing for runs that are longer than
+    `MOST_EVENTS_FOR_S`, nor if no S exists: then the run needs other stale values than those shown.
     """
     wanted = set(sc_events_on_cycle(events, cycle))
-    if len(wanted) < 2 or len(events) > MOST_EVENTS:
+    if len(wanted) < 2 or len(events) > MOST_EVENTS_FOR_S:
         return ()
     shown = shown_graph(threads, events, edges)
     if not has_s(shown.graph):
@@ -107,21 +91,6 @@ def order_on_cycle(
 def _between(before: Relation[int], wanted: set[int]) -> Relation[int]:
     """The closure of the relation between the wanted events, reduced to neighbours."""
     return relation(pair for pair in before.plus() if wanted.issuperset(pair)).immediate()
-
-
-def sc_events_on_cycle(events: Sequence[Event], cycle: Sequence[Edge]) -> Iterator[int]:
-    """The seq_cst accesses of the cycle, and the SC fences between two of its accesses."""
-    ends = {end for edge in cycle for end in (edge.source, edge.target)}
-    spans = [edge for edge in cycle if edge.relation == "po"]
-    for event in events:
-        if event.mode != "seq_cst" or event.cell == "fence":
-            continue
-        passed = event.kind == "F" and any(
-            edge.source < event.id < edge.target and events[edge.source].thread == event.thread
-            for edge in spans
-        )
-        if passed or event.id in ends:
-            yield event.id
 
 
 def _modes(event: Event) -> tuple[Mode | None, Mode | None]:

@@ -211,6 +211,8 @@ class _BufferedRun:
                 return self._stored_before(read, target)
             case "so":
                 return self._stored_before(source, target)
+            case "S":
+                return False  # x86 has no such order
 
     def stays_overwritten(self, edge: Edge) -> bool:
         """Whether the target of an fr edge and all later writes of its cell store other values than read."""

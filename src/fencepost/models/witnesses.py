@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.memory_models import MODELS
-from fencepost.models import cpp20, shown_graphs
+from fencepost.models import cpp20
 from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import BOTTOM
 from fencepost.models.graphs import NOTHING, Graph, initial_graph
@@ -35,7 +35,7 @@ from fencepost.models.sc import SCG
 from fencepost.models.threads import NO_CELL, Finding, Label, Step, ThreadState
 from fencepost.program import Mode, Program
 from fencepost.verdicts import Assertion, Edge, Event, Race, Run, Witness
-from fencepost.verdicts.graph import FENCE_CELL
+from fencepost.verdicts.graph import FENCE_CELL, MOST_EVENTS_FOR_S, sc_events_on_cycle
 
 
 class ReplayError(Exception):
@@ -298,8 +298,8 @@ def _check_unordered(witness: Witness, hb: Relation[GraphEvent], events: list[Gr
 def _check_order(witness: Witness, graph: Graph, events: list[GraphEvent], model: str) -> None:
     """Where S has events on the cycle, as neighbours among them; of long runs S may be left out."""
     expected: set[tuple[GraphEvent, GraphEvent]] = set()
-    if MODELS[model].ordered_by_s and (witness.order or len(events) <= shown_graphs.MOST_EVENTS):
-        wanted = {events[number] for number in shown_graphs.sc_events_on_cycle(witness.events, witness.cycle)}
+    if MODELS[model].ordered_by_s and (witness.order or len(events) <= MOST_EVENTS_FOR_S):
+        wanted = {events[number] for number in sc_events_on_cycle(witness.events, witness.cycle)}
         between = Relation(frozenset((a, b) for a, b in cpp20.before_in_s(graph).plus() if {a, b} <= wanted))
         expected = set(between.immediate())
     shown = {_events_at(events, edge) for edge in witness.order}

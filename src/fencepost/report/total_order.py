@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fencepost.models.shown_graphs import MOST_EVENTS, sc_events_on_cycle
 from fencepost.report.advice import repairs
 from fencepost.report.labels import in_turn, named
 from fencepost.verdicts import AnyWitness, Edge, Witness
+from fencepost.verdicts.graph import MOST_EVENTS_FOR_S, sc_events_on_cycle
 
 NAME = "S, the total order of seq_cst accesses and fences,"
 
@@ -33,7 +33,7 @@ def _order(witness: Witness, inside: Sequence[int]) -> Iterator[str]:
         yield f"{NAME} has {', and '.join(chains)}."
     elif len(inside) == 1:
         yield f"{NAME} has nothing of the cycle but {name(inside[0])}."
-    elif len(witness.events) <= MOST_EVENTS:
+    elif len(witness.events) <= MOST_EVENTS_FOR_S:
         yield f"{NAME} leaves {in_turn([name(event) for event in inside])} in any order."
 
 

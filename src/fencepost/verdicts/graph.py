@@ -13,6 +13,7 @@ from itertools import pairwise
 from fencepost.verdicts import Edge, Event
 
 FENCE_CELL = "fence"  # the reserved cell of which SC fences are RMWs
+MOST_EVENTS_FOR_S = 120  # of longer runs S is not shown: to find it takes time cubic in their number
 
 Sources = dict[int, int]  # read -> the write that it reads
 Orders = dict[str, list[int]]  # cell -> its writes, oldest first
@@ -50,6 +51,21 @@ def edges_between(
     for read, write in sources.items():
         if write in successor and successor[write] != read:  # an RMW itself is what follows its write
             yield Edge(read, successor[write], "fr")
+
+
+def sc_events_on_cycle(events: Sequence[Event], cycle: Sequence[Edge]) -> Iterator[int]:
+    """The seq_cst accesses of the cycle, and the SC fences between two of its accesses."""
+    ends = {end for edge in cycle for end in (edge.source, edge.target)}
+    spans = [edge for edge in cycle if edge.relation == "po"]
+    for event in events:
+        if event.mode != "seq_cst" or event.cell == FENCE_CELL:
+            continue
+        passed = event.kind == "F" and any(
+            edge.source < event.id < edge.target and events[edge.source].thread == event.thread
+            for edge in spans
+        )
+        if passed or event.id in ends:
+            yield event.id
 
 
 def outgoing(edges: Iterable[Edge]) -> Outgoing:

@@ -34,8 +34,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """An edge of an execution graph between two event ids; `so` is the order in which writes reach memory, `S`
-    the total order of the seq_cst accesses and fences of C++20."""
+    """An edge of an execution graph between two event ids; `so` is the order in which writes reach memory,
+    and `S` the total order of the seq_cst accesses and fences of C++20."""
 
     source: int
     target: int

@@ -25,7 +25,7 @@ _RULES = {
     "rf": "The read returns the value that this write stored.",
     "mo": "All threads agree on one order of the writes to a location; these two stand in it like this.",
     "so": "Writes reach memory one after the other, and this is the order in which these two do.",
-    "S": "All threads agree on one order of the seq_cst accesses and SC fences; these two must stand like this.",
+    "S": "All threads agree on one order of the seq_cst accesses and SC fences, with these two like this.",
 }
 _UNORDERED = "The memory model does not keep this order: here ordering is missing."
 _ORDERED = "The memory model keeps this order."
