@@ -1,7 +1,5 @@
 #include "engine/graphs/execution_graph.hpp"
 
-#include <utility>
-
 namespace fencepost {
 
 EventId ExecutionGraph::add(GraphEvent event) {
@@ -13,13 +11,13 @@ EventId ExecutionGraph::add(GraphEvent event) {
         free_.pop_back();
     }
     event.stamp = next_stamp_++;
-    set(e, std::move(event));
+    set(e, event);
     return e;
 }
 
 void ExecutionGraph::put_back(EventId e, GraphEvent event) {
     std::erase(free_, e);
-    set(e, std::move(event));
+    set(e, event);
 }
 
 void ExecutionGraph::set(EventId e, GraphEvent event) {
@@ -31,7 +29,7 @@ void ExecutionGraph::set(EventId e, GraphEvent event) {
     last_[event.thread] = e;
     all_.add(e);
     ++size_;
-    events_[e] = std::move(event);
+    events_[e] = event;
 }
 
 void ExecutionGraph::remove(EventId e) {

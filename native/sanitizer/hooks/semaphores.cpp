@@ -8,6 +8,7 @@
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/races/locks.hpp"
 #include "sanitizer/schedule/sync.hpp"

@@ -9,6 +9,7 @@
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
+#include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/time.hpp"
