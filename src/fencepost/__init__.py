@@ -18,6 +18,7 @@ from fencepost import notebook
 
 if TYPE_CHECKING:
     from fencepost.analyses.repair.fix import fix
+    from fencepost.analyses.repair.relax import relax
     from fencepost.analyses.robustness import robust
     from fencepost.analyses.safety.portfolio import races, verify
     from fencepost.analyses.tso import persist
@@ -53,6 +54,7 @@ __version__ = "0.1.0"
 # Which module has which names.
 _NAMES_IN = {
     "analyses.repair.fix": "fix",
+    "analyses.repair.relax": "relax",
     "analyses.robustness": "robust",
     "analyses.safety.portfolio": "races verify",
     "analyses.tso": "persist",
@@ -98,6 +100,7 @@ __all__ = [
     "load",
     "persist",
     "races",
+    "relax",
     "robust",
     "verify",
 ]

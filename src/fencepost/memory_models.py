@@ -96,7 +96,12 @@ MODELS = {
     ),
     "cpp20": MemoryModel(
         "C++20 atomics with seq_cst accesses",
-        criteria={"robust": GRAPH_CRITERIA, "fix": ("robust",), "races": (DATA_RACES,)},
+        criteria={
+            "robust": GRAPH_CRITERIA,
+            "fix": ("robust",),
+            "relax": ("robust",),
+            "races": (DATA_RACES,),
+        },
         definition="fencepost.models.cpp20",
         weak_fences=True,
         sc_accesses=True,
