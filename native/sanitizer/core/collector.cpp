@@ -215,8 +215,14 @@ class Collection {
             all_of_sc(t.sc_clocks);
         });
         for_all_records([&](Records& records, Slot) {
-            for (Record* r = records.oldest; r != nullptr; r = r->next)
-                all_of(r->clocks, r->width, r->count_of_clocks());
+            for (Record* r = records.oldest; r != nullptr; r = r->next) {
+                all_of(r->clocks, r->width, 2);
+                for (MessageClock const which : {message_p, message_f, message_e}) {
+                    if (!r->has(which)) continue;
+                    if (r->sc_lanes.begin == 0) all_of(r->message(which).accesses, r->width, 1);
+                    if (r->sc_lanes.end > r->width) all_of(r->message(which).writes(), r->width, 1);
+                }
+            }
         });
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation) {

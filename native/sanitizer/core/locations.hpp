@@ -55,12 +55,11 @@ struct CellHead {
     RaceMessage race_message;
 };
 
-// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor
-// the location's clocks, but for the thread's own part. All zero: nobody's.
+// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor E
+// nor the location's clocks, but for the thread's own part. All zero: nobody's.
 struct ScSettled {
     std::uint64_t version;
     bool seq_cst;
-    bool eco_known;  // nor E
 
     bool holds(Thread const& t, Order order) const {
         return version == t.sc_version && seq_cst == (order == Order::seq_cst);
@@ -73,6 +72,7 @@ struct Others {
     Stamps<Reader> readers;
     ScClocks* sc_clocks;  // as LocationClock says
     ScSettled reads, writes;
+    bool read_in_s;  // since the last write: else `before_writes` has nothing that `before_reads` has not
 };
 
 // A synchronisation object: what its releases knew, as C and as SC.
@@ -82,6 +82,7 @@ struct Object {
     std::uint32_t width;              // of the clocks
     ScClocks* sc_clocks;              // as MessageClock says
     bool after_fence;                 // F is not all zero
+    bool after_eco;                   // likewise E
     static constexpr std::uint32_t most_releasers = 8;
     Moment releasers[most_releasers];  // the last ones, for reports
     std::uint32_t releases;
