@@ -41,8 +41,10 @@ Record* take_free(Records& records, std::uint32_t width, bool has_sc_clocks) {
 
 void copy_sc_clocks(Record& record, Thread const& t) {
     ScLanes const used = record.sc_lanes = sc_lanes(record.width);
-    for (MessageClock const which : {message_p, message_f, message_e})
-        if (record.has(which)) copy(record.message(which), (*t.sc_clocks)[2 * which], used);
+    ScClocks& clocks = *t.sc_clocks;
+    copy(record.message(message_p), clocks[strongly_before], used);
+    if (record.after_fence) copy(record.message(message_f), clocks[fences_before], used);
+    if (record.after_eco) copy(record.message(message_e), clocks[eco_before], used);
 }
 
 }  // namespace

@@ -57,13 +57,17 @@ struct CellHead {
 
 // An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor E
 // nor the location's clocks, but for the thread's own part. All zero: nobody's.
-struct ScSettled {
-    std::uint64_t version;
-    bool seq_cst;
-
-    bool holds(Thread const& t, Order order) const {
-        return version == t.sc_version && seq_cst == (order == Order::seq_cst);
+class ScSettled {
+  public:
+    ScSettled() = default;
+    ScSettled(Thread const& t, bool seq_cst) : word_(t.sc_version | std::uint64_t{seq_cst}) {}
+    bool holds(Thread const& t, bool seq_cst) const {
+        return word_ == (t.sc_version | std::uint64_t{seq_cst});
     }
+    bool is_of(Thread const& t) const { return (word_ & ~std::uint64_t{1}) == t.sc_version; }
+
+  private:
+    std::uint64_t word_ = 0;
 };
 
 // What only a few atomics need.

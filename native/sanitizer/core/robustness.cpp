@@ -54,7 +54,7 @@ void raise(Thread& t, ThreadClock which, ScClock by) {
     if (t.pends) join(clocks[which + 1], by);
     if (!news) return;
     has_news(t);
-    if (which != eco_before) ++t.sc_version;
+    if (which != eco_before) change_sc_version(t);
 }
 
 // Its last marked step.
@@ -83,7 +83,7 @@ void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
     t.after_eco = t.after_eco || record.after_eco;
     if (pending) return;
     t.has_new_sc_clocks = true;
-    ++t.sc_version;
+    change_sc_version(t);
 }
 
 // The thread's own time comes last: others may look at our clocks meanwhile, and conclude that we no longer
@@ -265,11 +265,45 @@ bool check_cas(Thread const& t, Cell const& x, Order success, Order failure, std
 namespace {
 
 // The clocks of both, of one width: another thread may need more room at any time.
-void make_ready(Thread& t, Cell& x) {
+[[gnu::noinline]] void make_ready(Thread& t, Cell& x) {
     do {
         x.ready_sc_clocks();
         ready_sc_clocks(t);
     } while (x.others->sc_clocks->width() != t.sc_clocks->width());
+}
+[[gnu::always_inline]] inline void ready(Thread& t, Cell& x) {
+    std::uint32_t const width = clock_width;
+    if (!x.has_sc_clocks || x.others->sc_clocks->width() != width || t.sc_clocks == nullptr ||
+        t.sc_clocks->width() != width) [[unlikely]]
+        make_ready(t, x);
+}
+
+// P and what is before writes, by a seq_cst read.
+[[gnu::always_inline]] inline bool raise_by_read(ScClock p, ScClock before, ScClock after) {
+    ScLanes const used = p.lanes();
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        detail::Vector const b = detail::load(before.accesses + i), old = detail::load(p.accesses + i),
+                             now = detail::later(old, b);
+        news |= b > old;
+        detail::store(p.accesses + i, now);
+        detail::store(after.accesses + i, detail::later(now, detail::load(after.accesses + i)));
+    }
+    return detail::any(news);
+}
+
+// What is before reads, by a seq_cst write with this P. Whether it is more than P then.
+[[gnu::always_inline]] inline bool raise_by_write(ScClock p, ScClock before, ScClock after) {
+    ScLanes const used = p.lanes();
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        detail::Vector const old = detail::load(p.accesses + i),
+                             in = detail::later(detail::load(before.accesses + i),
+                                                detail::load(after.accesses + i));
+        news |= in > old;
+        detail::store(before.accesses + i, detail::later(in, old));
+    }
+    return detail::any(news);
 }
 
 // Does the half of it hold more than C, P and E, if there are any?
@@ -324,24 +358,23 @@ struct ScRead {
 ScRead begin_read(Thread& t, Cell& x, Order order) {
     bool const sc = order == Order::seq_cst;
     if (sc) note_sc_event(sc_events_made.accesses);
-    make_ready(t, x);
+    ready(t, x);
     Others& others = *x.others;
     ScClock const after = (*others.sc_clocks)[before_writes], p = (*t.sc_clocks)[strongly_before],
                   f = (*t.sc_clocks)[fences_before];
+    others.read_in_s = true;
     if (is_settled_read(t, x, order)) {
-        if (others.writes.version != t.sc_version) others.writes = {};
+        if (!others.writes.is_of(t)) others.writes = {};
         join_slot(after, sc ? p : f, t.slot);
-        others.read_in_s = true;
         return {};
     }
-    if (sc) raise(t, strongly_before, (*others.sc_clocks)[before_reads]);
-    if (others.read_in_s)
-        join(after, sc ? p : f);
-    else
-        copy(after, sc ? p : f);
-    if (sc && t.after_fence) join(after, f);
-    others.read_in_s = true;
-    if (others.writes.version != t.sc_version || (sc && !others.writes.seq_cst)) others.writes = {};
+    if (sc && raise_by_read(p, (*others.sc_clocks)[before_reads], after)) {
+        if (t.pends) join((*t.sc_clocks)[strongly_before_pending], p);
+        has_news(t);
+        change_sc_version(t);
+    }
+    if (t.after_fence) join(after, f);
+    if (!others.writes.holds(t, true) && (sc || !others.writes.holds(t, false))) others.writes = {};
     bool const marks = sc && x.newest_writer().order != Order::seq_cst && !x.written.known_to(known_to_all) &&
                        !x.knows_newest(p);
     return {marks, t.sc_version};
@@ -355,7 +388,7 @@ void end_read(Thread& t, Cell& x, Order order, ScRead begun) {
         set_marked(t);
         x.sc_clock(before_writes).accesses[t.slot] = t.time;
     }
-    if (begun.settles == t.sc_version) x.others->reads = {begun.settles, order == Order::seq_cst};
+    if (begun.settles == t.sc_version) x.others->reads = {t, order == Order::seq_cst};
 }
 
 // A seq_cst write, before it acquires: K is what will be before reads.
@@ -365,17 +398,12 @@ struct ScWrite {
     std::uint64_t version;  // that K was made of
 };
 ScWrite begin_seq_cst_write(Thread& t, Cell& x) {
-    if (x.has_sc_clocks && x.others->writes.holds(t, Order::seq_cst)) return {true, false, 0};
+    if (x.has_sc_clocks && x.others->writes.holds(t, true)) return {true, false, 0};
     note_sc_event(sc_events_made.accesses);
-    make_ready(t, x);
-    ScClock const before = x.sc_clock(before_reads), p = (*t.sc_clocks)[strongly_before];
-    if (x.others->read_in_s) join(before, x.sc_clock(before_writes));
+    ready(t, x);
     x.others->read_in_s = false;
-    bool const news = ahead(before, p);
-    if (news)
-        join(before, p);
-    else
-        copy(before, p);
+    bool const news =
+        raise_by_write((*t.sc_clocks)[strongly_before], x.sc_clock(before_reads), x.sc_clock(before_writes));
     return {false, news, t.sc_version};
 }
 
@@ -384,7 +412,7 @@ void end_seq_cst_write(Thread& t, Cell& x, ScWrite begun) {
     Others& others = *x.others;
     ScClock const before = x.sc_clock(before_reads), f = (*t.sc_clocks)[fences_before];
     if (begun.settled) {
-        if (others.reads.version != t.sc_version) others.reads = {};
+        if (!others.reads.is_of(t)) others.reads = {};
         join_slot(before, (*t.sc_clocks)[strongly_before], t.slot);
         if (t.after_fence) join_slot(before, f, t.slot);
         return;
@@ -396,33 +424,33 @@ void end_seq_cst_write(Thread& t, Cell& x, ScWrite begun) {
         join(before, f);
         settles = settles && !ahead(f, (*t.sc_clocks)[strongly_before]);
     }
-    others.writes = {settles ? t.sc_version : 0, true};
-    if (!settles || others.reads.version != t.sc_version) others.reads = {};
+    others.writes = settles ? ScSettled(t, true) : ScSettled();
+    if (!settles || !others.reads.is_of(t)) others.reads = {};
 }
 
 // Another write, last of all: if its thread is after a fence, or the location is in S.
 void end_other_write(Thread& t, Cell& x, bool settled) {
     if (settled) {
         ScClock const before = x.sc_clock(before_reads);
-        if (x.others->reads.version != t.sc_version) x.others->reads = {};
+        if (!x.others->reads.is_of(t)) x.others->reads = {};
         join_slot(before, x.sc_clock(before_writes), t.slot);
         join_slot(before, (*t.sc_clocks)[fences_before], t.slot);
         return;
     }
     if (t.after_fence)
-        make_ready(t, x);
+        ready(t, x);
     else if (!x.others->read_in_s)
         return;
     ScClock const before = x.sc_clock(before_reads);
     if (x.others->read_in_s) join(before, x.sc_clock(before_writes));
     x.others->read_in_s = false;
     if (t.after_fence) join(before, (*t.sc_clocks)[fences_before]);
-    x.others->writes = {t.after_fence ? t.sc_version : 0, false};
+    x.others->writes = t.after_fence ? ScSettled(t, false) : ScSettled();
     x.others->reads = {};
 }
 
-bool is_settled_write(Thread const& t, Cell const& x, Order order) {
-    return x.has_sc_clocks && x.others->writes.holds(t, order);
+bool is_settled_write(Thread const& t, Cell const& x) {
+    return x.has_sc_clocks && x.others->writes.holds(t, false);
 }
 
 }  // namespace
@@ -436,7 +464,7 @@ void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release
     ScWrite begun{};
     if (sc)
         begun = begin_seq_cst_write(t, x);
-    else if (begun.settled = is_settled_write(t, x, site.order); !begun.settled)
+    else if (begun.settled = is_settled_write(t, x); !begun.settled)
         learn_eco(t, x, true, true);
     if (rmw && !release) x.keep_message();
     add_write(t, x, value, release, site);
@@ -553,7 +581,7 @@ void sc_fence(Thread& t) {
     news = join(p, f) || news;
     if (t.after_eco) clocks.clear(eco_before);
     t.after_eco = false;
-    if (news) ++t.sc_version;
+    if (news) change_sc_version(t);
     let_time_go_on(t);
     t.changed = false;
     t.restamps = true;

@@ -142,7 +142,7 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
 
 // Would a read change nothing in S but the thread's own part, as one before it did not?
 inline bool is_settled_read(Thread const& t, Cell const& x, Order order) {
-    if (!x.has_sc_clocks || !x.others->reads.holds(t, order)) return false;
+    if (!x.has_sc_clocks || !x.others->reads.holds(t, order == Order::seq_cst)) return false;
     return order != Order::seq_cst || x.newest_writer().order == Order::seq_cst ||
            x.written.known_to(known_to_all);
 }

@@ -262,7 +262,7 @@ void join_thread(Thread& t, Thread* child) {
     learn_sc_clocks(t, *child);
     note_order(t, *child);
     t.changed = t.has_learned = t.has_new_sc_clocks = true;
-    ++t.sc_version;
+    change_sc_version(t);
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

@@ -53,7 +53,7 @@ struct Thread {
     bool after_eco;            // likewise E
     bool pends;                // P, F or E may be more after an acquire fence; else what is pending is void
     bool restamps;             // its last SC fence was the first one in a row
-    std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own
+    std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own; even
     std::uint64_t stamp_word;  // its slot and its newest record
 
     // C, A, SC and R of design.md, section 7.
@@ -113,6 +113,11 @@ Thread* adopt_thread();
 inline Thread& current_thread() {
     Thread* const t = this_thread;
     return *(t != nullptr ? t : adopt_thread());
+}
+
+// P or F has learned of others.
+inline void change_sc_version(Thread& t) {
+    t.sc_version += 2;
 }
 
 // Its SC clocks change: makes them, or makes room for all slots in use.
