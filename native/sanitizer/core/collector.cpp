@@ -159,7 +159,8 @@ class Collection {
             return;
         }
         values.hold(stamp.time());
-        if (stamp.record().has_sc_clocks) values.hold(stamp.time() - 1);  // whom it tells of marked steps
+        // Whom it tells of marked steps and fences.
+        if (stamp.record().has_sc_clocks) values.hold(stamp.time() - 1);
         stamp.record().held = true;
     }
     void hold_stamps() {
@@ -214,7 +215,7 @@ class Collection {
             for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
             all_of_sc(t.sc_clocks);
         });
-        for_all_records([&](Records& records, Slot) {
+        for_all_records([&](Records& records, Slot s) {
             for (Record* r = records.oldest; r != nullptr; r = r->next) {
                 all_of(r->clocks, r->width, 2);
                 for (MessageClock const which : {message_p, message_f, message_e}) {
@@ -222,6 +223,7 @@ class Collection {
                     if (r->sc_lanes.begin == 0) all_of(r->message(which).accesses, r->width, 1);
                     if (r->sc_lanes.end > r->width) all_of(r->message(which).writes(), r->width, 1);
                 }
+                for (std::uint8_t i = 0; i < r->own_fences; ++i) action(s, r->own_fence_times[i]);
             }
         });
         for_all_cells([&](Cell& cell) {

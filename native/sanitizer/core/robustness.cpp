@@ -39,12 +39,12 @@ bool ready_for_step(Thread& t) {
 }
 
 void learned(Thread& t) {
-    t.changed = t.has_learned = true;
+    t.changed = t.changed_by_others = t.has_learned = true;
 }
 
 // P, F or E have changed, by more than the thread's own part.
 void has_news(Thread& t) {
-    t.changed = t.has_new_sc_clocks = true;
+    t.changed = t.changed_by_others = t.has_new_sc_clocks = true;
 }
 
 // P, F or E: both what is so now and what is pending, which is never less.
@@ -55,6 +55,10 @@ void raise(Thread& t, ThreadClock which, ScClock by) {
     if (!news) return;
     has_news(t);
     if (which != eco_before) change_sc_version(t);
+}
+
+void raise_to(Time& time, Time least) {
+    if (time < least) time = least;
 }
 
 // Its last marked step.
@@ -73,11 +77,16 @@ void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
             copy(clocks[now + 1], clocks[now]);
         t.pends = true;
     }
-    ScClock const p = clocks[strongly_before + pending];
+    Slot const slot = stamp.slot();
+    ScClock const p = clocks[strongly_before + pending], f = clocks[fences_before + pending];
     join(p, record.strongly_before(stamp.time()), record.sc_lanes);
-    if (record.sc_lanes.begin == 0 && p.accesses[stamp.slot()] < stamp.time() - 1)
-        p.accesses[stamp.slot()] = stamp.time() - 1;
-    if (record.after_fence) join(clocks[fences_before + pending], record.message(message_f), record.sc_lanes);
+    if (record.sc_lanes.begin == 0 && p.accesses[slot] < stamp.time() - 1)
+        p.accesses[slot] = stamp.time() - 1;
+    if (record.after_fence) {
+        join(f, record.message(message_f), record.sc_lanes);
+        raise_to(f.writes()[slot], record.own_fence_before(stamp.time()));
+        raise_to(p.writes()[slot], record.own_fence_before(stamp.time() - 1));
+    }
     if (record.after_eco) join(clocks[eco_before + pending], record.message(message_e), record.sc_lanes);
     t.after_fence = t.after_fence || record.after_fence;
     t.after_eco = t.after_eco || record.after_eco;
@@ -113,7 +122,7 @@ bool acquire_stamp(Thread& t, Stamp stamp, bool acquire) {
     if (!stamp.known_to(t.acquire)) {
         if (!acquire || t.pends) learn_sc_clocks(t, stamp, true);
         join_record(t.acquire, stamp, stamp.record().current());
-        t.changed = true;
+        t.changed = t.changed_by_others = true;
     }
     if (!acquire) return false;
     learn_sc_clocks(t, stamp, false);
@@ -141,7 +150,7 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
              {x.address(), access.by(record.thread), to, before, t.provenance->fences, reads_from});
     join(t.sc, record.sc(), record.width);
     t.sc[stamp.slot()] = stamp.time();
-    learned(t);
+    t.has_learned = true;
 }
 
 // And that of the newest write.
@@ -309,7 +318,7 @@ namespace {
 // Does the half of it hold more than C, P and E, if there are any?
 bool is_ahead(Time const* half, Time const* current, Time const* p, Time const* eco, std::uint32_t width) {
     detail::Vector newer{};
-    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes) {
+    for (std::size_t i = 0; i < width; i += detail::vector_lanes) {
         detail::Vector known = detail::load(current + i);
         if (p != nullptr) known = detail::later(known, detail::load(p + i));
         if (eco != nullptr) known = detail::later(known, detail::load(eco + i));
@@ -355,19 +364,25 @@ struct ScRead {
     bool marks;             // a step of its own
     std::uint64_t settles;  // version; 0: none
 };
-ScRead begin_read(Thread& t, Cell& x, Order order) {
+// One that is settled.
+[[gnu::always_inline]] inline void read_again(Thread const& t, Others& others, bool sc) {
+    others.read_in_s = true;
+    if (!others.writes.is_of(t)) others.writes = {};
+    join_slot((*others.sc_clocks)[before_writes], (*t.sc_clocks)[sc ? strongly_before : fences_before],
+              t.slot);
+}
+[[gnu::always_inline]] inline ScRead begin_read(Thread& t, Cell& x, Order order) {
     bool const sc = order == Order::seq_cst;
     if (sc) note_sc_event(sc_events_made.accesses);
     ready(t, x);
     Others& others = *x.others;
+    if (is_settled_read(t, x, order)) {
+        read_again(t, others, sc);
+        return {};
+    }
     ScClock const after = (*others.sc_clocks)[before_writes], p = (*t.sc_clocks)[strongly_before],
                   f = (*t.sc_clocks)[fences_before];
     others.read_in_s = true;
-    if (is_settled_read(t, x, order)) {
-        if (!others.writes.is_of(t)) others.writes = {};
-        join_slot(after, sc ? p : f, t.slot);
-        return {};
-    }
     if (sc && raise_by_read(p, (*others.sc_clocks)[before_reads], after)) {
         if (t.pends) join((*t.sc_clocks)[strongly_before_pending], p);
         has_news(t);
@@ -381,7 +396,7 @@ ScRead begin_read(Thread& t, Cell& x, Order order) {
 }
 
 // Last of all.
-void end_read(Thread& t, Cell& x, Order order, ScRead begun) {
+[[gnu::always_inline]] inline void end_read(Thread& t, Cell& x, Order order, ScRead begun) {
     if (begun.marks) {
         take_step(t);
         x.add_knower(t.slot, t.time, true);
@@ -428,35 +443,61 @@ void end_seq_cst_write(Thread& t, Cell& x, ScWrite begun) {
     if (!settles || !others.reads.is_of(t)) others.reads = {};
 }
 
-// Another write, last of all: if its thread is after a fence, or the location is in S.
-void end_other_write(Thread& t, Cell& x, bool settled) {
-    if (settled) {
+// What is before reads, by another write of a thread after a fence. Whether what was before writes is more
+// than C, P and E.
+bool raise_by_other_write(Thread const& t, ScClock before, ScClock after) {
+    ScClocks& clocks = *t.sc_clocks;
+    ScLanes const used = before.lanes();
+    Time const *const p = clocks[strongly_before].accesses, *const f = clocks[fences_before].accesses,
+                      *const e = clocks[eco_before].accesses;
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        std::size_t const in_half = i < before.width ? i : i - before.width;
+        detail::Vector const in = detail::load(after.accesses + i),
+                             known = detail::later(detail::later(detail::load(p + i), detail::load(e + i)),
+                                                   detail::load(t.current + in_half));
+        news |= in > known;
+        detail::store(before.accesses + i, detail::later(detail::later(detail::load(before.accesses + i), in),
+                                                         detail::load(f + i)));
+    }
+    return detail::any(news);
+}
+
+// Another write, before it sends a message: if its thread is after a fence, or the location is in S.
+void write_otherwise(Thread& t, Cell& x, bool knew_write) {
+    if (!t.after_fence) {
+        learn_eco(t, x, knew_write, true);
+        Others& others = *x.others;
+        if (!others.read_in_s) return;
+        join(x.sc_clock(before_reads), x.sc_clock(before_writes));
+        others.read_in_s = false;
+        others.reads = others.writes = {};
+        return;
+    }
+    if (x.has_sc_clocks && x.others->writes.holds(t, false)) {
         ScClock const before = x.sc_clock(before_reads);
         if (!x.others->reads.is_of(t)) x.others->reads = {};
         join_slot(before, x.sc_clock(before_writes), t.slot);
         join_slot(before, (*t.sc_clocks)[fences_before], t.slot);
         return;
     }
-    if (t.after_fence)
-        ready(t, x);
-    else if (!x.others->read_in_s)
-        return;
-    ScClock const before = x.sc_clock(before_reads);
-    if (x.others->read_in_s) join(before, x.sc_clock(before_writes));
+    ready(t, x);
+    learn_eco(t, x, knew_write, false);
+    ScClock const after = x.sc_clock(before_writes);
+    if (raise_by_other_write(t, x.sc_clock(before_reads), after)) {
+        t.after_eco = true;
+        raise(t, eco_before, after);
+    }
     x.others->read_in_s = false;
-    if (t.after_fence) join(before, (*t.sc_clocks)[fences_before]);
-    x.others->writes = t.after_fence ? ScSettled(t, false) : ScSettled();
+    x.others->writes = {t, false};
     x.others->reads = {};
-}
-
-bool is_settled_write(Thread const& t, Cell const& x) {
-    return x.has_sc_clocks && x.others->writes.holds(t, false);
 }
 
 }  // namespace
 
 void read_known_in_s(Thread& t, Cell& x, Order order) {
-    end_read(t, x, order, begin_read(t, x, order));
+    if (!is_settled_read(t, x, order)) return end_read(t, x, order, begin_read(t, x, order));
+    read_again(t, *x.others, order == Order::seq_cst);
 }
 
 void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
@@ -464,15 +505,12 @@ void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release
     ScWrite begun{};
     if (sc)
         begun = begin_seq_cst_write(t, x);
-    else if (begun.settled = is_settled_write(t, x); !begun.settled)
-        learn_eco(t, x, true, true);
+    else
+        write_otherwise(t, x, true);
     if (rmw && !release) x.keep_message();
     add_write(t, x, value, release, site);
     if (!rmw || release) leave_message(t, x, release);
-    if (sc)
-        end_seq_cst_write(t, x, begun);
-    else
-        end_other_write(t, x, begun.settled);
+    if (sc) end_seq_cst_write(t, x, begun);
 }
 
 // SC before C: once a time is in C, others conclude that the thread will not ask for it any more.
@@ -499,14 +537,11 @@ void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSit
     ScWrite begun{};
     if (sc)
         begun = begin_seq_cst_write(t, x);
-    else
-        learn_eco(t, x, x.newest_known_to(t.current), true);
+    else if (writes_in_s(t, x, site.order))
+        write_otherwise(t, x, x.newest_known_to(t.current));
     add_write(t, x, value, release, site);
     leave_message(t, x, release);
-    if (sc)
-        end_seq_cst_write(t, x, begun);
-    else if (writes_in_s(t, x, site.order))
-        end_other_write(t, x, false);
+    if (sc) end_seq_cst_write(t, x, begun);
 }
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
@@ -516,17 +551,14 @@ void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool relea
     ScWrite begun{};
     if (sc) begun = begin_seq_cst_write(t, x);
     bool const knows_message = acquire_message(t, x, acquire);
-    if (!sc) learn_eco(t, x, knew_write, true);
+    if (!sc && writes_in_s(t, x, site.order)) write_otherwise(t, x, knew_write);
     x.keep_message();
     add_write(t, x, value, release, site);
     if (release && knows_message)
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
         add_message(x, stamp);
-    if (sc)
-        end_seq_cst_write(t, x, begun);
-    else if (writes_in_s(t, x, site.order))
-        end_other_write(t, x, false);
+    if (sc) end_seq_cst_write(t, x, begun);
 }
 
 void acquire_fence(Thread& t) {
@@ -556,18 +588,22 @@ bool raise_by_fence(Thread& t) {
     return join(f.writes(), t.current, clocks.width()) || news;
 }
 
-}  // namespace
+// After the thread's last SC fence all that it knows of others as P, E and C is in F, and nothing has come to
+// it since. So K is F and the thread's own part, and the record may stay as it is. Whether there is room in
+// it.
+bool fence_again(Thread& t) {
+    if (t.changed_by_others || t.has_learned || t.has_new_sc_clocks ||
+        !t.records.newest->add_own_fence(t.time))
+        return false;
+    ScClock const p = (*t.sc_clocks)[strongly_before], f = (*t.sc_clocks)[fences_before];
+    p.writes()[t.slot] = f.writes()[t.slot] = t.time;
+    f.accesses[t.slot] = p.accesses[t.slot];
+    let_time_go_on(t);
+    t.release = {t.stamp_word, t.time};
+    return true;
+}
 
-// If nothing has changed since this thread's last one, there is only this to do: messages of relaxed writes
-// come after both, so they now tell P of that fence. Time goes on after a fence, so that later messages are
-// known to be later.
-void sc_fence(Thread& t) {
-    if (!ready_for_step(t)) return;
-    if (!t.changed) {
-        if (t.restamps) t.release = message_of(t);
-        t.restamps = false;
-        return;
-    }
+void fence_after_news(Thread& t) {
     note_sc_event(sc_events_made.fences);
     ready_sc_clocks(t);
     acquire_fence(t);
@@ -582,6 +618,22 @@ void sc_fence(Thread& t) {
     if (t.after_eco) clocks.clear(eco_before);
     t.after_eco = false;
     if (news) change_sc_version(t);
+    t.changed_by_others = false;
+}
+
+}  // namespace
+
+// If nothing has changed since this thread's last one, there is only this to do: messages of relaxed writes
+// come after both, so they now tell P of that fence. Time goes on after a fence, so that later messages are
+// known to be later.
+void sc_fence(Thread& t) {
+    if (!ready_for_step(t)) return;
+    if (!t.changed) {
+        if (t.restamps) t.release = message_of(t);
+        t.restamps = false;
+        return;
+    }
+    if (!fence_again(t)) fence_after_news(t);
     let_time_go_on(t);
     t.changed = false;
     t.restamps = true;
@@ -616,7 +668,7 @@ void acquire_from(Thread& t, Cell const& x) {
     if (ahead(object.sc(), t.sc, object.width)) {
         note_releasers(t, x);
         join(t.sc, object.sc(), object.width);
-        learned(t);
+        t.has_learned = true;
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
     if (join(t.current, object.current(), object.width)) learned(t);

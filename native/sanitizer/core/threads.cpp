@@ -106,7 +106,7 @@ Thread* new_thread() {
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
     }
     t->slot = no_slot;
-    t->changed = t->has_learned = true;
+    t->changed = t->changed_by_others = t->has_learned = true;
     t->id = threads_made++;
     t->provenance = make_provenance(t->id);
     t->sc_version = std::uint64_t{t->id + 1} << 40;
@@ -261,7 +261,7 @@ void join_thread(Thread& t, Thread* child) {
     join(t.sc, child->sc, clock_width);
     learn_sc_clocks(t, *child);
     note_order(t, *child);
-    t.changed = t.has_learned = t.has_new_sc_clocks = true;
+    t.changed = t.changed_by_others = t.has_learned = t.has_new_sc_clocks = true;
     change_sc_version(t);
     Locked held(threads_lock);
     t.joins = nullptr;

@@ -45,7 +45,8 @@ struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
     Time time;                 // steps taken by the slot so far
-    bool changed;              // since the last SC fence: is there anything to tell or learn?
+    bool changed;              // since the last SC fence: is there anything to tell?
+    bool changed_by_others;    // likewise: is there more in C, P, F or E than the thread's own part?
     bool has_learned;          // something that records tell, since its newest one (knowledge.hpp)
     bool has_new_sc_clocks;    // so have P, F or E; only messages tell them
     bool unwatched;            // no slot was left for it
