@@ -143,6 +143,13 @@ struct alignas(128) Cell : CellHead, History {
         return ScClocks::ready((others != nullptr ? *others : make_others()).sc_clocks, location_clocks);
     }
 
+    void forget_sc_clocks() {
+        has_sc_clocks = false;
+        ScClocks::release(others->sc_clocks);
+        others->reads = others->writes = {};
+        others->read_in_s = false;
+    }
+
     // Before another write, which carries it on.
     void keep_message() {
         if (!message_is_write) return;

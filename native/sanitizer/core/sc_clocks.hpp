@@ -102,9 +102,7 @@ class ScClocks {
 
     std::uint32_t width() const { return width_; }
     ScClock operator[](std::uint32_t i) { return {times_ + std::size_t{2} * width_ * i, width_}; }
-    // For the collector: so many clocks of that width.
-    Time* times() { return times_; }
-    std::uint32_t count_of_clocks() const { return 2 * count_; }
+    std::uint32_t count() const { return count_; }
     void clear() { __builtin_memset(times_, 0, std::size_t{2} * count_ * width_ * sizeof(Time)); }
     void clear(std::uint32_t i) {
         __builtin_memset((*this)[i].accesses, 0, std::size_t{2} * width_ * sizeof(Time));
