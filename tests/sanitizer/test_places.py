@@ -21,13 +21,23 @@ def built(shell: Shell, name: str, *options: str) -> Path:
     return shell.directory / source.stem
 
 
-def findings_of(shell: Shell, program: Path, *arguments: str) -> list[dict[str, Any]]:
-    done = shell.run("fencepost", "run", "--schedule", "random", "--json", program, *arguments)
+def findings_of(
+    shell: Shell, program: Path, *arguments: str, schedule: str = "os"
+) -> list[dict[str, Any]]:
+    done = shell.run("fencepost", "run", "--schedule", schedule, "--json", program, *arguments)
     findings: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
     return findings
 
 
-def lines_said(source: Path, how: str) -> set[tuple[int, int]]:
+def lines_in(findings: list[dict[str, Any]]) -> set[tuple[int, int]]:
+    return {
+        (one["access"]["stack"][0]["line"], one["missed"]["stack"][0]["line"])
+        for one in findings
+        if one["kind"] == "robustness"
+    }
+
+
+def lines_said(source: Path, how: str = "") -> set[tuple[int, int]]:
     """The lines of the accesses and of the writes that they miss, as the head of the file says it."""
     text = source.read_text(encoding="utf-8")
     pairs = re.findall(rf"^// reported{how}: (\d+) misses (\d+)$", text, re.MULTILINE)
@@ -40,8 +50,15 @@ def test_equal_branches_keep_their_lines(tmp_path: Path, toolchain: Toolchain, l
     shell = Shell(tmp_path, toolchain)
     program = built(shell, "equal_branches.c", level)
     for how, arguments in (("", ()), (" with an argument", ("1",))):
-        lines = {
-            (one["access"]["stack"][0]["line"], one["missed"]["stack"][0]["line"])
-            for one in findings_of(shell, program, *arguments)
-        }
-        assert lines == lines_said(HERE / "equal_branches.c", how)
+        findings = findings_of(shell, program, *arguments, schedule="random")
+        assert lines_in(findings) == lines_said(HERE / "equal_branches.c", how)
+
+
+@with_each_compiler
+def test_a_chain_is_known_after_many_threads_have_ended(tmp_path: Path, toolchain: Toolchain) -> None:
+    shell = Shell(tmp_path, toolchain)
+    source = HERE / "many_ended_threads.c"
+    findings = findings_of(shell, built(shell, source.name, "-O1"))
+    assert lines_in(findings) == lines_said(source)
+    said = re.findall(r"^// repair: (\w+) (\d+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {(one["order"], str(one["at"]["line"])) for one in findings[0]["repair"]} == set(said)
