@@ -21,9 +21,7 @@ def built(shell: Shell, name: str, *options: str) -> Path:
     return shell.directory / source.stem
 
 
-def findings_of(
-    shell: Shell, program: Path, *arguments: str, schedule: str = "os"
-) -> list[dict[str, Any]]:
+def findings_of(shell: Shell, program: Path, *arguments: str, schedule: str = "os") -> list[dict[str, Any]]:
     done = shell.run("fencepost", "run", "--schedule", schedule, "--json", program, *arguments)
     findings: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
     return findings
@@ -62,3 +60,27 @@ def test_a_chain_is_known_after_many_threads_have_ended(tmp_path: Path, toolchai
     assert lines_in(findings) == lines_said(source)
     said = re.findall(r"^// repair: (\w+) (\d+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
     assert {(one["order"], str(one["at"]["line"])) for one in findings[0]["repair"]} == set(said)
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O2",), ("-O1", "-gdwarf-4"), ("-O1", "-gz")], ids=" ".join)
+@with_each_compiler
+def test_elements_fields_and_function_statics_have_names(
+    tmp_path: Path, toolchain: Toolchain, options: tuple[str, ...]
+) -> None:
+    shell = Shell(tmp_path, toolchain)
+    source = HERE / "names.cpp"
+    names = {one["location"]["name"] for one in findings_of(shell, built(shell, source.name, *options))}
+    said = re.findall(r"^// named: (.*)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+    assert names == set(said)
+
+
+@with_each_compiler
+def test_a_wrapper_is_named_with_its_caller(tmp_path: Path, toolchain: Toolchain) -> None:
+    shell = Shell(tmp_path, toolchain)
+    for name in ("relaxed.h", "wrapped.c"):
+        shell.write(name, (HERE / name).read_text(encoding="utf-8"))
+    shell.ok("fencepost-cc", "-O1", "wrapped.c", "-o", "wrapped")
+    text = (HERE / "wrapped.c").read_text(encoding="utf-8")
+    for said in re.findall(r"^// says: (.*)$", text, re.MULTILINE):
+        assert said in " ".join(shell.run("fencepost", "run", "./wrapped").stdout.split())
+        assert said in " ".join(shell.run("./wrapped").stderr.split())

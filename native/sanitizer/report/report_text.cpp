@@ -118,12 +118,21 @@ void put_stack(Text& out, Stack const& stack, bool with_source = true) {
 }
 
 // The position of a return address, or its module.
-void put_line(Text& out, std::uintptr_t pc) {
+void put_place(Text& out, std::uintptr_t pc) {
     Symbol const& s = of_the_program(*symbol_at(pc));
     if (s.line != nullptr)
         put_position(out, s);
     else
         put_module(out, pc);
+}
+
+// The same; for a wrapper also where it is called.
+void put_line(Text& out, std::uintptr_t pc) {
+    put_place(out, pc);
+    if (Symbol const* const caller = caller_of_wrapper(of_the_program(*symbol_at(pc)))) {
+        out << ", called at ";
+        put_position(out, *caller);
+    }
 }
 
 // A paragraph, in lines that are not too long.
@@ -228,13 +237,22 @@ void put_consequence(Text& out, Finding const& f) {
     }
 }
 
-// With a blank before it; nothing if it is empty.
+bool begins_where_it_ended(Link const& link, Link const& before) {
+    AccessAt const &from = link.from, &to = before.to;
+    return link.address == before.address && from.pc == to.pc && from.thread == to.thread &&
+           from.access == to.access;
+}
+
+// With a blank before it; nothing if it is empty. An access that ends one link and begins the next is there
+// once.
 void put_chain(Text& out, Chain const& chain) {
     for (std::size_t i = 0; i < chain.count; ++i) {
         Link const& link = chain.links[i];
         out << (i == 0 ? " (" : "; then ");
-        put_event(out, link.from, link.address);
-        out << "; then ";
+        if (i == 0 || !begins_where_it_ended(link, chain.links[i - 1])) {
+            put_event(out, link.from, link.address);
+            out << "; then ";
+        }
         put_event(out, link.to, link.address);
     }
     if (chain.count != 0) out << ")";
@@ -422,7 +440,7 @@ void put_race_accesses(Text& out, RaceFinding const& f) {
 // The last line of a finding.
 void put_summary(Text& out, char const* verdict, std::uintptr_t pc) {
     out << "SUMMARY: fencepost: " << verdict << " ";
-    put_line(out, pc);
+    put_place(out, pc);
     char const* const function = of_the_program(*symbol_at(pc)).function;
     if (function != nullptr) out << " in " << function;
     out << "\n" << rule;

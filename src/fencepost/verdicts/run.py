@@ -53,7 +53,11 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`."""
+    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`.
+
+    Each of these places has a caller if it is in a header, and so perhaps in a wrapper: the nearest call in
+    another file that it is inlined into.
+    """
 
     what: str
     order: str
@@ -61,6 +65,9 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     after: Frame | None = None
     before: Frame | None = None
     at: Frame | None = None
+    after_caller: Frame | None = None
+    before_caller: Frame | None = None
+    at_caller: Frame | None = None
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +201,23 @@ def places(stack: Sequence[Frame]) -> Sequence[Frame]:
         if frame.file and not comes_with_the_compiler(frame.file):
             return stack[: index + 1]
     return stack[:1]
+
+
+def caller_of_wrapper(stack: Sequence[Frame]) -> Frame | None:
+    """Where the last of `places` is in a header, and so perhaps in a wrapper around atomics: the nearest call
+    in another file."""
+    inner = places(stack)
+    if not inner or not _is_header(inner[-1].file):
+        return None
+    for frame in stack[len(inner) :]:
+        if frame.file and frame.file != inner[-1].file and not comes_with_the_compiler(frame.file):
+            return frame
+    return None
+
+
+def _is_header(file: str) -> bool:
+    dot = file.rpartition("/")[2].rpartition(".")
+    return bool(file) and (not dot[1] or dot[2][:1] in ("h", "H"))
 
 
 def comes_with_the_compiler(file: str) -> bool:

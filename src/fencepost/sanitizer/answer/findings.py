@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
@@ -33,6 +34,7 @@ from fencepost.verdicts.run import (
     Location,
     Repair,
     Waiting,
+    caller_of_wrapper,
     places,
 )
 
@@ -175,6 +177,9 @@ def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
             after=_line(raw.after, symbols),
             before=_line(raw.before, symbols),
             at=_line(raw.at, symbols),
+            after_caller=_caller(raw.after, symbols),
+            before_caller=_caller(raw.before, symbols),
+            at_caller=_caller(raw.at, symbols),
         )
         places_and_frames = zip(
             (raw.after, raw.before, raw.at), (repair.after, repair.before, repair.at), strict=True
@@ -198,6 +203,10 @@ def _line(place: Place | None, symbols: Symbols) -> Frame | None:
     return None if place is None else places(symbols.frames[place])[-1]
 
 
+def _caller(place: Place | None, symbols: Symbols) -> Frame | None:
+    return None if place is None else caller_of_wrapper(symbols.frames[place])
+
+
 def _location(raw: RawLocation, symbols: Symbols) -> Location:
     name = raw.name or ""
     size = raw.size
@@ -206,7 +215,10 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
         variable = variable_at(raw.module, address)
         if variable is not None:
             inside = address - variable.start
-            name, size = readable(variable.name) + (f"+{inside}" if inside else ""), variable.size
+            path = path_inside(raw.module, variable.start, inside)
+            if path is None:
+                path = f"+{inside}" if inside else ""
+            name, size = readable(variable.name) + path, variable.size
     return Location(
         kind=raw.kind,
         name=name,
