@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
+from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, head_of, with_each_compiler
 
 HERE = PROGRAMS / "places"
 
@@ -84,3 +84,16 @@ def test_a_wrapper_is_named_with_its_caller(tmp_path: Path, toolchain: Toolchain
     for said in re.findall(r"^// says: (.*)$", text, re.MULTILINE):
         assert said in " ".join(shell.run("fencepost", "run", "./wrapped").stdout.split())
         assert said in " ".join(shell.run("./wrapped").stderr.split())
+
+
+@with_each_compiler
+def test_a_block_that_was_freed_is_still_known(tmp_path: Path, toolchain: Toolchain) -> None:
+    shell = Shell(tmp_path, toolchain)
+    source = HERE / "freed_block.c"
+    program = built(shell, source.name, "-O1")
+    (found,) = findings_of(shell, program)
+    assert found["location"]["kind"] == "heap"
+    line = head_of(source)["allocated"]
+    assert line in [str(frame["line"]) for frame in found["location"]["stack"]]
+    allocation = shell.run(program).stderr.partition("allocated at:")[2].partition("\n\n")[0]
+    assert f"freed_block.c:{line}" in allocation

@@ -66,6 +66,7 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->thread = t.id;
     f->by = walk_stack(t, note.frame, stack_depth);
     f->missed = kept_stack(v.missed.stack);
+    f->block = find_block(note.address);
     f->chain = find_chain(t, v.links, {v.missed.thread, v.missed.slot, v.missed.time, note.address});
     Order const order = static_cast<Order>(v.missed.order);
     AccessAt const missed{f->missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/stacks.hpp"
@@ -28,6 +29,7 @@ struct Finding {
     Violation violation;
     std::uint32_t thread;
     Stack by, missed;
+    Block block;  // of the heap, that it was in when it was found
     Chain chain;
     Repairs repairs;
     bool reported;

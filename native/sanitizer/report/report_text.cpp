@@ -150,8 +150,8 @@ void put_paragraph(Text& out, std::string_view text) {
     }
 }
 
-void put_location(Text& out, std::uintptr_t address) {
-    DataOwner const owner = find_owner(address);
+void put_location(Text& out, std::uintptr_t address, Block const& block = {}) {
+    DataOwner const owner = find_owner(address, block);
     out << "  Location is ";
     switch (owner.kind) {
         case DataOwner::Kind::global:
@@ -447,7 +447,7 @@ void put_summary(Text& out, char const* verdict, std::uintptr_t pc) {
 }
 
 // Looks up all symbols of two stacks, a chain, and the allocation of the address.
-void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std::uintptr_t address) {
+void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, DataOwner const& owner) {
     std::uintptr_t pcs[3 * stack_depth];
     std::size_t count = 0;
     auto const add = [&](std::uintptr_t pc) {
@@ -459,7 +459,7 @@ void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std:
         add(chain.links[i].from.pc);
         add(chain.links[i].to.pc);
     }
-    Stack const allocation = kept_stack(find_owner(address).allocated_by);
+    Stack const allocation = kept_stack(owner.allocated_by);
     for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
     look_up_symbols(pcs, count);
 }
@@ -485,10 +485,10 @@ void open_text() {
 }
 
 void symbolise(Finding const& f) {
-    symbolise_all(f.by, f.missed, f.chain, f.note.address);
+    symbolise_all(f.by, f.missed, f.chain, find_owner(f.note.address, f.block));
 }
 void symbolise(RaceFinding const& f) {
-    symbolise_all(f.by.stack, f.other.stack, f.chain, f.address);
+    symbolise_all(f.by.stack, f.other.stack, f.chain, find_owner(f.address));
 }
 
 void text_race(RaceFinding const& f) {
@@ -512,7 +512,7 @@ void text_finding(Finding const& f) {
     put_title(out, f);
     out << "\n";
     put_accesses(out, f);
-    put_location(out, f.note.address);
+    put_location(out, f.note.address, f.block);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
     if (f.repairs.count == 0) {

@@ -118,7 +118,7 @@ def _access(raw: RawAccess, symbols: Symbols, what: str = "", order: str = "") -
 
 def _step(raw: RawAccess, symbols: Symbols) -> Access:
     """A step of the chain, with the name of its location instead of the address where it has one."""
-    name = _location(raw.location, symbols).name if raw.location is not None else ""
+    name, _ = _name_and_size(raw.location) if raw.location is not None else ("", None)
     return _access(raw, symbols, f"{raw.what.partition(' ')[0]} {name}" if name else "")
 
 
@@ -128,7 +128,7 @@ def _blocked(raw: RawBlocked, symbols: Symbols) -> Waiting:
         name=raw.name,
         what=raw.blocked_on,
         stack=_trimmed(symbols.of_stack(raw.stack)),
-        object=_location(raw.location, symbols).name if raw.location is not None else "",
+        object=_name_and_size(raw.location)[0] if raw.location is not None else "",
         holder=raw.owner,
     )
 
@@ -208,17 +208,7 @@ def _caller(place: Place | None, symbols: Symbols) -> Frame | None:
 
 
 def _location(raw: RawLocation, symbols: Symbols) -> Location:
-    name = raw.name or ""
-    size = raw.size
-    if raw.kind == "global" and raw.module and raw.offset:
-        address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
-        if variable is not None:
-            inside = address - variable.start
-            path = path_inside(raw.module, variable.start, inside)
-            if path is None:
-                path = f"+{inside}" if inside else ""
-            name, size = readable(variable.name) + path, variable.size
+    name, size = _name_and_size(raw)
     return Location(
         kind=raw.kind,
         name=name,
@@ -228,6 +218,20 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
         offset=raw.offset or "",
         stack=_trimmed(symbols.of_stack(raw.stack)),
     )
+
+
+def _name_and_size(raw: RawLocation) -> tuple[str, int | None]:
+    """Of a variable with the element or field, as far as the module knows it."""
+    if raw.kind == "global" and raw.module and raw.offset:
+        address = int(raw.offset, 16)
+        variable = variable_at(raw.module, address)
+        if variable is not None:
+            inside = address - variable.start
+            path = path_inside(raw.module, variable.start, inside)
+            if path is None:
+                path = f"+{inside}" if inside else ""
+            return readable(variable.name) + path, variable.size
+    return raw.name or "", raw.size
 
 
 def _identity(kind: str, what: str, accesses: Iterable[Access]) -> str:
