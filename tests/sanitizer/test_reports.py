@@ -45,6 +45,8 @@ WARNING: fencepost: not robust: a load of `flags[2]` can miss a write that it fo
 
   Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.md for how to find out.
 
+  Ranked first of four: the value may decide a branch or be used in other ways.
+
   Repair: In thread T2, put `atomic_thread_fence(memory_order_seq_cst)` after module/spin.c:8 and
   before module/spin.c:5.
 SUMMARY: fencepost: not robust module/spin.c:5 in get

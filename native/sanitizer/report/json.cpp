@@ -231,6 +231,15 @@ void json_finding(Finding const& f) {
     out.write_to(file);
 }
 
+// An exploration meets a finding in many executions, and tells of one.
+void json_uses(Finding const& f) {
+    if (file < 0 || is_execution()) return;
+    Text out;
+    out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
+        << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared << "}\n";
+    out.write_to(file);
+}
+
 void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest) {
     if (file < 0) return;
     Text out;

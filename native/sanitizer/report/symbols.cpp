@@ -347,7 +347,11 @@ std::string_view take_part(std::string_view& rest) {
 bool put_parts(Text& out, std::string_view& rest) {
     bool const nested = rest.starts_with('N');
     if (nested) rest.remove_prefix(rest.starts_with("NK") ? 2 : 1);
-    bool some = false;
+    bool some = nested && rest.starts_with("St");
+    if (some) {
+        rest.remove_prefix(2);
+        out << "std";
+    }
     while (nested || !some) {
         if (nested && some && rest.starts_with('E')) {
             rest.remove_prefix(1);

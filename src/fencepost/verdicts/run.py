@@ -17,6 +17,8 @@ from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
+# What an older value could do, as far as runs have shown it; the worst first.
+Rank = Literal["used", "waits", "compared", "same"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +95,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `id` depends on the kind and on the functions and lines of both stacks only, so it is the same in every
     run and in every build of the same sources. `could` is a value that the access can meet in place of
     `value`. `chain` leads from the missed write to the access: why it comes later under sequential
-    consistency. It was seen in `runs` of the runs; `schedule` is that of the first.
+    consistency. It was seen in `runs` of the runs; `schedule` is that of the first. `group` is the same for
+    findings at the same two lines.
     """
 
     id: str
@@ -109,6 +112,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repair: tuple[Repair, ...]
     runs: int
     schedule: Schedule
+    group: str = ""
+    rank: Rank = "used"
 
 
 class Waiting(Access, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -64,6 +64,7 @@ _EPILOG = exit_codes(
 @click.option("--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Time limit per run.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
@@ -80,6 +81,7 @@ def run(
     timeout: float | None,
     jobs: int | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
     quiet: bool,
@@ -116,7 +118,7 @@ def run(
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted, internals=internals))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
@@ -141,7 +143,9 @@ def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: in
     ]
 
 
-def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:
+def _answer(
+    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None, *, internals: bool
+) -> AnyRunAnswer:
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
@@ -170,6 +174,7 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
         command=job.command,
         schedule=schedules[0],
         suppressions=suppressions,
+        internals=internals,
         seconds=time.monotonic() - started,
         interrupted=interrupted,
         again=replay.ids if replay is not None else frozenset(),

@@ -93,6 +93,8 @@ def _parts(text: str) -> tuple[list[str], str]:
     nested = text.startswith("N")
     rest = text[1:].removeprefix("K") if nested else text
     parts: list[str] = []
+    if nested and rest.startswith("St"):
+        parts, rest = ["std"], rest[2:]
     while (length := _LENGTH.match(rest)) and (nested or not parts):
         end = length.end() + int(length[1])
         part, rest = rest[length.end() : end], rest[end:]

@@ -13,6 +13,7 @@ from fencepost.verdicts.run import (
     Finding,
     Frame,
     Location,
+    Rank,
     Repair,
     Waiting,
     WatchedAnswer,
@@ -51,6 +52,17 @@ _AWAITED = {
     "wait": "a value",
 }
 _END_OF_A_THREAD = "end of a thread"
+
+# What the runs have shown of an older value's use. It is no proof.
+_RANKS: dict[Rank, str] = {
+    "used": "first of four: the value may decide a branch or be used in other ways",
+    "waits": "second of four: the access was seen to wait in a loop, which an older value may only prolong",
+    "compared": (
+        "third of four: the thread's next operation was each time a compare-and-exchange of this location "
+        "with the value that it had read, which fails if that is not the newest"
+    ),
+    "same": "last of four: each older value that it could read was equal to the one that it read",
+}
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -135,6 +147,16 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
         f"{where}, or by it. If it comes later, protect both accesses with the same mutex."
     )
     return [*known[:-1], f"{known[-1]} {last}"]
+
+
+def rank(finding: Finding) -> str:
+    return f"Ranked {_RANKS[finding.rank]}."
+
+
+def others(number: int) -> str:
+    """Findings at the same two lines."""
+    what = "1 more finding" if number == 1 else f"{number:,} more findings"
+    return f"At these two lines there {'is' if number == 1 else 'are'} {what}, by other calls (`--json`)."
 
 
 def watched(answer: WatchedAnswer) -> Iterator[str]:

@@ -17,6 +17,7 @@ from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
+from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
     Place,
     RawAccess,
@@ -84,6 +85,7 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
+        group=group_of(access, missed),
     )
 
 
