@@ -6,9 +6,11 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from fencepost.sanitizer.answer.suppressions import INTERNALS, read_suppressions
 from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compiler
+from tests.sanitizer.fakes import build_module, end, finding, play
 
 HERE = PROGRAMS / "triage"
 LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer" / "report" / "suppressions.cpp"
@@ -85,3 +87,46 @@ def test_the_library_leaves_out_the_same() -> None:
     table = re.search(r"internals\[\] = \{(.*?)\};", LIBRARY.read_text(encoding="utf-8"), re.DOTALL)
     assert table is not None
     assert set(re.findall(r'"(.*?)"', table[1])) == set(INTERNALS)
+
+
+def test_a_baseline_leaves_only_what_is_new(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    module = build_module(shell.directory / "module")
+    whole = play(shell, "--json", events=[[finding(module), end()]])
+    shell.write("baseline.json", whole.stdout)
+    known = play(shell, "--baseline", "baseline.json", events=[[finding(module), end()]])
+    assert known.returncode == 0
+    assert "WARNING" not in known.stdout
+    assert "1 finding is in the baseline and not shown" in known.stdout + known.stderr
+    both = [finding(module), finding(module, reader="other"), end()]
+    new = play(shell, "--baseline", "baseline.json", "--junit", "out.xml", events=[both])
+    assert new.returncode == 1
+    assert new.stdout.count("WARNING") == 1
+    assert "#1 other" in new.stdout
+    (case,) = ElementTree.parse(shell.directory / "out.xml").getroot().iter("testcase")
+    assert (case.get("name"), len(case.findall("properties/property"))) == ("program", 1)
+    (failure,) = case.findall("failure")
+    assert failure.get("type") == "robustness"
+    assert "#1 other" in str(failure.text)
+
+
+def test_a_run_without_findings_is_a_case_that_passes(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    assert play(shell, "--junit", "out.xml", events=[[end()]]).returncode == 0
+    root = ElementTree.parse(shell.directory / "out.xml").getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "0")
+
+
+def test_a_run_that_fails_of_itself_is_an_error(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    assert play(shell, "--junit", "out.xml", events=[[end()]], code="sys.exit(5)").returncode == 3
+    root = ElementTree.parse(shell.directory / "out.xml").getroot()
+    assert (root.get("failures"), root.get("errors")) == ("0", "1")
+
+
+def test_a_baseline_that_is_none_is_an_error(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.write("baseline.json", "{}")
+    done = play(shell, "--baseline", "baseline.json", events=[[end()]])
+    assert done.returncode == 2
+    assert "baseline.json:1:1: " in done.stderr

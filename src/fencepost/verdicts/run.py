@@ -173,10 +173,16 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
     exhaustive: bool = False
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Of findings and deadlocks."""
+        return (*(one.id for one in self.findings), *(one.id for one in self.deadlocks))
+
+    @property
     def exit_code(self) -> int:
+        """What a baseline has left out does not count."""
         if self.findings or self.deadlocks:
             return EXIT_VIOLATED
-        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
+        return EXIT_UNDECIDED if self.holds is None else EXIT_HOLDS
 
 
 class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):

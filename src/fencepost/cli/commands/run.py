@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fencepost.cli.answers import known_findings, print_known
 from fencepost.cli.console import (
     check_outputs,
     exit_on_input_error,
@@ -67,6 +68,13 @@ _EPILOG = exit_codes(
 @internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write the answer as JUnit XML too.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Report only what is not in these earlier answers (--json).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
 def run(
     *,
@@ -84,6 +92,8 @@ def run(
     internals: bool,
     as_json: bool,
     sarif: Path | None,
+    junit: Path | None,
+    baseline: Path | None,
     quiet: bool,
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
@@ -93,9 +103,11 @@ def run(
     """
     from msgspec import structs
 
+    from fencepost.report.export.baseline import without_known
     from fencepost.sanitizer.run.runs import Job
 
-    check_outputs(findings=sarif)
+    check_outputs(findings=sarif, answers=junit)
+    known = known_findings(baseline)
     again = None
     if replay is not None:
         if (schedule, seed, depth, max_steps, weak) != (None, None, None, None, False):
@@ -119,12 +131,23 @@ def run(
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or library_option("suppressions")
     answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted, internals=internals))
-    _print(answer, as_json=as_json, quiet=quiet)
+    new, hidden = without_known(answer, known)
+    _print(answer if as_json else new, as_json=as_json, quiet=quiet)
+    if not as_json:
+        print_known(hidden)
+    _write(new, sarif, junit)
+    sys.exit(new.exit_code)
+
+
+def _write(answer: AnyRunAnswer, sarif: Path | None, junit: Path | None) -> None:
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
 
         write_file(sarif, encode(answer), "findings")
-    sys.exit(answer.exit_code)
+    if junit is not None:
+        from fencepost.sanitizer.answer import run_junit
+
+        write_file(junit, run_junit.encode(answer), "answers")
 
 
 def _replay(path: str) -> Replay:

@@ -164,7 +164,7 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
         why = f": {printable(answer.why)}; {seen or f'nothing was seen{unwatched(answer)}'}"
         verdict = page.paint("undecided", "open") + why
     elif isinstance(answer, SeenNotRobust):
-        verdict = page.paint("not robust", "bad") + f": {seen}"
+        verdict = page.paint("not robust", "bad") + (f": {seen}" if seen else "")
     else:
         nothing = page.paint("nothing seen", "good") + unwatched(answer)
         verdict = page.paint(seen, "bad") if seen else nothing
