@@ -41,6 +41,14 @@ struct StackCache {
 
 struct RaceClocks;  // races/happens_before.hpp
 
+// The last read of a thread that could have been of an older write: what becomes of the value?
+struct LastFinding {
+    struct FindingUses* uses;
+    std::uintptr_t address;
+    std::uint64_t value;
+    std::uint64_t atomics;  // of the thread, with this one
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
@@ -72,6 +80,7 @@ struct Thread {
     Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
     ScProvenance* provenance;
+    LastFinding last_finding;
     StackCache stacks;
     shadow::RegionCache regions;
     RaceClocks* race_clocks;  // in mode full, while its plain accesses are watched

@@ -302,6 +302,7 @@ template <class T>
     if (!again) expect_write(a, cell);
     back_off_if_contended(hook, cell, pc, again);
     ++t.atomics;
+    note_cas(t, address_of(a), to_bits(expected));
     std::uint32_t const stack = keep_stack(t, frame);
     WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
