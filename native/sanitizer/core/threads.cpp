@@ -244,6 +244,17 @@ void thread_runs(Thread* t) {
     t->state = Thread::State::running;
 }
 
+void fiber_begins(Thread& t) {
+    t.is_fiber = t.detached = true;
+    t.state = Thread::State::running;
+}
+
+void name_thread(Thread& t, char const* name) {
+    std::size_t length = 0;
+    for (; length + 1 < sizeof t.name && name[length] != '\0'; ++length) t.name[length] = name[length];
+    t.name[length] = '\0';
+}
+
 void thread_has_ended(Thread& t) {
     t.state = Thread::State::ended;
 }
@@ -299,7 +310,7 @@ void in_child_of_fork() {
     register_barriers();
     this_thread->tid = static_cast<std::int32_t>(call(SYS_gettid));
     for (Thread* t = all_threads; t != nullptr; t = t->next) {
-        if (t == this_thread || t->state == Thread::State::unused) continue;
+        if (t == this_thread || t->is_fiber || t->state == Thread::State::unused) continue;
         t->in_hook = 0;
         forget_thread(*t);
     }

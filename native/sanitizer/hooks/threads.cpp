@@ -197,10 +197,6 @@ FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
 }
 
 FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
-    if (Thread* const t = find_thread(handle); t != nullptr) {
-        std::size_t length = 0;
-        for (; length + 1 < sizeof t->name && name[length] != '\0'; ++length) t->name[length] = name[length];
-        t->name[length] = '\0';
-    }
+    if (Thread* const t = find_thread(handle); t != nullptr) name_thread(*t, name);
     return REAL(pthread_setname_np)(handle, name);
 }
