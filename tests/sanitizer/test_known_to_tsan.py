@@ -18,9 +18,11 @@ KNOWING = sorted((PROGRAMS / "known_to_tsan").iterdir())
 ANNOTATIONS = """
     HappensBefore HappensAfter CondVarSignal CondVarSignalAll CondVarWait MutexIsNotPHB MutexIsUsedAsCondVar
     RWLockCreate RWLockCreateStatic RWLockDestroy RWLockAcquired RWLockReleased TraceMemory FlushState
-    NewMemory NoOp FlushExpectedRaces EnableRaceDetection PCQCreate PCQDestroy PCQGet PCQPut ExpectRace BenignRace
-    BenignRaceSized IgnoreReadsBegin IgnoreReadsEnd IgnoreWritesBegin IgnoreWritesEnd IgnoreSyncBegin
-    IgnoreSyncEnd PublishMemoryRange UnpublishMemoryRange ThreadName MemoryIsInitialized MemoryIsUninitialized
+    NewMemory NoOp FlushExpectedRaces EnableRaceDetection PCQCreate PCQDestroy PCQGet PCQPut ExpectRace
+    BenignRace BenignRaceSized IgnoreReadsBegin IgnoreReadsEnd IgnoreWritesBegin IgnoreWritesEnd
+    IgnoreSyncBegin
+    IgnoreSyncEnd PublishMemoryRange UnpublishMemoryRange ThreadName MemoryIsInitialized
+    MemoryIsUninitialized
     """.split()  # noqa: SIM905 (a list of literals would fill a page)
 OTHERS = ["WTFAnnotateHappensBefore", "WTFAnnotateHappensAfter", "WTFAnnotateBenignRaceSized"]
 OTHERS += ["RunningOnValgrind", "ValgrindSlowdown", "ThreadSanitizerQuery"]

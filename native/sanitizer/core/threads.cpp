@@ -6,6 +6,7 @@
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/processor.hpp"
+#include "sanitizer/system/signal_mask.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -143,6 +144,8 @@ void start_threads() {
 }
 
 Thread* adopt_thread() {
+    SignalsBlocked const alone;
+    if (this_thread != nullptr) return this_thread;  // a signal handler was faster
     threads_lock.lock();
     Thread* const t = new_thread();
     // Nobody asks any more for what all know.
@@ -297,6 +300,7 @@ void detach_thread(Thread& t) {
 }
 
 Thread* find_thread(pthread_t handle) {
+    SignalsBlocked const alone;  // not in a hook
     Locked held(threads_lock);
     for (Thread* t = all_threads; t != nullptr; t = t->next) {
         bool const lives = t->state == Thread::State::made || t->state == Thread::State::running ||
@@ -334,6 +338,7 @@ void enter_slowly(Thread& t) {
 
 StoppedWorld::StoppedWorld() {
     Thread& self = current_thread();
+    SignalsBlocked const alone;
     world_lock.lock();
     // A signal handler in this thread must not wait for the world to go on.
     __atomic_store_n(&self.in_hook, 1, __ATOMIC_RELAXED);

@@ -83,6 +83,7 @@ struct Thread {
     void* (*routine)(void*);
     void* argument;
     std::size_t stack_bytes;               // as it was asked for
+    std::uint64_t signal_mask;             // that it begins with
     std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's
     void const* stack_base;                // frame of our function that calls the thread's; null: not ours
     char name[16];
