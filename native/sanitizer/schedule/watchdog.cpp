@@ -26,7 +26,7 @@ constexpr std::int64_t millisecond = 1'000'000, second = 1000 * millisecond;
 constexpr std::int64_t first_patience = second, later_patience = 20 * millisecond;
 constexpr std::size_t stack_bytes = 32 * 1024;
 
-bool started = false;
+bool started = false, there = false;
 std::uint64_t preempted = 0;  // steps
 std::uint64_t asked_at = 0;   // the step in which the thread was found that is to be interrupted
 bool should_report = false, reported = false;  // the latter: since there was progress
@@ -187,11 +187,15 @@ void start() {
     char* const stack = static_cast<char*>(memory::pages(stack_bytes));
     SignalsBlocked const in_the_new_thread;
     constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
-    clone(watch, stack + stack_bytes, flags, nullptr);
+    there = clone(watch, stack + stack_bytes, flags, nullptr) > 0;
+}
+
+bool is_there() {
+    return there;
 }
 
 void forked() {
-    started = false;
+    started = there = false;
 }
 
 }  // namespace fencepost::scheduler::watchdog

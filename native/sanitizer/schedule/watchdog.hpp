@@ -18,6 +18,8 @@ inline constexpr int signal_number = 62;
 
 // Once there is a second thread; further calls do nothing.
 void start();
+// Its kernel thread runs beside the schedule.
+bool is_there();
 // In the child of a fork: it is gone.
 void forked();
 
