@@ -267,14 +267,18 @@ void wait_to_join(Thread& t, Thread* child) {
     t.joins = child;
 }
 
-void join_thread(Thread& t, Thread* child) {
-    join(t.current, child->current, clock_width);
-    join(t.acquire, child->current, clock_width);
-    join(t.sc, child->sc, clock_width);
-    learn_sc_clocks(t, *child);
-    note_order(t, *child);
+void learn_from(Thread& t, Thread& other) {
+    join(t.current, other.current, clock_width);
+    join(t.acquire, other.current, clock_width);
+    join(t.sc, other.sc, clock_width);
+    learn_sc_clocks(t, other);
+    note_order(t, other);
     t.changed = t.has_learned = true;
     ++t.sc_version;
+}
+
+void join_thread(Thread& t, Thread* child) {
+    learn_from(t, *child);
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);

@@ -134,6 +134,8 @@ void name_thread(Thread&, char const* name);
 void thread_has_ended(Thread&);
 // Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
 void wait_to_join(Thread& t, Thread* child);
+// `t` knows all that `other` knows, as C and as SC. Nobody else may touch them.
+void learn_from(Thread& t, Thread& other);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);
