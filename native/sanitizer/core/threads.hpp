@@ -88,15 +88,17 @@ struct Thread {
     enum class State : std::uint8_t { unused, made, running, ended } state;
     bool detached;
     bool scheduled;  // its creator was under a schedule
+    bool is_fiber;   // the program switches between it and others itself (hooks/fibers.cpp)
     bool published;  // its creator has noted its handle
     std::uint8_t destructor_rounds;
     std::int32_t tid;
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
-    std::size_t stack_bytes;  // as it was asked for
-    std::uintptr_t stack_low, stack_high;
-    void const* stack_base;  // frame of our function that calls the thread's; null: not ours
+    std::size_t stack_bytes;               // as it was asked for
+    std::uint64_t signal_mask;             // that it begins with
+    std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's
+    void const* stack_base;                // frame of our function that calls the thread's; null: not ours
     char name[16];
     std::uint32_t parent;
     std::uint32_t made_by;  // stack of its creation
@@ -144,9 +146,14 @@ Thread* make_thread(Thread& parent);
 void thread_not_made(Thread*);
 // First of all in the new thread.
 void thread_runs(Thread*);
+// It runs wherever the program switches to it.
+void fiber_begins(Thread&);
+void name_thread(Thread&, char const* name);
 void thread_has_ended(Thread&);
 // Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
 void wait_to_join(Thread& t, Thread* child);
+// `t` knows all that `other` knows, as C and as SC. Nobody else may touch them.
+void learn_from(Thread& t, Thread& other);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);
