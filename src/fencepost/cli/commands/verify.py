@@ -79,7 +79,7 @@ def verify(
     where: Where,
     reading: Reading,
 ) -> NoReturn:
-    """Can the programs go wrong under causal consistency?
+    """Can the programs go wrong under causal consistency, or on x86?
 
     A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
     condition looks for or --assert does not allow, or does what --mutex, --error-label, --bad or --deadlocks
