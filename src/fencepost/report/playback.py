@@ -1,7 +1,7 @@
 """A run as frames to step through: what is in memory and in the registers, and what each thread can see.
 
 The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
-its store buffer in the end. A frame holds what has changed since the one before, so a long run stays small.
+its store buffer. A frame holds what has changed since the one before, so a long run stays small.
 
 Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
 newer one to the same location (`analyses.happens_before`), or the total order S of C++20 forbids it
@@ -18,16 +18,14 @@ from fencepost.analyses.happens_before import Knowledge
 from fencepost.analyses.order_bounds import OrderBounds, is_sc
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
-from fencepost.report.cycle import buffered
+from fencepost.report.cycle import delays, happenings
 from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
-from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, Witness
 from fencepost.verdicts.graph import FENCE_CELL
 
 LONGEST = 2000  # accesses; what is longer is not played
-
-_WEAK = {Witness: "views", SafetyWitness: "views", TsoWitness: "buffers", Run: ""}
 
 # By thread, by location: the values that the thread can still read there, the newest last.
 Views = dict[int, dict[str, list[str]]]
@@ -60,14 +58,20 @@ class Playback(msgspec.Struct, frozen=True):
 def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
     """The frames of a run; without the program there are no registers."""
     places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
-    weak = _WEAK[type(shown)] if model != "sc" else ""
+    weak = _weak(shown, model)
     accesses = sum(event.thread is not None for event in shown.events)
     frames = tuple(_frames(shown, model, places)) if accesses <= LONGEST else ()
     return Playback(tuple(map(printable, shown.threads)), weak, frames)
 
 
+def _weak(shown: AnyWitness | Run, model: str) -> str:
+    if isinstance(shown, Run) or model == "sc":
+        return ""
+    return "buffers" if model == "tso" else "views"
+
+
 def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -> Iterator[Frame]:
-    late = () if isinstance(shown, Run) else buffered(shown)
+    delayed = () if isinstance(shown, Run) else delays(shown)
     initial = [event for event in shown.events if event.thread is None]
     views = _views(shown, model, initial)
     yield Frame(
@@ -77,13 +81,25 @@ def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -
         stands={thread: own[0] for thread, own in enumerate(places) if own},
     )
     done = [0] * len(shown.threads)
-    waiting: list[Event] = []
-    for event in shown.events[len(initial) :]:
+    late = {delay.write for delay in delayed}
+    waiting: dict[int, list[Event]] = {}
+    for event, arrives in happenings(shown.events, delayed):
         thread = _thread(event)
+        own = waiting.setdefault(thread, [])
+        if arrives:
+            own.remove(event)
+            yield Frame(
+                event=event.id,
+                thread=thread,
+                says=arrival(event),
+                memory=dict(_stored(event)),
+                buffers={thread: _buffer(own)},
+            )
+            continue
         done[thread] += 1
         waits = event.id in late
         if waits:
-            waiting.append(event)
+            own.append(event)
         yield Frame(
             event=event.id,
             thread=thread,
@@ -92,16 +108,7 @@ def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -
             memory={} if waits or not _is_newest(shown, event) else dict(_stored(event)),
             stands={thread: places[thread][done[thread]]} if places[thread] else {},
             sees=views.after(event) if views is not None else {},
-            buffers=_buffer(waiting) if waits else {},
-        )
-    for write in list(waiting):
-        waiting.remove(write)
-        yield Frame(
-            event=write.id,
-            thread=write.thread,
-            says=arrival(write),
-            memory=dict(_stored(write)),
-            buffers=_buffer(waiting) or {_thread(write): []},
+            buffers={thread: _buffer(own)} if waits else {},
         )
 
 
@@ -120,15 +127,17 @@ def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
     return not (isinstance(shown, Witness) and event is shown.access)
 
 
-def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:
-    """The writes of the one thread whose buffer is in use, the next to leave first."""
-    return {_thread(write): [f"{printable(w.cell)} = {w.written}" for w in waiting] for write in waiting[:1]}
+def _buffer(waiting: Sequence[Event]) -> list[str]:
+    """The writes in a store buffer, the next to leave first."""
+    return [f"{printable(write.cell)} = {write.written}" for write in waiting]
 
 
 def _views(shown: AnyWitness | Run, model: str, initial: Sequence[Event]) -> _Views | None:
+    if model == "tso" or not isinstance(shown, Witness | SafetyWitness):
+        return None
     if isinstance(shown, Witness) and MODELS[model].ordered_by_s:
         return _ViewsWithS(shown, initial)
-    return _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
+    return _Views(shown, initial)
 
 
 class _Views:

@@ -148,8 +148,10 @@ class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind",
     """A run to a bad state, as an execution graph.
 
     `events` are the initial writes, then the accesses in an order in which the model can do them: each write
-    comes last in the modification order of its cell. `edges` are as in `Witness`. `cycle` shows, as there,
-    that sequential consistency does not have the run; it is empty where it has.
+    comes last in the modification order of its cell. Under TSO some of them do not, those in `delayed`: they
+    stay in the store buffers of their threads, and reach memory in the order given; all others do so at once.
+    `edges` are as in `Witness`. `cycle` shows, as there, that sequential consistency does not have the run;
+    it is empty where it has.
     """
 
     threads: tuple[str, ...]
@@ -157,6 +159,7 @@ class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind",
     edges: tuple[Edge, ...]
     cycle: tuple[Edge, ...]
     bad: BadState
+    delayed: tuple[Delay, ...] = ()
 
     def _repr_svg_(self) -> str:
         return notebook.witness_svg(self)
