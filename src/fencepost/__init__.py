@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from fencepost import notebook
 
 if TYPE_CHECKING:
+    from fencepost.analyses.outcomes import outcomes
     from fencepost.analyses.repair.fix import fix
     from fencepost.analyses.robustness import robust
     from fencepost.analyses.safety.portfolio import races, verify
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 
 # Which module has which names.
 _NAMES_IN = {
+    "analyses.outcomes": "outcomes",
     "analyses.repair.fix": "fix",
     "analyses.robustness": "robust",
     "analyses.safety.portfolio": "races verify",
@@ -96,6 +98,7 @@ __all__ = [
     "Witness",
     "fix",
     "load",
+    "outcomes",
     "persist",
     "races",
     "robust",

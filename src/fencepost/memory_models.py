@@ -138,6 +138,8 @@ def model_for(question: str, name: str) -> MemoryModel:
     return MODELS[name]
 
 
+# Those of which the outcomes of a program can be listed; the strongest first, as far as they compare.
+OUTCOME_MODELS = ("sc", "tso", "sra", "ra", "rc20", "cpp20")
 ROBUSTNESS_MODELS = models_for("robust")
 SAFETY_MODELS = models_for("verify")
 # Those of robustness whose runs are execution graphs.

@@ -27,6 +27,13 @@ class Observed(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return (*(f"{thread}:{register}" for thread, register in self.registers), *self.cells)
 
+    def state(self, values: Sequence[int]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+        """Registers by thread, and memory, with these values."""
+        registers: dict[str, dict[str, int]] = {}
+        for (thread, register), value in zip(self.registers, values, strict=False):
+            registers.setdefault(thread, {})[register] = value
+        return registers, dict(zip(self.cells, values[len(self.registers) :], strict=True))
+
 
 def has_loops(program: Program) -> bool:
     return any(
@@ -84,6 +91,8 @@ def why_inexact(program: Program, found: _native.Enumeration, limits: Limits, un
         case Outcome.COMPLETE | Outcome.VIOLATION:
             if not found.truncated:
                 return ""
+            if not has_loops(program):
+                return "there are runs of more than 250 accesses: they were followed only so far"
             return f"a thread may do an access more than {_times(unroll)}: runs were followed only so far"
         case Outcome.STATE_LIMIT:
             return f"the limit of {limits.states:,} events was reached {covered}"

@@ -58,16 +58,23 @@ class Playback(msgspec.Struct, frozen=True):
 def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
     """The frames of a run; without the program there are no registers."""
     places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
-    weak = _WEAK[type(shown)] if model != "sc" else ""
+    # What threads can see is not known of graphs whose writes are in no order of their own, and of TSO's.
+    has_views = not isinstance(shown, SafetyWitness) or (model != "tso" and _writes_in_order(shown))
+    weak = _WEAK[type(shown)] if model != "sc" and has_views else ""
     accesses = sum(event.thread is not None for event in shown.events)
-    frames = tuple(_frames(shown, places)) if accesses <= LONGEST else ()
+    frames = tuple(_frames(shown, places, has_views)) if accesses <= LONGEST else ()
     return Playback(tuple(map(printable, shown.threads)), weak, frames)
 
 
-def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[Frame]:
+def _writes_in_order(witness: SafetyWitness) -> bool:
+    return all(edge.source < edge.target for edge in witness.edges if edge.relation == "mo")
+
+
+def _frames(shown: AnyWitness | Run, places: list[list[Standing]], has_views: bool) -> Iterator[Frame]:
     late = () if isinstance(shown, Run) else buffered(shown)
     initial = [event for event in shown.events if event.thread is None]
-    views = _Views(shown, initial) if isinstance(shown, Witness | SafetyWitness) else None
+    views = _Views(shown, initial) if has_views and isinstance(shown, Witness | SafetyWitness) else None
+    overwritten = set(_overwritten_before(shown))
     yield Frame(
         memory={
             cell: value for event in initial if event.cell != FENCE_CELL for cell, value in _stored(event)
@@ -87,7 +94,7 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]]) -> Iterator[F
             thread=thread,
             line=event.line,
             says=f"{source(event)} {outcome(event, buffered=waits)}".rstrip(),
-            memory={} if waits or not _is_newest(shown, event) else dict(_stored(event)),
+            memory={} if waits or event.id in overwritten else dict(_stored(event)),
             stands={thread: places[thread][done[thread]]} if places[thread] else {},
             sees=views.after(event) if views is not None else {},
             buffers=_buffer(waiting) if waits else {},
@@ -113,9 +120,20 @@ def _stored(event: Event) -> Iterator[tuple[str, str]]:
         yield printable(event.cell), str(event.written)
 
 
-def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
-    """The last write of a witness is placed before the newest one, so it does not change what that stored."""
-    return not (isinstance(shown, Witness) and event is shown.access)
+def _overwritten_before(shown: AnyWitness | Run) -> Iterator[int]:
+    """The writes that are older than one which comes before them in the run, so that they do not change what
+    that stored."""
+    if isinstance(shown, Witness):
+        yield shown.access.id  # the last one, placed before the newest
+    if not isinstance(shown, SafetyWitness):
+        return
+    newer = {edge.source: edge.target for edge in shown.edges if edge.relation == "mo"}
+    for write, following in newer.items():
+        later: int | None = following
+        while later is not None and later > write:
+            later = newer.get(later)
+        if later is not None:
+            yield write
 
 
 def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:

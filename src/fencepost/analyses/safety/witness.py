@@ -33,8 +33,8 @@ from fencepost.program.properties import (
 )
 from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import live_registers, registers_read
-from fencepost.verdicts import BadState, Edge, Event, Place, SafetyWitness
-from fencepost.verdicts.graph import edges_between, joined, outgoing, read_in_order, shortest_path
+from fencepost.verdicts import BadState, Event, Place, SafetyWitness
+from fencepost.verdicts.graph import edges_between, read_in_order, shortest_cycle
 
 _KINDS: dict[LabelKind, Literal["R", "W", "RMW"]] = {
     LabelKind.SILENT: "R",
@@ -348,18 +348,6 @@ def _drawn(run: _Run, model: str, bad: BadState, writes: Sequence[int] = ()) -> 
         threads=tuple(thread.name for thread in program.threads),
         events=tuple(events),
         edges=edges,
-        cycle=_cycle(edges),
+        cycle=shortest_cycle(edges),
         bad=replace(bad, writes=tuple(number[write] for write in writes)),
     )
-
-
-def _cycle(edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """A shortest cycle, none if there is none."""
-    leaving = outgoing(edges)
-    best: list[Edge] | None = None
-    for edge in edges:
-        if edge.relation == "fr" and edge.target < edge.source:  # only such edges go back in the run
-            path = shortest_path(leaving, edge.target, edge.source)
-            if path is not None and (best is None or len(path) + 1 < len(best)):
-                best = [edge, *path]
-    return () if best is None else joined(best)
