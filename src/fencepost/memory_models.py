@@ -109,8 +109,10 @@ MODELS = {
             "robust": ("robust", "trf"),
             "persist": ("persistent",),
             "fix": ("either", "persistent", "robust", "trf"),
+            "verify": ("safe", DEADLOCKS),
         },
         sc_accesses=True,
+        engines=ENGINES,
     ),
     "sc": MemoryModel(
         "sequential consistency",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from fencepost.analyses.safety.drawing import shortest_cycle
 from fencepost.engine import _native
 from fencepost.engine.decode import EVENT_KINDS, FAILURES, initial_events, make_event
 from fencepost.memory_models import MODELS
@@ -20,7 +21,7 @@ from fencepost.program.conditions import Registers
 from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import registers_read
 from fencepost.verdicts import BadState, Edge, Event, Place, Race, Run, SafetyWitness
-from fencepost.verdicts.graph import FENCE_CELL, edges_between, shortest_cycle
+from fencepost.verdicts.graph import FENCE_CELL, edges_between
 
 _INITIAL = -1  # the source of a read of an initial value
 

@@ -100,18 +100,6 @@ def cycle_through(edges: Outgoing, event: int) -> tuple[Edge, ...]:
     return joined(path)
 
 
-def shortest_cycle(edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """A shortest cycle, none if there is none; the ids of events are their places in a run."""
-    leaving = outgoing(edges)
-    best: list[Edge] | None = None
-    for edge in edges:
-        if edge.target < edge.source:  # a cycle has such an edge, which goes back in the run
-            path = shortest_path(leaving, edge.target, edge.source)
-            if path is not None and (best is None or len(path) + 1 < len(best)):
-                best = [edge, *path]
-    return () if best is None else joined(best)
-
-
 def joined(path: Sequence[Edge], keep: int | None = None) -> tuple[Edge, ...]:
     """The path with neighbouring edges made one where that is possible, but not at the event `keep`."""
     steps: list[Edge] = []
