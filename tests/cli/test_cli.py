@@ -408,7 +408,7 @@ class TestVerify:
         assert result.stderr.startswith(message)
 
     @pytest.mark.parametrize(
-        "wrong", [["--model", "rc20"], ["--engine", "sideways"], ["--without", "everything"], []]
+        "wrong", [["--model", "power"], ["--engine", "sideways"], ["--without", "everything"], []]
     )
     def test_wrong_usage_is_2(self, program, wrong):
         files = [program(MUTEX)] if wrong else []

@@ -53,11 +53,13 @@ def enumerate_graphs(
     unroll: int,
     find_races: bool = True,
     stop_at_failure: bool = False,
+    all_leaves: bool = False,
     on_end: Callable[[Sequence[int]], bool] | None = None,
     watcher: Watcher | None = None,
 ) -> _native.Enumeration:
     """Every way in which the program ends under the model, if no thread does an access more than `unroll`
-    times; stops at the first data race unless that is not asked for, and where `on_end` returns True."""
+    times; stops at the first data race unless that is not asked for, and where `on_end` returns True. With
+    `all_leaves`, graphs that cannot grow count as ends, though some thread has not ended."""
     threads = {thread.name: number for number, thread in enumerate(program.threads)}
     registers = [
         (threads[thread], program.threads[threads[thread]].registers.index(register))
@@ -77,6 +79,7 @@ def enumerate_graphs(
             unroll,
             find_races,
             stop_at_failure,
+            all_leaves,
             on_end,
             **bounds(limits, watcher),
         )
