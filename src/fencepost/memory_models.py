@@ -17,6 +17,9 @@ SWARM_ORDER = "at-random"
 Engine = Literal["portfolio", "backward", "forward"]
 ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 
+# Those whose backward search can give its proof away, for `check-certificate`.
+CERTIFIED_MODELS = ("sra", "tso")
+
 # What keeps the backward search for safety small; each can be switched off.
 PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 

@@ -13,7 +13,7 @@ from fencepost.models.threads import NO_CELL, Label
 from fencepost.program import Mode
 from fencepost.report.playback import LONGEST, playback
 from fencepost.verdicts import BadState, Edge, Run, SafetyWitness
-from tests.report.witnesses import ANSWERS, SB, TSO_SEVERAL, Step, events
+from tests.report.witnesses import ANSWERS, BUFFERED, SB, TSO_SEVERAL, Step, events
 from tests.strategies import random_program
 
 SB_TEXT = """max_value 1;
@@ -45,6 +45,23 @@ def test_frames_of_store_buffering():
     ]
     assert folded(played, 4, "memory") == {"x": "1", "y": "1"}
     assert folded(played, 4, "sees") == {0: {"x": ["1"], "y": ["0", "1"]}, 1: {"x": ["0", "1"], "y": ["1"]}}
+
+
+def test_a_write_leaves_its_store_buffer_in_the_middle_of_a_run():
+    played = playback(BUFFERED, "tso", None)
+    assert played.weak == "buffers"
+    assert [frame.says for frame in played.frames[1:]] == [
+        "z.store(1) (buffered)",
+        "x.store(1) (buffered)",
+        "a = y.load() → 0",
+        "z = 1 reaches memory",
+        "y.store(1)",
+        "b = x.load() → 0",
+        "x = 1 reaches memory",
+    ]
+    assert folded(played, 3, "buffers") == {0: ["x = 1"], 1: ["z = 1"]}
+    assert folded(played, 4, "buffers") == {0: ["x = 1"], 1: []}
+    assert folded(played, 7, "memory") == {"x": "1", "y": "1", "z": "1"}
 
 
 def test_registers_are_those_of_the_code_between_the_accesses():

@@ -290,7 +290,12 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     path = job.safety.certificate
     assert path is not None
     answer, certificate = certify(
-        program, wanted=wanted, limits=job.limits, without=job.safety.without, watcher=watcher
+        program,
+        job.question.model,
+        wanted=wanted,
+        limits=job.limits,
+        without=job.safety.without,
+        watcher=watcher,
     )
     if certificate is not None:
         try:

@@ -1,7 +1,7 @@
 """A run as frames to step through: what is in memory and in the registers, and what each thread can see.
 
 The first frame is the start; then there is one for each access, and under TSO one for each write that leaves
-its store buffer in the end. A frame holds what has changed since the one before, so a long run stays small.
+its store buffer. A frame holds what has changed since the one before, so a long run stays small.
 
 Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
 newer one to the same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory.
@@ -16,16 +16,14 @@ import msgspec
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.program import Program
-from fencepost.report.cycle import buffered
+from fencepost.report.cycle import delays, happenings
 from fencepost.report.labels import arrival, outcome, source
 from fencepost.report.printable import printable
 from fencepost.report.registers import Standing, standings
-from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, TsoWitness, Witness
+from fencepost.verdicts import AnyWitness, Event, Run, SafetyWitness, Witness
 from fencepost.verdicts.graph import FENCE_CELL
 
 LONGEST = 2000  # accesses; what is longer is not played
-
-_WEAK = {Witness: "views", SafetyWitness: "views", TsoWitness: "buffers", Run: ""}
 
 # By thread, by location: the values that the thread can still read there, the newest last.
 Views = dict[int, dict[str, list[str]]]
@@ -58,23 +56,35 @@ class Playback(msgspec.Struct, frozen=True):
 def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Playback:
     """The frames of a run; without the program there are no registers."""
     places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
-    # What threads can see is not known of graphs whose writes are in no order of their own, and of TSO's.
-    has_views = not isinstance(shown, SafetyWitness) or (model != "tso" and _writes_in_order(shown))
-    weak = _WEAK[type(shown)] if model != "sc" and has_views else ""
+    weak = _weak(shown, model)
     accesses = sum(event.thread is not None for event in shown.events)
+    has_views = model != "tso" and not isinstance(shown, Run) and _writes_in_order(shown)
     frames = tuple(_frames(shown, places, has_views)) if accesses <= LONGEST else ()
     return Playback(tuple(map(printable, shown.threads)), weak, frames)
 
 
-def _writes_in_order(witness: SafetyWitness) -> bool:
+def _weak(shown: AnyWitness | Run, model: str) -> str:
+    """What a thread sees is not known of graphs whose writes do not come in their order, nor of graphs of TSO
+    that do not say what is in the buffers."""
+    if isinstance(shown, Run) or model == "sc" or not _writes_in_order(shown):
+        return ""
+    if model == "tso" and isinstance(shown, SafetyWitness) and shown.cycle and not shown.delayed:
+        return ""
+    return "buffers" if model == "tso" else "views"
+
+
+def _writes_in_order(witness: AnyWitness) -> bool:
+    """Whether each write takes effect when it comes, or when it leaves its store buffer."""
+    if not isinstance(witness, SafetyWitness) or witness.delayed:
+        return True
     return all(edge.source < edge.target for edge in witness.edges if edge.relation == "mo")
 
 
 def _frames(shown: AnyWitness | Run, places: list[list[Standing]], has_views: bool) -> Iterator[Frame]:
-    late = () if isinstance(shown, Run) else buffered(shown)
+    delayed = () if isinstance(shown, Run) else delays(shown)
     initial = [event for event in shown.events if event.thread is None]
     views = _Views(shown, initial) if has_views and isinstance(shown, Witness | SafetyWitness) else None
-    overwritten = set(_overwritten_before(shown))
+    overwritten = set() if delayed else set(_overwritten_before(shown))
     yield Frame(
         memory={
             cell: value for event in initial if event.cell != FENCE_CELL for cell, value in _stored(event)
@@ -82,13 +92,25 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]], has_views: bo
         stands={thread: own[0] for thread, own in enumerate(places) if own},
     )
     done = [0] * len(shown.threads)
-    waiting: list[Event] = []
-    for event in shown.events[len(initial) :]:
+    late = {delay.write for delay in delayed}
+    waiting: dict[int, list[Event]] = {}
+    for event, arrives in happenings(shown.events, delayed):
         thread = _thread(event)
+        own = waiting.setdefault(thread, [])
+        if arrives:
+            own.remove(event)
+            yield Frame(
+                event=event.id,
+                thread=thread,
+                says=arrival(event),
+                memory=dict(_stored(event)),
+                buffers={thread: _buffer(own)},
+            )
+            continue
         done[thread] += 1
         waits = event.id in late
         if waits:
-            waiting.append(event)
+            own.append(event)
         yield Frame(
             event=event.id,
             thread=thread,
@@ -97,16 +119,7 @@ def _frames(shown: AnyWitness | Run, places: list[list[Standing]], has_views: bo
             memory={} if waits or event.id in overwritten else dict(_stored(event)),
             stands={thread: places[thread][done[thread]]} if places[thread] else {},
             sees=views.after(event) if views is not None else {},
-            buffers=_buffer(waiting) if waits else {},
-        )
-    for write in list(waiting):
-        waiting.remove(write)
-        yield Frame(
-            event=write.id,
-            thread=write.thread,
-            says=arrival(write),
-            memory=dict(_stored(write)),
-            buffers=_buffer(waiting) or {_thread(write): []},
+            buffers={thread: _buffer(own)} if waits else {},
         )
 
 
@@ -136,9 +149,9 @@ def _overwritten_before(shown: AnyWitness | Run) -> Iterator[int]:
             yield write
 
 
-def _buffer(waiting: Sequence[Event]) -> dict[int, list[str]]:
-    """The writes of the one thread whose buffer is in use, the next to leave first."""
-    return {_thread(write): [f"{printable(w.cell)} = {w.written}" for w in waiting] for write in waiting[:1]}
+def _buffer(waiting: Sequence[Event]) -> list[str]:
+    """The writes in a store buffer, the next to leave first."""
+    return [f"{printable(write.cell)} = {write.written}" for write in waiting]
 
 
 class _Views:

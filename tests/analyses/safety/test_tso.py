@@ -3,7 +3,8 @@ bounded ones for others. Every run that is shown is done again by the machine.""
 
 import random
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import islice, product
 from typing import NamedTuple
 
 import pytest
@@ -19,6 +20,7 @@ from fencepost.models.threads import ProgramLts
 from fencepost.models.tso import TsoState, accesses, on_x86, tso_initial_states, tso_states, tso_transitions
 from fencepost.models.tso_witnesses import replay_tso_safety
 from fencepost.program import (
+    Assert,
     Cell,
     CellAccess,
     CompareExchange,
@@ -31,6 +33,7 @@ from fencepost.program import (
     Mode,
     Position,
     Program,
+    Skip,
     Store,
     Thread,
 )
@@ -43,6 +46,8 @@ BATCH = 100
 ENOUGH = Limits(seconds=60)
 MOST_STATES = 8_000
 MOST_BUFFERED = 2
+
+End = tuple[int, ...]  # what registers or cells hold
 
 
 class Asked(NamedTuple):
@@ -84,7 +89,7 @@ class Asked(NamedTuple):
 
 
 def drawn_program(source: random.Random, *, loop_free: bool) -> Program:
-    if source.random() < (0.5 if loop_free else 0.2):
+    if source.random() < (0.65 if loop_free else 0.2):
         program = overtaking_program(source)
     else:
         program = random_program(
@@ -94,10 +99,19 @@ def drawn_program(source: random.Random, *, loop_free: bool) -> Program:
             most_accesses=source.choice([2, 3, 3, 4]),
             sc_accesses=source.random() < 0.2,
         )
-    if source.random() < 0.3:
+    if source.random() < 0.7:
+        program = without_assertions(program)
+    if source.random() < 0.15:
         program = with_plain_locations(program, source)
     ends = tuple(replace(t, labels={**t.labels, "end": len(t.code)}) for t in program.threads)
     return replace(program, threads=ends)
+
+
+def without_assertions(program: Program) -> Program:
+    def changed(thread: Thread) -> Thread:
+        return replace(thread, code=tuple(Skip(at=i.at) if isinstance(i, Assert) else i for i in thread.code))
+
+    return replace(program, threads=tuple(map(changed, program.threads)))
 
 
 def overtaking_program(source: random.Random) -> Program:
@@ -130,25 +144,45 @@ def overtaking_program(source: random.Random) -> Program:
 
 
 def asked(program: Program, source: random.Random, states: Collection[TsoState]) -> Asked:
-    """About how threads end in one of the states, one that needs store buffers if possible, or anyhow."""
-    values = [[source.choice([0, 0, 1, program.max_value]) for _ in t.registers] for t in program.threads]
-    memory = [source.randint(0, program.max_value) for _ in program.cells]
+    """About how threads end in one of the states, one that needs store buffers if possible, or in none of
+    them, though each thread in one of them, or anyhow."""
+    values = [
+        tuple(source.choice([0, 0, 1, program.max_value]) for _ in t.registers) for t in program.threads
+    ]
+    memory = tuple(source.randint(0, program.max_value) for _ in program.cells)
     ended = sorted(state for state in states if state.is_plain and has_ended(program, state))
-    if ended and source.random() < 0.7:
+    which = source.random() if ended else 1
+    if which < 0.5:
         under_sc = sc.reachable_states(on_x86(program))
         weak = [state for state in ended if sc.ScState(state.threads, state.memory) not in under_sc]
         state = source.choice(weak or ended)
-        values, memory = [list(at.registers) for at in state.threads], list(state.memory)
+        values, memory = [at.registers for at in state.threads], state.memory
+    elif which < 0.9:
+        excluded = ends_excluded(ended)
+        if excluded:
+            *values, memory = source.choice(excluded)
+    return about_end(program, values, memory if source.random() < 0.4 else None)
+
+
+def about_end(program: Program, registers: Sequence[End], memory: End | None) -> Asked:
+    """All threads have ended with these registers and, if it is given, this memory."""
     held: list[Formula] = [
         RegisterIs(thread.name, name, value)
-        for thread, own in zip(program.threads, values, strict=True)
+        for thread, own in zip(program.threads, registers, strict=True)
         for name, value in zip(thread.registers, own, strict=True)
     ]
-    if source.random() < 0.4:
+    if memory is not None:
         cells = [CellIs(cell, value) for cell, value in zip(program.cells, memory, strict=True)]
         return Asked(program, Property(at_end=Not(And((*held, *cells)))))
     stands: list[Formula] = [StandsAt(t.name, "end") for t in program.threads]
     return Asked(program, Property(bad=And((*stands, *held))))
+
+
+def ends_excluded(ended: Collection[TsoState]) -> list[tuple[End, ...]]:
+    """The registers of each thread as in one of these states, and memory as in another, but not together."""
+    together = {(*(at.registers for at in state.threads), state.memory) for state in ended}
+    apart = (sorted(set(column)) for column in zip(*together, strict=True))
+    return [some for some in islice(product(*apart), 2000) if some not in together] if together else []
 
 
 def has_ended(program: Program, state: TsoState) -> bool:
@@ -257,7 +291,7 @@ def check_loops(seeds: range) -> Counter[str]:
 def test_loop_free_programs_as_the_machine_says(first: int) -> None:
     seen = check_batch(first)
     assert min(seen["safe"], seen["unsafe"]) > 20
-    assert seen["weak"] > 3
+    assert seen["weak"] > 2
 
 
 @pytest.mark.slow

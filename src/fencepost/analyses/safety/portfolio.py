@@ -54,7 +54,16 @@ from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
 from fencepost.errors import InputError
-from fencepost.memory_models import DATA_RACES, DEADLOCKS, MODELS, PRUNINGS, RACE_KINDS, Engine, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DATA_RACES,
+    DEADLOCKS,
+    MODELS,
+    PRUNINGS,
+    RACE_KINDS,
+    Engine,
+    RaceKind,
+)
 from fencepost.program import Program
 from fencepost.program.properties import Marked, Property, asks_something, marked
 from fencepost.verdicts import (
@@ -183,18 +192,22 @@ def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
 
 def certify(
     program: Program,
+    model: str | None = None,
     *,
     wanted: Property = Property(),  # noqa: B008 (a frozen value)
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     without: Sequence[str] = (),
     watcher: Watcher | None = None,
 ) -> tuple[SafetyAnswer, Certificate | None]:
-    """The answer of the backward search under SRA, and if it is safe the certificate for it. Raises
-    `InputError` if `wanted` asks for deadlocks, which certificates do not cover."""
-    chosen_model(program, "verify", "sra")
+    """The answer of the backward search, and if it is safe the certificate for it. Raises `InputError` if
+    `wanted` asks for deadlocks, which certificates do not cover, and `ValueError` if there are none for the
+    model."""
+    model = chosen_model(program, "verify", model)
+    if model not in CERTIFIED_MODELS:
+        raise ValueError(f"there are no certificates for {model}, only for {' and '.join(CERTIFIED_MODELS)}")
     if wanted.deadlocks:
         raise InputError("a certificate does not cover deadlocks; ask about them without one", program.file)
-    question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
+    question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
     answer = question.under("backward")
     assert isinstance(answer, Safe | Unsafe | Unknown)
     return answer, question.certificate() if isinstance(answer, Safe) else None
@@ -417,7 +430,7 @@ class _Question:
 
     def certificate(self) -> Certificate | None:
         """The proof of a safe answer, if the backward search gave it."""
-        if not isinstance(self._proof, _native.Coverability):
+        if self._proof is None:
             return None
         return certificate_of(self._marked, self._wanted, self._graphs, self._proof)
 

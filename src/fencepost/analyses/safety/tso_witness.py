@@ -32,7 +32,7 @@ from fencepost.models.sc import Memory
 from fencepost.models.threads import ProgramLts, ThreadState
 from fencepost.models.tso import TsoState, accesses, replaced, updates
 from fencepost.program import Program
-from fencepost.verdicts import BadState, Delay, Edge, SafetyWitness
+from fencepost.verdicts import BadState, Delay, Edge, Event, SafetyWitness
 from fencepost.verdicts.graph import Orders, Sources, edges_between
 
 _WRITES = (LabelKind.WRITE, LabelKind.READ_MODIFY_WRITE)
@@ -247,8 +247,13 @@ def _drawn(program: Program, done: Sequence[_Done], bad: BadState) -> tuple[Safe
         threads=tuple(thread.name for thread in program.threads),
         events=tuple(shown.events),
         edges=edges,
-        cycle=shortest_cycle(edges),
+        cycle=shortest_cycle([edge for edge in edges if not _is_own(shown.events, edge)]),
         bad=bad,
         delayed=tuple(delays),
     )
     return witness, ids
+
+
+def _is_own(events: Sequence[Event], edge: Edge) -> bool:
+    """Whether a thread reads its own write, which comes before the read anyway."""
+    return edge.relation == "rf" and events[edge.source].thread == events[edge.target].thread

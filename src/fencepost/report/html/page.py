@@ -156,8 +156,12 @@ def _run(found: Finding) -> str:
     accesses = [event for event in run.events if event.thread is not None]
     threads = {event.thread: thread_name(run.threads, event) for event in accesses}
     columns = sorted(threads.items(), key=lambda item: item[0] or 0)
-    told = [(event, event.line, _access(event, event.id in found.delayed)) for event in accesses]
-    told += [(run.events[write], 0, escape(arrival(run.events[write]))) for write in found.delayed]
+    told = [
+        (event, 0, escape(arrival(event)))
+        if arrives
+        else (event, event.line, _access(event, event.id in found.buffered))
+        for event, arrives in cycle.happenings(run.events, found.delayed)
+    ]
     marks = found.roles
     rows = []
     for step, (event, line, what) in enumerate(told, start=1):
