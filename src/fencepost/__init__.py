@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from fencepost import notebook
 
 if TYPE_CHECKING:
+    from fencepost.analyses.outcomes import outcomes
     from fencepost.analyses.repair.fix import fix
     from fencepost.analyses.repair.relax import relax
     from fencepost.analyses.robustness import robust
@@ -53,6 +54,7 @@ __version__ = "0.1.0"
 
 # Which module has which names.
 _NAMES_IN = {
+    "analyses.outcomes": "outcomes",
     "analyses.repair.fix": "fix",
     "analyses.repair.relax": "relax",
     "analyses.robustness": "robust",
@@ -98,6 +100,7 @@ __all__ = [
     "Witness",
     "fix",
     "load",
+    "outcomes",
     "persist",
     "races",
     "relax",

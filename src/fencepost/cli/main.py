@@ -30,6 +30,7 @@ GROUPS = {
         "persist": _Entry("fencepost persist lock.tpl"),
         "verify": _Entry("fencepost verify lock.tpl --mutex critical"),
         "races": _Entry("fencepost races lock.tpl", "verify"),
+        "outcomes": _Entry("fencepost outcomes test.litmus --model tso"),
         "swarm": _Entry("fencepost swarm large.tpl --runs 100"),
         "check-certificate": _Entry("fencepost check-certificate lock.tpl proof.json"),
     },

@@ -65,15 +65,27 @@ def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Pl
 
 
 def _weak(shown: AnyWitness | Run, model: str) -> str:
-    if isinstance(shown, Run) or model == "sc":
+    """What a thread sees is not known of graphs whose writes do not come in their order, nor of graphs of TSO
+    that do not say what is in the buffers."""
+    if isinstance(shown, Run) or model == "sc" or not _writes_in_order(shown):
+        return ""
+    if model == "tso" and isinstance(shown, SafetyWitness) and shown.cycle and not shown.delayed:
         return ""
     return "buffers" if model == "tso" else "views"
+
+
+def _writes_in_order(witness: AnyWitness) -> bool:
+    """Whether each write takes effect when it comes, or when it leaves its store buffer."""
+    if not isinstance(witness, SafetyWitness) or witness.delayed:
+        return True
+    return all(edge.source < edge.target for edge in witness.edges if edge.relation == "mo")
 
 
 def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -> Iterator[Frame]:
     delayed = () if isinstance(shown, Run) else delays(shown)
     initial = [event for event in shown.events if event.thread is None]
     views = _views(shown, model, initial)
+    overwritten = set() if delayed else set(_overwritten_before(shown))
     yield Frame(
         memory={
             cell: value for event in initial if event.cell != FENCE_CELL for cell, value in _stored(event)
@@ -105,7 +117,7 @@ def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -
             thread=thread,
             line=event.line,
             says=f"{source(event)} {outcome(event, buffered=waits)}".rstrip(),
-            memory={} if waits or not _is_newest(shown, event) else dict(_stored(event)),
+            memory={} if waits or event.id in overwritten else dict(_stored(event)),
             stands={thread: places[thread][done[thread]]} if places[thread] else {},
             sees=views.after(event) if views is not None else {},
             buffers={thread: _buffer(own)} if waits else {},
@@ -122,9 +134,20 @@ def _stored(event: Event) -> Iterator[tuple[str, str]]:
         yield printable(event.cell), str(event.written)
 
 
-def _is_newest(shown: AnyWitness | Run, event: Event) -> bool:
-    """The last write of a witness is placed before the newest one, so it does not change what that stored."""
-    return not (isinstance(shown, Witness) and event is shown.access)
+def _overwritten_before(shown: AnyWitness | Run) -> Iterator[int]:
+    """The writes that are older than one which comes before them in the run, so that they do not change what
+    that stored."""
+    if isinstance(shown, Witness):
+        yield shown.access.id  # the last one, placed before the newest
+    if not isinstance(shown, SafetyWitness):
+        return
+    newer = {edge.source: edge.target for edge in shown.edges if edge.relation == "mo"}
+    for write, following in newer.items():
+        later: int | None = following
+        while later is not None and later > write:
+            later = newer.get(later)
+        if later is not None:
+            yield write
 
 
 def _buffer(waiting: Sequence[Event]) -> list[str]:
@@ -133,7 +156,7 @@ def _buffer(waiting: Sequence[Event]) -> list[str]:
 
 
 def _views(shown: AnyWitness | Run, model: str, initial: Sequence[Event]) -> _Views | None:
-    if model == "tso" or not isinstance(shown, Witness | SafetyWitness):
+    if model == "tso" or not isinstance(shown, Witness | SafetyWitness) or not _writes_in_order(shown):
         return None
     if isinstance(shown, Witness) and MODELS[model].ordered_by_s:
         return _ViewsWithS(shown, initial)
