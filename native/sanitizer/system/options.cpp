@@ -74,6 +74,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "depth") return result(set_number(value, options.schedule.depth));
     if (name == "steps") return result(set_number(value, options.schedule.steps));
     if (name == "length") return result(set_number(value, options.schedule.length));
+    if (name == "stall") return result(set_number(value, options.schedule.stall));
     if (name == "switch") return result(set_switch(value));
     if (name == "decisions") return result(set_path(value, options.schedule.decisions));
     if (name == "replay") return result(set_path(value, options.schedule.replay));

@@ -62,7 +62,13 @@ _EPILOG = exit_codes(
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
-@click.option("--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Time limit per run.")
+@click.option(
+    "--timeout",
+    type=Amount(min=0, min_open=True),
+    metavar="SECONDS",
+    default=600.0,
+    help="Time limit per run. [default: 600]",
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @internals_option
@@ -86,7 +92,7 @@ def run(
     weak: bool,
     replay: str | None,
     max_steps: int | None,
-    timeout: float | None,
+    timeout: float,
     jobs: int | None,
     suppressions: str | None,
     internals: bool,

@@ -28,6 +28,7 @@ from fencepost.verdicts.run import (
 )
 
 _RULE = "=================="
+_STALL = "fencepost: no step was made"  # the beginning of what native/sanitizer/report/stalls.cpp prints
 
 
 def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
@@ -142,7 +143,9 @@ def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
 
 
 def printed(trouble: Trouble) -> Iterator[str]:
-    lines = trouble.output.splitlines()[-10:]
+    lines = trouble.output.splitlines()
+    stalls = [number for number, line in enumerate(lines) if line.startswith(_STALL)]
+    lines = lines[stalls[-1] :] if stalls else lines[-10:]
     if lines:
         yield "  The end of what it printed:"
         yield from (f"    {printable(line)}" for line in lines)

@@ -105,7 +105,8 @@ def _trouble(outcome: Outcome) -> str | None:
     """
     code = outcome.exit_code
     if code is None:
-        return "did not end within the time limit"
+        limit = f" of {outcome.timeout:g} s (`--timeout`)" if outcome.timeout is not None else ""
+        return f"did not end within the time limit{limit}"
     for event in outcome.events:
         if isinstance(event, StepLimit):
             return f"reached the limit of {event.steps:,} scheduled steps"
