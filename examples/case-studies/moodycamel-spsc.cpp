@@ -1,5 +1,5 @@
-// Client of moodycamel::ReaderWriterQueue (Debian: libreaderwriterqueue-dev): a producer and a consumer, and a
-// queue of small blocks, so that it grows and uses blocks again.
+// Client of moodycamel::ReaderWriterQueue (Debian: libreaderwriterqueue-dev): a producer and a consumer, and
+// a queue of small blocks, so that it grows and uses blocks again.
 #include <readerwriterqueue/readerwriterqueue.h>
 
 #include "items.hpp"

@@ -1,5 +1,5 @@
-// Client of xenium::chase_work_stealing_deque (Debian: libxenium-dev): the owner pushes all items and takes half
-// of them back, and two thieves steal the others.
+// Client of xenium::chase_work_stealing_deque (Debian: libxenium-dev): the owner pushes all items and takes
+// half of them back, and two thieves steal the others.
 #include <xenium/chase_work_stealing_deque.hpp>
 
 #include "items.hpp"
