@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def check_certificate(*, file: str, certificate: str, given: GivenProperty, reading: Reading) -> NoReturn:
     """Is the proof of a safe answer right?
 
-    CERTIFICATE was written by `fencepost verify FILE --certificate CERTIFICATE`. The check is a small program
+    CERTIFICATE was written by `fencepost verify FILE --certificate CERTIFICATE`, for SRA or TSO. The check is a small program
     of its own that shares nothing with the search but reading FILE: it checks that the states in the
     certificate include every bad state, no initial state, and every state that leads to one of them.
     """
