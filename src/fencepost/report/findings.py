@@ -194,7 +194,7 @@ def _race(race: Race, answer: Answer) -> Finding:
         run=race.run,
         identity=(race.cell, *_told(race.run.threads, first, second)),
         parts={race.first: "one access", race.second: "the other access"},
-        next_step=_after_race(answer, weak=MODELS[answer.model].weak_fences),
+        next_step=_after_race(answer, weak=answer.model in MODELS and MODELS[answer.model].weak_fences),
     )
 
 

@@ -1,4 +1,4 @@
-"""Safety: can the program reach a bad state under SC, SRA, RA or TSO?
+"""Safety: can the program reach a bad state? RC20 and C++20 are left to `graph_search`.
 
 Several engines can answer, and take turns (design.md, section 6; `weak_engines` has them by model):
 
@@ -44,6 +44,7 @@ from fencepost.analyses.safety.bad_states import (
 )
 from fencepost.analyses.safety.certify import certificate_of
 from fencepost.analyses.safety.end_of_run import Run, bad_state, data_race, deadlock
+from fencepost.analyses.safety.graph_search import verify_by_graphs
 from fencepost.analyses.safety.paths import Path
 from fencepost.analyses.safety.weak_engines import ENGINES_OF, MOST_ON_THE_WAY, Backward, Counts, Forward
 from fencepost.analyses.safety.witness import race_witness
@@ -118,8 +119,18 @@ def verify(
     model = chosen_model(program, "verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
+    _check_what_is_asked(program, model, wanted, engine)
 
-    def ask(asked: Property, limits: Limits, criterion: str) -> SafetyAnswer:
+    def ask(asked: Property, limits: Limits, criterion: str, model: str = model) -> SafetyAnswer:
+        if MODELS[model].weak_fences:
+            return verify_by_graphs(
+                program,
+                model,
+                asked,
+                limits,
+                watcher=watcher,
+                under_sc=lambda limits: ask(asked, limits, criterion, "sc"),
+            )
         question = _Question(
             program, model, asked, limits, watcher=watcher, without=without, criterion=criterion
         )
@@ -142,6 +153,16 @@ def verify(
         return _both_answers(first, second)
     exhaustive = isinstance(second, Safe) and (not wanted.ignore_races or all(program.atomic_cells))
     return replace(second, exhaustive=exhaustive)
+
+
+def _check_what_is_asked(program: Program, model: str, wanted: Property, engine: Engine) -> None:
+    row = MODELS[model]
+    if wanted.deadlocks and DEADLOCKS not in row.criteria["verify"]:
+        others = ", ".join(name for name in MODELS if DEADLOCKS in MODELS[name].criteria.get("verify", ()))
+        message = f"deadlocks cannot be asked about under {model}; they can under {others}"
+        raise InputError(message, program.file)
+    if row.engines and engine not in row.engines:
+        raise InputError(f"there is no {engine} search under {model}", program.file)
 
 
 def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
