@@ -17,6 +17,7 @@ from fencepost.memory_models import ENGINES
 from fencepost.models import op_sra, sc
 from fencepost.models.data_races import races_on_the_way, standing_races, unordered_pair
 from fencepost.models.explore import LimitReachedError
+from fencepost.models.tso_witnesses import replay_tso_safety
 from fencepost.program import CellAccess, Load, Mode, Program, Store
 from fencepost.program.properties import Property, asks_something
 from fencepost.verdicts import RaceFree, Racy, Safe, SafetyWitness, Unknown, Unsafe
@@ -145,6 +146,21 @@ def test_under_sc_and_ra_as_the_definition_says(program: Program) -> None:
     assert isinstance(answer, (Racy if race else RaceFree, Unknown))
     answer = verify(program, "ra", limits=ENOUGH)
     assert isinstance(answer, Unsafe | Unknown) or not race
+
+
+@ASKED
+@given(with_plain_locations())
+def test_under_tso_as_the_definition_says(program: Program) -> None:
+    try:
+        race = bool(standing_races(program, "tso", MOST_GRAPHS))
+    except LimitReachedError:
+        return
+    answer = races(program, "tso", limits=ENOUGH)
+    assert isinstance(answer, Racy if race else RaceFree)
+    if isinstance(answer, Racy):
+        assert isinstance(answer.witness, SafetyWitness)
+        assert answer.witness.bad.kind == "data-race"
+        replay_tso_safety(program, answer.witness)
 
 
 @pytest.mark.parametrize("model", ["rc20", "cpp20"])
