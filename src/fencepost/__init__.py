@@ -19,6 +19,7 @@ from fencepost import notebook
 if TYPE_CHECKING:
     from fencepost.analyses.outcomes import outcomes
     from fencepost.analyses.repair.fix import fix
+    from fencepost.analyses.repair.relax import relax
     from fencepost.analyses.robustness import robust
     from fencepost.analyses.safety.portfolio import races, verify
     from fencepost.analyses.tso import persist
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 _NAMES_IN = {
     "analyses.outcomes": "outcomes",
     "analyses.repair.fix": "fix",
+    "analyses.repair.relax": "relax",
     "analyses.robustness": "robust",
     "analyses.safety.portfolio": "races verify",
     "analyses.tso": "persist",
@@ -101,6 +103,7 @@ __all__ = [
     "outcomes",
     "persist",
     "races",
+    "relax",
     "robust",
     "verify",
 ]

@@ -108,6 +108,7 @@ MODELS = {
         criteria={
             "robust": GRAPH_CRITERIA,
             "fix": ("robust",),
+            "relax": ("robust",),
             "verify": ("safe",),
             "races": (DATA_RACES,),
         },

@@ -34,7 +34,10 @@ GROUPS = {
         "swarm": _Entry("fencepost swarm large.tpl --runs 100"),
         "check-certificate": _Entry("fencepost check-certificate lock.tpl proof.json"),
     },
-    "Repair a program": {"fix": _Entry("fencepost fix lock.tpl --output repaired.tpl")},
+    "Repair a program": {
+        "fix": _Entry("fencepost fix lock.tpl --output repaired.tpl"),
+        "relax": _Entry("fencepost relax lock.tpl"),
+    },
     "Watch C and C++ programs": {
         "run": _Entry("fencepost run --schedule random ./queue"),
         "check": _Entry("fencepost check ./queue-client"),

@@ -4,8 +4,8 @@ The first frame is the start; then there is one for each access, and under TSO o
 its store buffer. A frame holds what has changed since the one before, so a long run stays small.
 
 Under release/acquire, strong or not, and C++20 atomics a thread can still see a write unless it knows of a
-newer one to the same location (`analyses.happens_before`). Under TSO it sees its own buffer, then memory.
-Elsewhere everyone sees memory.
+newer one to the same location (`analyses.happens_before`), or the total order S of C++20 forbids it
+(`analyses.order_bounds`). Under TSO it sees its own buffer, then memory. Elsewhere everyone sees memory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from fencepost.analyses.happens_before import Knowledge
+from fencepost.analyses.order_bounds import OrderBounds, is_sc
+from fencepost.memory_models import MODELS
 from fencepost.program import Program
 from fencepost.report.cycle import delays, happenings
 from fencepost.report.labels import arrival, outcome, source
@@ -58,8 +60,7 @@ def playback(shown: AnyWitness | Run, model: str, program: Program | None) -> Pl
     places = [[] for _ in shown.threads] if program is None else standings(program, model, shown.events)
     weak = _weak(shown, model)
     accesses = sum(event.thread is not None for event in shown.events)
-    has_views = model != "tso" and not isinstance(shown, Run) and _writes_in_order(shown)
-    frames = tuple(_frames(shown, places, has_views)) if accesses <= LONGEST else ()
+    frames = tuple(_frames(shown, model, places)) if accesses <= LONGEST else ()
     return Playback(tuple(map(printable, shown.threads)), weak, frames)
 
 
@@ -80,10 +81,10 @@ def _writes_in_order(witness: AnyWitness) -> bool:
     return all(edge.source < edge.target for edge in witness.edges if edge.relation == "mo")
 
 
-def _frames(shown: AnyWitness | Run, places: list[list[Standing]], has_views: bool) -> Iterator[Frame]:
+def _frames(shown: AnyWitness | Run, model: str, places: list[list[Standing]]) -> Iterator[Frame]:
     delayed = () if isinstance(shown, Run) else delays(shown)
     initial = [event for event in shown.events if event.thread is None]
-    views = _Views(shown, initial) if has_views and isinstance(shown, Witness | SafetyWitness) else None
+    views = _views(shown, model, initial)
     overwritten = set() if delayed else set(_overwritten_before(shown))
     yield Frame(
         memory={
@@ -154,6 +155,14 @@ def _buffer(waiting: Sequence[Event]) -> list[str]:
     return [f"{printable(write.cell)} = {write.written}" for write in waiting]
 
 
+def _views(shown: AnyWitness | Run, model: str, initial: Sequence[Event]) -> _Views | None:
+    if model == "tso" or not isinstance(shown, Witness | SafetyWitness) or not _writes_in_order(shown):
+        return None
+    if isinstance(shown, Witness) and MODELS[model].ordered_by_s:
+        return _ViewsWithS(shown, initial)
+    return _Views(shown, initial)
+
+
 class _Views:
     """What each thread can still read, event by event. Modification order is the order of the run, but for
     the last event of a `Witness`, which stands right after the stale write."""
@@ -206,8 +215,12 @@ class _Views:
     def _place(self, cell: str, write: int) -> int:
         return next(place for place, one in enumerate(self._writes[cell]) if one.id == write)
 
+    def _oldest(self, thread: int, cell: str) -> int:
+        """The place in modification order of the oldest write that the thread can still read."""
+        return self._knowledge.newest_known_write(thread, cell)
+
     def _seen(self, thread: int, cell: str) -> list[str]:
-        return _values(self._writes[cell][self._knowledge.newest_known_write(thread, cell) :])
+        return _values(self._writes[cell][self._oldest(thread, cell) :])
 
     def _seen_everywhere(self, thread: int) -> dict[str, list[str]]:
         return {printable(cell): self._seen(thread, cell) for cell in self._writes}
@@ -222,6 +235,27 @@ class _Views:
             newer = self._writes[access.cell][self._place(access.cell, stale) + 1 :]
             seen[printable(access.cell)] = _values([access, *newer])
         return seen
+
+
+class _ViewsWithS(_Views):
+    """The same where S decides too: whether the next access of the thread to the location is seq_cst."""
+
+    def __init__(self, witness: Witness, initial: Sequence[Event]) -> None:
+        super().__init__(witness, initial)
+        self._to_come = list(witness.events[len(initial) :])
+        self._bounds = OrderBounds()
+        self._bounds.take(initial)
+
+    def after(self, event: Event) -> Views:
+        self._to_come.remove(event)
+        if self._to_come:  # the last one leaves sequential consistency
+            self._bounds.take([event])
+        return super().after(event)
+
+    def _oldest(self, thread: int, cell: str) -> int:
+        following = (is_sc(event) for event in self._to_come if (event.thread, event.cell) == (thread, cell))
+        bound = self._bounds.oldest(thread, cell, sc=next(following, False))
+        return max(bound, super()._oldest(thread, cell))
 
 
 def _values(writes: Sequence[Event]) -> list[str]:
