@@ -16,7 +16,15 @@ from msgspec.structs import replace
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import DEFAULT_MODELS, MODELS, OUTCOME_MODELS, WRITE_RACES, Engine, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DEFAULT_MODELS,
+    MODELS,
+    OUTCOME_MODELS,
+    WRITE_RACES,
+    Engine,
+    RaceKind,
+)
 from fencepost.program import Program
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
 from fencepost.verdicts.answers import AskedOfFiles as QuestionName
@@ -299,7 +307,7 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     assert path is not None
     answer, certificate = certify(
         program,
-        job.question.model,
+        job.question.model or CERTIFIED_MODELS[0],
         wanted=wanted,
         limits=job.limits,
         without=job.safety.without,

@@ -192,7 +192,7 @@ def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
 
 def certify(
     program: Program,
-    model: str | None = None,
+    model: str = "sra",
     *,
     wanted: Property = Property(),  # noqa: B008 (a frozen value)
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
@@ -202,7 +202,7 @@ def certify(
     """The answer of the backward search, and if it is safe the certificate for it. Raises `InputError` if
     `wanted` asks for deadlocks, which certificates do not cover, and `ValueError` if there are none for the
     model."""
-    model = chosen_model(program, "verify", model)
+    chosen_model(program, "verify", model)
     if model not in CERTIFIED_MODELS:
         raise ValueError(f"there are no certificates for {model}, only for {' and '.join(CERTIFIED_MODELS)}")
     if wanted.deadlocks:
