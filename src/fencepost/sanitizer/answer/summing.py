@@ -119,7 +119,7 @@ def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tupl
     unseen = uninstrumented(place for raw in raws for place in places_of(raw))
     if unseen:
         found.append(
-            f"some threads came through {', '.join(unseen)}, not built with fencepost-cc: what it synchronises "
+            f"threads came through {', '.join(unseen)}, not built with fencepost-cc: what it synchronises "
             "is not seen, so a finding about such a thread may be about accesses that are ordered"
         )
     return tuple(found)
