@@ -107,7 +107,7 @@ Thread* new_thread() {
         for (Time* clock : clocks) __builtin_memset(clock, 0, clock_width * sizeof(Time));
     }
     t->slot = no_slot;
-    t->changed = t->has_learned = true;
+    t->changed = t->changed_by_others = t->has_learned = true;
     t->id = threads_made++;
     t->provenance = make_provenance(t->id);
     t->sc_version = std::uint64_t{t->id + 1} << 40;
@@ -205,10 +205,12 @@ void learn_sc_clocks(Thread& t, Thread& other) {
     ScClocks& clocks = ready_sc_clocks(t);
     for (ThreadClock const now : {strongly_before, fences_before, eco_before}) {
         ScClock const known = (*other.sc_clocks)[now];
+        if (now == eco_before && !other.after_eco) continue;
         join(clocks[now], known);
-        join(clocks[now + 1], known);  // pending
+        if (t.pends) join(clocks[now + 1], known);
     }
     t.after_fence = t.after_fence || other.after_fence;
+    t.after_eco = t.after_eco || other.after_eco;
 }
 
 // Likewise.
@@ -273,8 +275,8 @@ void learn_from(Thread& t, Thread& other) {
     join(t.sc, other.sc, clock_width);
     learn_sc_clocks(t, other);
     note_order(t, other);
-    t.changed = t.has_learned = true;
-    ++t.sc_version;
+    t.changed = t.changed_by_others = t.has_learned = t.has_new_sc_clocks = true;
+    change_sc_version(t);
 }
 
 void join_thread(Thread& t, Thread* child) {

@@ -39,7 +39,7 @@ Thread& random_next(Thread* current, bool yields) {
 }
 
 // PCT. Threads start with random priorities from 2^31 on; the i-th change point gives the running thread
-// priority i. A change point is a step of the run, or, as likely, a step of one thread: what one thread does
+// priority i. A change point is a step of the run, or, less often, a step of one thread: what one thread does
 // in a hundred steps would be lost in the twenty thousand that another polls. Where so many changes are
 // wanted that they are not kept, there is one at each step with a probability that makes as many, and it
 // gives the running thread and another one new random priorities. Below zero are those that fell because
@@ -68,9 +68,9 @@ std::uint64_t random_scale(std::uint64_t length) {
     return scale + draw.next() % scale;
 }
 
-// Of the run: anywhere, or more likely early.
+// Of the run: mostly anywhere, which is what its guarantee rests on; else more likely early.
 std::uint64_t random_step(std::uint64_t length) {
-    return length != 0 && draw.below(2) == 0 ? 1 + draw.next() % length : random_scale(length);
+    return length != 0 && draw.below(3) != 0 ? 1 + draw.next() % length : random_scale(length);
 }
 
 void find_next_change() {
@@ -96,7 +96,7 @@ void start_pct(Settings const& settings) {
     pct.rate = changes > most_changes ? rate_of(changes, settings.length) : 0;
     pct.count = changes > most_changes ? 0 : changes;
     for (std::uint32_t i = 0; i < pct.count; ++i) {
-        bool const of_a_thread = draw.below(2) == 0;
+        bool const of_a_thread = draw.below(4) == 0;
         pct.changes[i] = of_a_thread ? 0 : random_step(settings.length);
         pct.own_changes[i] = of_a_thread ? random_scale(settings.length) : 0;
     }

@@ -7,6 +7,7 @@
 //   quiet=0              no text report
 //   json=FILE            events as JSON lines; %p as above
 //   suppressions=FILE    lines `robustness:PATTERN`: findings with a frame that matches are left out
+//   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
@@ -53,6 +54,7 @@ struct Options {
     bool halt_on_error = false;
     bool quiet = false;
     bool await_loops = true;
+    bool internals = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
