@@ -1,6 +1,7 @@
-"""The names of a module's variables, from its symbol table.
+"""The names of a module's variables, from its symbol table, and the image that a program may have embedded.
 
-Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM.
+Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM, and the one in
+which `native/sanitizer/images/linker.cpp` puts the image.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMTAB, _DYNSYM = 2, 11
+_EMBEDDED = b".fencepost.full\0"
 _OBJECT = 1  # the type of a symbol that is a variable
 _MAGIC = b"\x7fELF\x02\x01"
+_DAMAGED = (OSError, struct.error, IndexError, ValueError, OverflowError)
 _LENGTH = re.compile(r"L?(\d+)")  # of a part of a C++ name, which follows
 
 
@@ -26,9 +29,9 @@ class Variable(NamedTuple):
     name: str
 
 
-def variable_at(module: str, address: int) -> Variable | None:
+def variable_at(module: str, address: int, *, embedded: bool = False) -> Variable | None:
     """The variable of the module that the address lies in."""
-    variables = _variables(module)
+    variables = _variables(module, embedded)
     index = bisect_right(variables, address, key=lambda variable: variable.start) - 1
     if index < 0:
         return None
@@ -37,20 +40,44 @@ def variable_at(module: str, address: int) -> Variable | None:
 
 
 @cache
-def _variables(module: str) -> list[Variable]:
+def _variables(module: str, embedded: bool) -> list[Variable]:
     """All variables by their start; none where there is no such file or it cannot be read."""
     try:
-        with open(module, "rb") as file:
-            image = file.read()
+        image = embedded_image(module) if embedded else _read(module)
         return sorted(_read_variables(image)) if image.startswith(_MAGIC) else []
-    except (OSError, struct.error, IndexError, ValueError, OverflowError):  # also where it is damaged
+    except _DAMAGED:
         return []
 
 
-def _read_variables(image: bytes) -> set[Variable]:
+@cache
+def embedded_image(module: str) -> bytes:
+    """Empty where there is none."""
+    try:
+        image = _read(module)
+        sections, names = _sections(image)
+        for section in sections:
+            if image.startswith(_EMBEDDED, names + section[0]):
+                return image[section[4] : section[4] + section[5]]
+    except _DAMAGED:
+        pass
+    return b""
+
+
+def _read(module: str) -> bytes:
+    with open(module, "rb") as file:
+        return file.read()
+
+
+def _sections(image: bytes) -> tuple[list[tuple[int, ...]], int]:
+    """The headers of the sections, and where their names are."""
     header = _HEADER.unpack_from(image)
-    table, entry_size, count = header[6], header[11], header[12]
+    table, entry_size, count, of_names = header[6], header[11], header[12], header[13]
     sections = [_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
+    return sections, sections[of_names][4]
+
+
+def _read_variables(image: bytes) -> set[Variable]:
+    sections, _ = _sections(image)
     variables = set()
     for section in sections:
         kind, start, size, link = section[1], section[4], section[5], section[6]

@@ -203,7 +203,7 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
     size = raw.size
     if raw.kind == "global" and raw.module and raw.offset:
         address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
+        variable = variable_at(raw.module, address, embedded=raw.embedded)
         if variable is not None:
             inside = address - variable.start
             name, size = readable(variable.name) + (f"+{inside}" if inside else ""), variable.size
