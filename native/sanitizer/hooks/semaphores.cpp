@@ -11,7 +11,6 @@
 #include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/races/locks.hpp"
-#include "sanitizer/races/tsan.hpp"
 #include "sanitizer/schedule/sync.hpp"
 
 using namespace fencepost;
@@ -145,7 +144,7 @@ void initialise_and_release() {
     once.initialise();
     release_object(once.control);
 #if defined(FENCEPOST_RACES)
-    __tsan_release(once.control);
+    __real___tsan_release(once.control);
 #endif
 }
 
@@ -159,7 +158,7 @@ FENCEPOST_INTERPOSE int pthread_once(pthread_once_t* control, void (*initialise)
     asked = outer;
     acquire_object(control);
 #if defined(FENCEPOST_RACES)
-    __tsan_acquire(control);
+    __real___tsan_acquire(control);
 #endif
     return error;
 }

@@ -54,4 +54,9 @@ ModuleOffset find_module(std::uintptr_t address) {
     return search.found;
 }
 
+void put_module(Text& out, ModuleOffset const& place) {
+    out << "\"module\":" << Quoted{place.module} << ",\"offset\":\"" << Hex{place.offset} << "\"";
+    if (place.embedded) out << ",\"embedded\":true";
+}
+
 }  // namespace fencepost

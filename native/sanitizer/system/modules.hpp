@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sanitizer/system/elf_file.hpp"
+#include "sanitizer/system/text.hpp"
 
 namespace fencepost {
 
@@ -26,5 +27,8 @@ struct ModuleOffset {
 };
 
 ModuleOffset find_module(std::uintptr_t address);
+
+// As JSON, without the braces of an object.
+void put_module(Text&, ModuleOffset const&);
 
 }  // namespace fencepost

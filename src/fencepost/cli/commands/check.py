@@ -17,7 +17,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.events import Exploration
@@ -64,6 +64,7 @@ _EPILOG = exit_codes(
 )
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
@@ -78,6 +79,7 @@ def check(
     bound: int | None,
     first: bool,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
     quiet: bool,
@@ -100,7 +102,7 @@ def check(
         first=first,
     )
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
+    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted, internals=internals))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
@@ -109,7 +111,9 @@ def check(
     sys.exit(answer.exit_code)
 
 
-def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> AnyCheckAnswer:
+def _answer(
+    command: tuple[str, ...], limits: Limits, unwanted: str | None, *, internals: bool
+) -> AnyCheckAnswer:
     from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.run.exploration import explore
@@ -129,7 +133,12 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
             display.close()
     return check_answer(
         explored,
-        Checked(command=command, suppressions=suppressions, seconds=time.monotonic() - started),
+        Checked(
+            command=command,
+            suppressions=suppressions,
+            internals=internals,
+            seconds=time.monotonic() - started,
+        ),
     )
 
 

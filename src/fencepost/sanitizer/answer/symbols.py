@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from fencepost.sanitizer.answer.elf_data import embedded_image
+from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
 from fencepost.sanitizer.build.toolchain import found
 from fencepost.sanitizer.run.events import Place
 from fencepost.verdicts.run import Frame
@@ -59,7 +59,10 @@ def _file_of(module: str, embedded: bool) -> Iterator[str]:
         yield module
         return
     with tempfile.NamedTemporaryFile(prefix="fencepost-") as file:
-        file.write(embedded_image(module))
+        try:
+            file.write(read_elf(module, embedded=True).image)
+        except UNREADABLE:
+            pass
         file.flush()
         yield file.name
 

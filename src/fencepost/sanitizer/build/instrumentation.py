@@ -38,6 +38,15 @@ _SPECS: dict[Mode, str] = {
 
 # Reports need lines and stacks; a call in tail position would leave its function out of them.
 _FOR_REPORTS = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+# Equal code of two branches stays apart: merged, gcc gives it the line of one of them, and clang line 0.
+_APART: dict[Family, tuple[str, ...]] = {
+    "gcc": ("-fno-crossjumping", "-fno-tree-tail-merge"),
+    "clang": (
+        *("-mllvm", "-enable-tail-merge=0"),
+        *("-mllvm", "-simplifycfg-sink-common=0"),
+        *("-mllvm", "-simplifycfg-hoist-common=0"),
+    ),
+}
 _FULL_BY_CLANG = (*("-Xclang", "-fsanitize=thread"), *("-mllvm", "-tsan-instrument-func-entry-exit=0"))
 _BY_CLANG: dict[Mode, tuple[str, ...]] = {
     "all": ("-Xclang", "-fsanitize=thread", "-fPIE"),  # programs with ThreadSanitizer can be moved
@@ -57,7 +66,7 @@ class NoThreadSanitizerError(CannotBuildError):
 
 def compile_options(mode: Mode, family: Family) -> list[str]:
     """What to add where C or C++ is preprocessed or compiled; harmless where it is only linked."""
-    common = [*_FOR_REPORTS, "-D__FENCEPOST__=1", "-isystem", INCLUDE]
+    common = [*_FOR_REPORTS, *_APART[family], "-D__FENCEPOST__=1", "-isystem", INCLUDE]
     if family == "gcc":
         specs = _SPECS.get(mode)
         instrument = [f"-specs={specs}"] if specs else ["-fsanitize=thread", "-Wno-tsan"]
