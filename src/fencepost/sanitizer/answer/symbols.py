@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -59,10 +59,8 @@ def _file_of(module: str, embedded: bool) -> Iterator[str]:
         yield module
         return
     with tempfile.NamedTemporaryFile(prefix="fencepost-") as file:
-        try:
+        with suppress(UNREADABLE):
             file.write(read_elf(module, embedded=True).image)
-        except UNREADABLE:
-            pass
         file.flush()
         yield file.name
 
