@@ -78,7 +78,7 @@ def test_memory_does_not_grow_with_the_length_of_the_run(
     tmp_path: Path, writes: int, toolchain: Toolchain
 ) -> None:
     shell = Shell(tmp_path, toolchain)
-    program = build(shell, SINGLE / "many_writes.c")
+    program = build(shell, SINGLE / "many_writes.c", "--mode", "atomics")
     few, many = int(shell.ok(program, "10000")), int(shell.ok(program, str(writes)))
     assert many < few + 1024, f"{few} KiB for 10,000 writes, {many} KiB for {writes:,}"
 
@@ -86,7 +86,7 @@ def test_memory_does_not_grow_with_the_length_of_the_run(
 @with_each_compiler
 def test_findings_are_written_before_a_crash(tmp_path: Path, toolchain: Toolchain) -> None:
     shell = Shell(tmp_path, toolchain)
-    program = build(shell, SINGLE / "killed.c")
+    program = build(shell, SINGLE / "killed.c", "--mode", "atomics")
     done = shell.run(program, FENCEPOST_OPTIONS="json=events.json:quiet=1")
     assert done.returncode == -signal.SIGKILL
     events = [json.loads(line) for line in (shell.directory / "events.json").read_text().splitlines()]
