@@ -59,7 +59,7 @@ class Checked:
 def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     program = asked.command[0]
     if any(isinstance(event, NoSchedules) for event in explored.events):
-        message = "a program built with --mode races has no schedules; rebuild it with --mode full"
+        message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
