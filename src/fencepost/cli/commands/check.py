@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fencepost.sanitizer.run.exploration import Limits
     from fencepost.verdicts.check import AnyCheckAnswer
 
+_WEAK_RUNS = 100  # for each finding
+
 _EPILOG = exit_codes(
     "robust: every execution was run, and nothing was found",
     "something was found, or the program failed, or a deadlock",
@@ -63,6 +65,13 @@ _EPILOG = exit_codes(
     help="Leave out executions with more preemptions: finds, but does not prove.",
 )
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
+@click.option("--harm", is_flag=True, help="Look for harm that the findings do, in weak executions.")
+@click.option(
+    "--weak-runs",
+    type=click.IntRange(10, 1_000_000),
+    metavar="N",
+    help="Weak executions for each finding, with --harm. [default: 100]",
+)
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
@@ -77,6 +86,8 @@ def check(
     fail_allocations: int | None,
     bound: int | None,
     first: bool,
+    harm: bool,
+    weak_runs: int | None,
     suppressions: str | None,
     as_json: bool,
     sarif: Path | None,
@@ -89,6 +100,8 @@ def check(
     """
     from fencepost.sanitizer.run.exploration import Limits
 
+    if weak_runs is not None and not harm:
+        raise click.UsageError("--weak-runs goes with --harm")
     check_outputs(findings=sarif)
     limits = Limits(
         seconds=timeout,
@@ -101,6 +114,8 @@ def check(
     )
     unwanted = suppressions or library_option("suppressions")
     answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
+    if harm:
+        answer = _with_harm(answer, weak_runs or _WEAK_RUNS)
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
@@ -131,6 +146,22 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
         explored,
         Checked(command=command, suppressions=suppressions, seconds=time.monotonic() - started),
     )
+
+
+def _with_harm(answer: AnyCheckAnswer, runs: int) -> AnyCheckAnswer:
+    from fencepost.sanitizer.answer.harm import with_harm
+
+    display = progress_line(2, "")
+
+    def watch(done: int) -> None:
+        if display is not None:
+            display.saying(f"{done:,} weak executions")
+
+    try:
+        return with_harm(answer, runs, watch)
+    finally:
+        if display is not None:
+            display.close()
 
 
 def _print(answer: AnyCheckAnswer, *, as_json: bool, quiet: bool) -> None:

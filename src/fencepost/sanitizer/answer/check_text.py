@@ -34,7 +34,7 @@ def render(answer: AnyCheckAnswer, *, color: bool, width: int, quiet: bool = Fal
 
 def _failure(page: Page, failure: Trouble) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: an execution {failure.why}", "bad")
-    yield from printed(failure)
+    yield from printed(failure.output)
 
 
 def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
 def _sum(page: Page, answer: AnyCheckAnswer) -> str:
     """The last line: the verdict, and what it rests on."""
     failures = counted(len(answer.failures), "failure") if answer.failures else ""
-    seen = " and ".join(part for part in (counts(answer), failures) if part)
+    seen = " and ".join(part for part in (counts(answer), failures) if part) + _harm(answer)
     executions = counted(answer.runs, "execution")
     if isinstance(answer, CheckUnknown):
         nothing = f"nothing was seen{unwatched(answer)}"
@@ -69,6 +69,11 @@ def _sum(page: Page, answer: AnyCheckAnswer) -> str:
     suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
     steps = counted(answer.steps, "step")
     return f"{printable(answer.file)}: {verdict} {amount}{suppressed}; {steps}, {answer.stats.seconds:.2f} s"
+
+
+def _harm(answer: AnyCheckAnswer) -> str:
+    harms = [one.harm for one in answer.findings if one.harm is not None]
+    return f" (harm shown: {sum(harm.shown for harm in harms)} of {len(harms)})" if harms else ""
 
 
 def _share(answer: AnyCheckAnswer) -> str:

@@ -17,12 +17,14 @@ from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
 from fencepost.sanitizer.run.events import (
+    Found,
     Place,
     RawAccess,
     RawBlocked,
     RawDeadlock,
     RawFinding,
     RawLocation,
+    RawOldRead,
     RawRepair,
 )
 from fencepost.verdicts.run import (
@@ -52,11 +54,14 @@ _MODULES_BELOW = re.compile(r".*/(libstdc\+\+|libc\+\+|libc|libpthread)\.[^/]*$"
 _STAND_INS = re.compile(r"/(libsanitizer|compiler-rt)/.*tsan")
 
 
-def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
+def places_of(raw: Found) -> Iterator[Place]:
     """All the addresses in it that source lines are wanted for."""
     if isinstance(raw, RawDeadlock):
         for blocked in raw.threads:
             yield from blocked.stack
+        return
+    if isinstance(raw, RawOldRead):
+        yield from itertools.chain(raw.by.stack, *raw.missed)
         return
     for part in (raw.by, raw.missed, raw.location, *raw.chain):
         yield from part.stack if part is not None else ()
@@ -82,7 +87,16 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
+        step=raw.step,
     )
+
+
+def identities(read: RawOldRead, symbols: Symbols) -> Iterator[str]:
+    """Of the findings that took effect when a load read an old write: one for each write that it missed."""
+    by = _access(read.by, symbols)
+    for stack in read.missed:
+        missed = Access(thread=by.thread, stack=_trimmed(symbols.of_stack(stack)))
+        yield _identity("robustness", "load", [by, missed])
 
 
 def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:

@@ -48,10 +48,11 @@ def encode(answer: WatchedAnswer) -> bytes:
 
 def _finding(finding: Finding) -> Json:
     accesses = [*((finding.missed,) if finding.missed else ()), *finding.chain, finding.access]
-    text = " ".join(
-        [f"{explain.title(finding).capitalize()}.", explain.why(finding), *explain.repairs(finding)]
-    )
+    title = f"{explain.title(finding).capitalize()}."
+    text = " ".join([title, explain.why(finding), *_harm(finding), *explain.repairs(finding)])
     result = _result(finding.kind, finding.id, text, finding.access)
+    if finding.harm is not None:
+        result["level"] = "error" if finding.harm.shown else "note"
     if finding.missed is not None and finding.missed.stack:
         other = "the other access" if finding.kind == "race" else "the write that can be missed"
         result["relatedLocations"] = sarif_log.related([_location(places(finding.missed.stack)[-1], other)])
@@ -59,6 +60,10 @@ def _finding(finding: Finding) -> Json:
     if steps:
         result["codeFlows"] = sarif_log.code_flows(steps)
     return result
+
+
+def _harm(finding: Finding) -> list[str]:
+    return [explain.harm(finding)] if finding.harm is not None else []
 
 
 def _deadlock(deadlock: Deadlock) -> Json:
