@@ -87,10 +87,10 @@ def print_answers(whole: list[Outcome], known: frozenset[str], first: Job, print
         _print_json(whole)  # this is what baselines are made of
     elif len(outcomes) == 1:
         _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
-        _print_known(hidden)
+        print_known(hidden)
     else:
         _print_summary(outcomes, quiet=printing.quiet)
-        _print_known(hidden)
+        print_known(hidden)
     _write_reports(outcomes, printing.sarif, printing.junit)
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
@@ -202,7 +202,7 @@ def _without_known(outcomes: Sequence[Outcome], known: frozenset[str]) -> tuple[
     return new, hidden
 
 
-def _print_known(count: int) -> None:
+def print_known(count: int) -> None:
     """Say how many findings are not shown."""
     if count:
         say(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")

@@ -192,6 +192,11 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
     exhaustive: bool = False
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Of findings and deadlocks."""
+        return (*(one.id for one in self.findings), *(one.id for one in self.deadlocks))
+
+    @property
     def exit_code(self) -> int:
         if self.findings or self.deadlocks:
             return EXIT_VIOLATED

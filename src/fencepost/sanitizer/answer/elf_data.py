@@ -1,4 +1,4 @@
-"""The names of a module's variables, from its symbol table.
+"""The names of a module's variables, from its symbol table, and its sections by name.
 
 Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -36,21 +37,49 @@ def variable_at(module: str, address: int) -> Variable | None:
     return variable if address < variable.start + variable.size else None
 
 
+def section(module: str, name: str) -> bytes:
+    """What the section holds; empty if there is none, or no such file, or it cannot be read."""
+    try:
+        image = _image(module)
+        sections = list(_sections(image))
+        names = sections[_HEADER.unpack_from(image)[13]][4] if sections else 0
+        for found in sections:
+            at = names + found[0]
+            if image[at : image.index(b"\0", at)] == name.encode():
+                return image[found[4] : found[4] + found[5]]
+    except _UNREADABLE:
+        pass
+    return b""
+
+
+# Also where the file is damaged.
+_UNREADABLE = (OSError, struct.error, IndexError, ValueError, OverflowError)
+
+
 @cache
 def _variables(module: str) -> list[Variable]:
     """All variables by their start; none where there is no such file or it cannot be read."""
     try:
-        with open(module, "rb") as file:
-            image = file.read()
-        return sorted(_read_variables(image)) if image.startswith(_MAGIC) else []
-    except (OSError, struct.error, IndexError, ValueError, OverflowError):  # also where it is damaged
+        return sorted(_read_variables(_image(module)))
+    except _UNREADABLE:
         return []
 
 
-def _read_variables(image: bytes) -> set[Variable]:
+def _image(module: str) -> bytes:
+    with open(module, "rb") as file:
+        return file.read()
+
+
+def _sections(image: bytes) -> Iterator[tuple[int, ...]]:
+    if not image.startswith(_MAGIC):
+        return
     header = _HEADER.unpack_from(image)
     table, entry_size, count = header[6], header[11], header[12]
-    sections = [_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
+    yield from (_SECTION.unpack_from(image, table + i * entry_size) for i in range(count))
+
+
+def _read_variables(image: bytes) -> set[Variable]:
+    sections = list(_sections(image))
     variables = set()
     for section in sections:
         kind, start, size, link = section[1], section[4], section[5], section[6]

@@ -45,7 +45,8 @@ _OUR_FILES = re.compile(r"native/sanitizer/(hooks|schedule|races|core)/")
 # Where it ends: with `main`, or before what starts a thread or the program.
 _LAST = "main"
 _BELOW = re.compile(
-    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine)$|__libc_start|fencepost::"
+    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine|fp_run_(test|tests|thread))$"
+    r"|__libc_start|fencepost::"
     r"|.*std::(__invoke|thread::_Invoker|thread::_State_impl)"
 )
 _FILES_BELOW = re.compile(r".*/c\+\+/.*/(invoke\.h|std_thread\.h|thread\.h|thread)$")

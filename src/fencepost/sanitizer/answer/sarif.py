@@ -34,14 +34,19 @@ _RULES = {
 }
 
 
-def encode(answer: WatchedAnswer) -> bytes:
-    results = [_finding(finding) for finding in answer.findings]
-    results += [_deadlock(deadlock) for deadlock in answer.deadlocks]
+def encode(*answers: WatchedAnswer) -> bytes:
+    """Of one program; what several answers have found is one result."""
+    results: dict[str, Json] = {}
+    for answer in answers:
+        for finding in answer.findings:
+            results.setdefault(finding.id, _finding(finding))
+        for deadlock in answer.deadlocks:
+            results.setdefault(deadlock.id, _deadlock(deadlock))
     return sarif_log.encode(
         _RULES,
-        results,
-        successful=not answer.troubles,
-        arguments=answer.command[1:],
+        list(results.values()),
+        successful=not any(answer.troubles for answer in answers),
+        arguments=answers[0].command[1:] if len(answers) == 1 else None,
         column_kind="utf16CodeUnits",
     )
 

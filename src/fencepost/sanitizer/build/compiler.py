@@ -92,12 +92,12 @@ def real_command(language: Language, arguments: Sequence[str], environment: Mapp
         return [*compiler.words, *arguments]
     _check(request, mode)
     compiling = compile_options(mode, compiler.family)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
     linking: list[str] = []
     if request.links:
         if not request.shared:
             check_libraries(mode, compiler)
-        linking = link_options(mode, compiler.family, shared=request.shared)
-    end = arguments.index("--") if "--" in arguments else len(arguments)
+        linking = link_options(mode, compiler.family, shared=request.shared, main=end == len(arguments))
     return [*compiler.words, *compiling, *arguments[:end], *linking, *arguments[end:]]
 
 

@@ -22,9 +22,11 @@ MODES: tuple[Mode, ...] = ("atomics", "full", "races")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INSTALLED = os.path.dirname(_HERE)
 INCLUDE = os.path.join(_INSTALLED, "include")
+CMAKE = os.path.join(_INSTALLED, "cmake")  # where FencepostTest.cmake is
 LIBRARIES: dict[Mode, str] = {
     mode: os.path.join(_INSTALLED, "lib", f"libfencepost_{mode}.a") for mode in MODES
 }
+_MAIN = os.path.join(_INSTALLED, "lib", "libfencepost_main.a")  # for programs with tests and no `main`
 _WRAPPED = os.path.join(_HERE, "races.wrap")
 _SPECS = os.path.join(_HERE, "gcc.specs")
 
@@ -51,18 +53,19 @@ def compile_options(mode: Mode, family: Family) -> list[str]:
     return _perhaps_unused([*_BY_CLANG[mode], *common])
 
 
-def link_options(mode: Mode, family: Family, *, shared: bool = False) -> list[str]:
+def link_options(mode: Mode, family: Family, *, shared: bool = False, main: bool = False) -> list[str]:
     """What to add where a program or a shared object is linked.
 
     A shared object takes the library's functions from the program that loads it (`-rdynamic`), also where it
     is linked with `-z defs`. All of the library is linked: a plug-in may need what the program does not.
+    `main` gives a program with tests a `main` if it has none; then these options must be the last ones.
     """
     options = ["-fsanitize=thread", *_to_linker(f"@{_WRAPPED}")] if mode == "races" else []
     if shared:
         options += _to_linker("-z", "undefs")
     else:
-        library = _to_linker("--whole-archive", LIBRARIES[mode], "--no-whole-archive")
-        options += ["-rdynamic", *library, "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
+        words = ("--whole-archive", LIBRARIES[mode], "--no-whole-archive", *((_MAIN,) if main else ()))
+        options += ["-rdynamic", *_to_linker(*words), "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
     return _perhaps_unused(options) if family == "clang" else options
 
 
