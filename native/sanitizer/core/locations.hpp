@@ -55,16 +55,19 @@ struct CellHead {
     RaceMessage race_message;
 };
 
-// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor
-// the location's clocks, but for the thread's own part. All zero: nobody's.
-struct ScSettled {
-    std::uint64_t version;
-    bool seq_cst;
-    bool eco_known;  // nor E
-
-    bool holds(Thread const& t, Order order) const {
-        return version == t.sc_version && seq_cst == (order == Order::seq_cst);
+// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor E
+// nor the location's clocks, but for the thread's own part. All zero: nobody's.
+class ScSettled {
+  public:
+    ScSettled() = default;
+    ScSettled(Thread const& t, bool seq_cst) : word_(t.sc_version | std::uint64_t{seq_cst}) {}
+    bool holds(Thread const& t, bool seq_cst) const {
+        return word_ == (t.sc_version | std::uint64_t{seq_cst});
     }
+    bool is_of(Thread const& t) const { return (word_ & ~std::uint64_t{1}) == t.sc_version; }
+
+  private:
+    std::uint64_t word_ = 0;
 };
 
 // What only a few atomics need.
@@ -73,6 +76,7 @@ struct Others {
     Stamps<Reader> readers;
     ScClocks* sc_clocks;  // as LocationClock says
     ScSettled reads, writes;
+    bool read_in_s;  // since the last write: else `before_writes` has nothing that `before_reads` has not
 };
 
 // A synchronisation object: what its releases knew, as C and as SC.
@@ -82,6 +86,7 @@ struct Object {
     std::uint32_t width;              // of the clocks
     ScClocks* sc_clocks;              // as MessageClock says
     bool after_fence;                 // F is not all zero
+    bool after_eco;                   // likewise E
     static constexpr std::uint32_t most_releasers = 8;
     Moment releasers[most_releasers];  // the last ones, for reports
     std::uint32_t releases;
@@ -136,6 +141,13 @@ struct alignas(128) Cell : CellHead, History {
     ScClocks& ready_sc_clocks() {
         has_sc_clocks = true;
         return ScClocks::ready((others != nullptr ? *others : make_others()).sc_clocks, location_clocks);
+    }
+
+    void forget_sc_clocks() {
+        has_sc_clocks = false;
+        ScClocks::release(others->sc_clocks);
+        others->reads = others->writes = {};
+        others->read_in_s = false;
     }
 
     // Before another write, which carries it on.

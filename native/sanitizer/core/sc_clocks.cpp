@@ -5,6 +5,15 @@
 
 namespace fencepost {
 
+ScEventKinds sc_events_made;
+
+bool join_of_other_width(ScClock into, ScClock from, ScLanes of_from) {
+    std::uint32_t const width = into.width < from.width ? into.width : from.width;
+    bool const more_accesses = of_from.begin == 0 && join(into.accesses, from.accesses, width);
+    bool const more_writes = of_from.end > from.width && join(into.writes(), from.writes(), width);
+    return more_accesses || more_writes;
+}
+
 ScClocks* ScClocks::make(std::uint32_t count, std::uint32_t width) {
     auto* const made = static_cast<ScClocks*>(memory::allocate(bytes(count, width)));
     made->count_ = count;

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple, get_args
 
 from fencepost.errors import InputError
-from fencepost.sanitizer.answer.elf_data import section
+from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
 
 Framework = Literal["fp", "gtest", "catch2"]
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
@@ -38,14 +38,21 @@ def tests_of(command: Sequence[str], framework: Framework | None) -> list[Test] 
     if framework is None and len(command) > 1:
         return None
     if framework in (None, "fp"):
-        names = [name.decode() for name in section(command[0], _NAMES).split(b"\0") if name]
-        return [Test(name, (name,)) for name in names] or (None if framework is None else [])
+        return list(_from_fp(command[0])) or (None if framework is None else [])
     return list(_from_gtest(command) if framework == "gtest" else _from_catch2(command))
 
 
 def chosen(tests: Sequence[Test], patterns: Sequence[str]) -> list[Test]:
     """Those whose names match one of the patterns; all if there is none."""
     return [test for test in tests if not patterns or any(fnmatchcase(test.name, one) for one in patterns)]
+
+
+def _from_fp(program: str) -> Iterator[Test]:
+    try:
+        names = read_elf(program).bytes_of(_NAMES).decode()
+    except UNREADABLE:  # to start it will say why
+        names = ""
+    yield from (Test(name, (name,)) for name in names.split("\0") if name)
 
 
 def _from_gtest(command: Sequence[str]) -> Iterator[Test]:

@@ -20,7 +20,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 from fencepost.errors import InputError
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.sanitizer.frameworks import FRAMEWORKS, Framework, Test, chosen, tests_of
@@ -90,6 +90,7 @@ _EPILOG = exit_codes(
     help="Weak executions for each finding, with --harm. [default: 100]",
 )
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, or one for each test.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too.")
@@ -116,6 +117,7 @@ def check(
     harm: bool,
     weak_runs: int | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
     junit: Path | None,
@@ -150,7 +152,7 @@ def check(
     known = known_findings(baseline)
     answers: list[AnyCheckAnswer] = []
     for test in tests:
-        answer = exit_on_input_error(partial(_answer, command, test, limits, unwanted))
+        answer = exit_on_input_error(partial(_answer, command, test, limits, unwanted, internals=internals))
         if harm:
             answer = _with_harm(answer, weak_runs or _WEAK_RUNS)
         new, hidden = without_known(answer, known)
@@ -182,7 +184,9 @@ def _tests(command: tuple[str, ...], framework: Framework | None, patterns: tupl
     return some
 
 
-def _answer(command: tuple[str, ...], test: Test, limits: Limits, unwanted: str | None) -> AnyCheckAnswer:
+def _answer(
+    command: tuple[str, ...], test: Test, limits: Limits, unwanted: str | None, *, internals: bool
+) -> AnyCheckAnswer:
     from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.run.exploration import explore
@@ -204,7 +208,11 @@ def _answer(command: tuple[str, ...], test: Test, limits: Limits, unwanted: str 
     return check_answer(
         explored,
         Checked(
-            command=command, test=test.name, suppressions=suppressions, seconds=time.monotonic() - started
+            command=command,
+            test=test.name,
+            suppressions=suppressions,
+            internals=internals,
+            seconds=time.monotonic() - started,
         ),
     )
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.report.export import sarif_log
 from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
-from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, WatchedAnswer, places
+from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, Rank, WatchedAnswer, places
 
 _PAGE = "docs/sanitizer.md"
 _RULES = {
@@ -32,6 +32,10 @@ _RULES = {
     ),
     "deadlock": Rule("Deadlock", "Deadlock", "Every thread waits for another one.", _PAGE, "error"),
 }
+
+
+# From 0 to 100, the highest first; what they mean is in `triage`.
+_RANKS: dict[Rank, float] = {"used": 100.0, "waits": 60.0, "compared": 40.0, "same": 20.0}
 
 
 def encode(*answers: WatchedAnswer) -> bytes:
@@ -58,6 +62,7 @@ def _finding(finding: Finding) -> Json:
     result = _result(finding.kind, finding.id, text, finding.access)
     if finding.harm is not None:
         result["level"] = "error" if finding.harm.shown else "note"
+    result["rank"] = _RANKS[finding.rank]
     if finding.missed is not None and finding.missed.stack:
         other = "the other access" if finding.kind == "race" else "the write that can be missed"
         result["relatedLocations"] = sarif_log.related([_location(places(finding.missed.stack)[-1], other)])

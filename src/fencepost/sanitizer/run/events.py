@@ -75,6 +75,7 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     kind: str
     access: str
     by: RawAccess
+    id: str = ""
     missed: RawAccess | None = None
     pid: int = 0
     address: str = ""
@@ -94,6 +95,19 @@ class RawOldRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
 
     by: RawAccess
     missed: tuple[tuple[Place, ...], ...] = ()
+
+
+class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="uses"):
+    """How often a run met the finding with this id, and what older values could have done.
+
+    `same`: each older value was the one read. `compared`: if not, the thread's next operation
+    was a CAS of the location with the value that it had read.
+    """
+
+    id: str
+    times: int = 0
+    same: int = 0
+    compared: int = 0
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -168,7 +182,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
 
 
 Found = RawFinding | RawOldRead | RawDeadlock
-Event = Found | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
 
 _DECODER = msgspec.json.Decoder(Event)
 
