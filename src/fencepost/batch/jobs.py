@@ -16,7 +16,15 @@ from msgspec.structs import replace
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import DEFAULT_MODELS, MODELS, OUTCOME_MODELS, WRITE_RACES, Engine, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DEFAULT_MODELS,
+    MODELS,
+    OUTCOME_MODELS,
+    WRITE_RACES,
+    Engine,
+    RaceKind,
+)
 from fencepost.program import Program
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
 from fencepost.verdicts.answers import AskedOfFiles as QuestionName
@@ -58,6 +66,8 @@ class Safety(NamedTuple):
     without: tuple[str, ...] = ()  # prunings
     certificate: str | None = None  # the file to write it to
     deadlocks: bool = False
+    all_models: bool = False  # asked, if the question names none
+    require: tuple[str, ...] = ()  # models of which the worst verdict counts then
 
 
 _PLAIN = Safety()
@@ -271,6 +281,12 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> Stati
     wanted = both(stated_property(program), given)
     if job.safety.certificate is not None:
         return _certified(program, wanted, job, watcher)
+    if job.safety.all_models:
+        from fencepost.analyses.safety.all_models import verify_under_all
+
+        return verify_under_all(
+            program, wanted=wanted, require=job.safety.require, limits=job.limits, watcher=watcher
+        )
     return verify(
         program,
         job.question.model,
@@ -291,7 +307,7 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     assert path is not None
     answer, certificate = certify(
         program,
-        job.question.model,
+        job.question.model or CERTIFIED_MODELS[0],
         wanted=wanted,
         limits=job.limits,
         without=job.safety.without,

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
+import fencepost
 from fencepost.analyses.safety.portfolio import verify
-from fencepost.engine.search import Limits
-from fencepost.formats import tpl
+from fencepost.engine.search import Limits, Progress
+from fencepost.errors import InputError
+from fencepost.formats import properties, tpl
 from fencepost.memory_models import ENGINES, Engine
 from fencepost.models import sc
 from fencepost.models.explore import LimitReachedError, reachable
@@ -39,7 +41,7 @@ from fencepost.program import (
 )
 from fencepost.program.conditions import And, CellIs, Formula, Not, RegisterIs, StandsAt, is_true
 from fencepost.program.properties import Property
-from fencepost.verdicts import Answer, Safe, SafetyWitness, Unsafe
+from fencepost.verdicts import Answer, Safe, SafetyAnswer, SafetyWitness, Unknown, Unsafe
 from tests.strategies import random_program
 
 BATCH = 100
@@ -309,3 +311,140 @@ def test_programs_with_loops() -> None:
 @pytest.mark.parametrize("first", range(1000, 3000, 100))
 def test_many_programs_with_loops(first: int) -> None:
     check_loops(range(first, first + 100))
+
+
+STORE_BUFFERING = """
+global x, y;
+fn p { local a; x.store(1); a = y.load(); if (a == 0) { first: skip; } }
+fn q { local b; y.store(1); b = x.load(); if (b == 0) { first: skip; } }
+"""
+
+
+def answered(text: str, engine: Engine = "portfolio", **given: object) -> SafetyAnswer:
+    program = tpl.read(text)
+    return verify(program, "tso", wanted=Property(**given), engine=engine, limits=ENOUGH)  # type: ignore[arg-type]
+
+
+class TestProperties:
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_mutual_exclusion(self, engine: Engine) -> None:
+        answer = answered(STORE_BUFFERING, engine, mutex=("first",))
+        assert isinstance(answer, Unsafe)
+        assert isinstance(answer.witness, SafetyWitness)
+        assert [place.label for place in answer.witness.bad.places] == ["first", "first"]
+        assert len(answer.witness.delayed) == 1
+        assert answer.witness.cycle
+
+    def test_what_interleavings_do_has_no_buffered_write(self) -> None:
+        for engine in ENGINES:
+            answer = answered(STORE_BUFFERING, engine, error_labels=("first",))
+            assert isinstance(answer.witness, SafetyWitness)
+            assert answer.witness.bad.kind == "error-label"
+            assert not answer.witness.delayed
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize(
+        "stronger",
+        ["x.store(1, sc)", "x.store(1); fence", "a = exchange(x, 1)", "a = CAS(x, 7, 1); x.store(1)"],
+    )
+    def test_one_thread_with_a_fence_is_not_enough(self, engine: Engine, stronger: str) -> None:
+        text = STORE_BUFFERING.replace("x.store(1)", stronger)
+        assert isinstance(answered(text, engine, mutex=("first",)), Unsafe)
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize("stronger", ["x.store(1, sc)", "x.store(1); fence", "a = exchange(x, 1)"])
+    def test_both_threads_with_a_fence_are(self, engine: Engine, stronger: str) -> None:
+        text = STORE_BUFFERING.replace("x.store(1)", stronger)
+        text = text.replace("y.store(1)", stronger.replace("x", "y", 1).replace("a =", "b ="))
+        text = text.replace("eychange", "exchange")
+        assert isinstance(answered(text, engine, mutex=("first",)), Safe)
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_a_failing_compare_exchange_waits_for_the_store_buffer(self, engine: Engine) -> None:
+        text = STORE_BUFFERING.replace("a = y.load()", "a = CAS(y, 1, 1)").replace(
+            "b = x.load()", "b = CAS(x, 1, 1)"
+        )
+        assert isinstance(answered(text, engine, mutex=("first",)), Safe)
+
+    def test_a_seq_cst_store_is_shown_as_it_is_written(self) -> None:
+        answer = answered(STORE_BUFFERING.replace("x.store(1)", "x.store(1, sc)"), mutex=("first",))
+        assert isinstance(answer.witness, SafetyWitness)
+        assert "x.store(1, sc)" in [event.text for event in answer.witness.events]
+
+    def test_final_states_are_those_of_memory(self) -> None:
+        text = "global x; fn p { local r; x.store(1); r = x.load(); }"
+        program = tpl.read(text)
+        for formula, verdict in (("x == 1", "safe"), ("x == 0", "unsafe")):
+            wanted = properties.given_property(program, asserted=[formula])
+            assert verify(program, "tso", wanted=wanted).verdict == verdict
+
+    def test_a_data_race_in_a_critical_section(self) -> None:
+        """Between two threads that both miss the other's flag."""
+        guarded = STORE_BUFFERING.replace("global x, y;", "global x, y; na d;").replace(
+            "skip", "d.nastore(1)"
+        )
+        assert isinstance(verify(tpl.read(guarded), "sc"), Safe)
+        answer = verify(tpl.read(guarded), "tso")
+        assert isinstance(answer.witness, SafetyWitness)
+        assert answer.witness.bad.kind == "data-race"
+        assert answer.witness.delayed
+        assert isinstance(
+            verify(tpl.read(guarded), "tso", wanted=Property(mutex=("first",)), ignore_races=True), Unsafe
+        )
+
+    def test_a_choice_decides_what_is_bad(self) -> None:
+        """The run shows the choice that the question is about, although the thread itself forgets it."""
+        text = "global x; fn p { local r; x.store(1); oneof({ r = 0; }{ r = 1; }); }"
+        program = tpl.read(text)
+        for value in (0, 1):
+            wanted = properties.given_property(program, asserted=[f"p.r == {value}"])
+            for model in ("tso", "sra"):
+                answer = verify(program, model, wanted=wanted)
+                assert isinstance(answer.witness, SafetyWitness)
+                assert answer.witness.bad.places[0].registers == {"r": 1 - value}
+
+    def test_nothing_asked(self) -> None:
+        with pytest.raises(InputError, match="nothing was asked"):
+            verify(tpl.read(STORE_BUFFERING), "tso")
+
+
+class TestWhoAnswers:
+    def test_persistence_answers_for_sequential_consistency(self) -> None:
+        """The threads keep writing, so the store buffers have no bound."""
+        text = """max_value 3; global x, y;
+        fn p { local a; while (1) { x.store(a); a = (a + 1) % 3; } }
+        fn q { local b; b = x.load(); assert(b != 3); while (1) { y.store(1); } }"""
+        answer = verify(tpl.read(text), "tso", engine="backward", limits=ENOUGH)
+        assert isinstance(answer, Safe)
+        assert answer.basis is not None
+        assert isinstance(verify(tpl.read(text), "tso", limits=ENOUGH), Safe)
+
+
+class TestLimits:
+    BAKERY = fencepost.load("examples/tso-mutex/lambak-4.aut")
+    MUTEX = Property(mutex=("cs",))
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_of_states(self, engine: Engine) -> None:
+        answer = verify(self.BAKERY, "tso", wanted=self.MUTEX, engine=engine, limits=Limits(states=1000))
+        assert isinstance(answer, Unknown)
+        assert "1,000 states" in answer.why
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_of_time(self, engine: Engine) -> None:
+        answer = verify(self.BAKERY, "tso", wanted=self.MUTEX, engine=engine, limits=Limits(seconds=0.2))
+        assert isinstance(answer, Unknown)
+        assert "time limit" in answer.why
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_stopped_by_the_user(self, engine: Engine) -> None:
+        seen: list[Progress] = []
+
+        def stop(progress: Progress) -> bool:
+            seen.append(progress)
+            return True
+
+        answer = verify(self.BAKERY, "tso", wanted=self.MUTEX, engine=engine, watcher=stop)
+        assert isinstance(answer, Unknown)
+        assert answer.interrupted
+        assert seen[0].states > 0

@@ -61,7 +61,13 @@ def _same_on_tso(
     if first.holds or (isinstance(first, Unknown) and first.interrupted):
         return first
     second = robust(program, "tso", limits=limits.after(time.monotonic() - started), watcher=watcher)
-    return replace(second, stats=first.stats + second.stats)
+    return replace(
+        second,
+        stats=first.stats + second.stats,
+        race=second.race or first.race,
+        assertion=second.assertion or first.assertion,
+        deadlock=second.deadlock or first.deadlock,
+    )
 
 
 _SRA = WeakEngines(
