@@ -247,7 +247,8 @@ void json_uses(Finding const& f) {
     out.write_to(file);
 }
 
-void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest) {
+void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest,
+                   weak::MissedWrites const& missed) {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"old-read\",\"step\":" << scheduler::steps() << ",\"by\":{";
@@ -257,7 +258,12 @@ void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest
     put_stack(out, walk_stack(t, note.frame, stack_depth));
     out << ",\"location\":";
     put_data(out, note.address);
-    out << "}";
+    out << "},\"missed\":[";
+    for (std::uint32_t i = 0; i < missed.count; ++i) {
+        if (i != 0) out << ",";
+        put_stack(out, kept_stack(missed.stack[i]));
+    }
+    out << "]";
     if (note.has_value) out << ",\"value\":" << note.value << ",\"newest\":" << newest;
     out << "}\n";
     out.write_to(file);

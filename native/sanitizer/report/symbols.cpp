@@ -261,7 +261,8 @@ bool is_plumbing(Frames::Frame const& frame) {
     std::string_view const function(s.function == nullptr ? "" : s.function);
     std::string_view const line(s.line == nullptr ? "" : s.line);
     for (std::string_view const name :
-         {"_start", "start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine"})
+         {"_start", "start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine",
+          "fp_run_test", "fp_run_tests", "fp_run_thread"})
         if (function == name) return true;
     for (std::string_view const part : {"std::__invoke", "std::thread::_Invoker", "std::thread::_State_impl"})
         if (contains(function, part)) return true;

@@ -80,6 +80,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "weak") return result(set_flag(value, options.schedule.weak));
     if (name == "weak_from") return result(set_number(value, options.schedule.weak_from));
     if (name == "weak_seed") return result(set_number(value, options.schedule.weak_seed));
+    if (name == "weak_reads") return result(set_number(value, options.schedule.weak_reads));
     if (name == "executions") return result(set_number(value, options.schedule.executions));
     if (name == "seconds") return result(set_number(value, options.schedule.seconds));
     if (name == "rounds") return result(set_number(value, options.schedule.rounds));

@@ -18,6 +18,7 @@ from fencepost.cli.console import fail
 @click.option(
     "--include", is_flag=True, help="Options to find <fencepost.h> in a build without the sanitizer."
 )
+@click.option("--cmake-dir", is_flag=True, help="The directory of FencepostTest.cmake, and nothing else.")
 @click.option(
     "--mode",
     type=click.Choice(["all", "atomics", "full", "races"]),
@@ -31,13 +32,23 @@ from fencepost.cli.console import fail
     help="Whose options; by default those of the compiler that fencepost-cc would use.",
 )
 def flags(
-    *, compiling: bool, linking: bool, link_shared: bool, include: bool, mode: str, compiler: str | None
+    *,
+    compiling: bool,
+    linking: bool,
+    link_shared: bool,
+    include: bool,
+    cmake_dir: bool,
+    mode: str,
+    compiler: str | None,
 ) -> None:
     """Print the options that make a compiler watch a program's atomics, quoted for a shell."""
     from fencepost.sanitizer.build import instrumentation
 
+    if cmake_dir:
+        click.echo(instrumentation.CMAKE)
+        return
     if not (compiling or linking or link_shared or include):
-        raise click.UsageError("expected --compile, --link, --link-shared or --include")
+        raise click.UsageError("expected --compile, --link, --link-shared, --include or --cmake-dir")
     chosen: Any = mode
     options: list[str] = []
     if include:

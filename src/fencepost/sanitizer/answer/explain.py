@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from fencepost.report.printable import printable
+from fencepost.report.printable import counted, printable
 from fencepost.verdicts.run import (
     Access,
     Deadlock,
@@ -120,6 +120,25 @@ def _half_seq_cst(finding: Finding, name: str) -> str:
         f"The {stronger} is seq_cst, but the {weaker} is not, so the order of seq_cst operations leaves it "
         "out. "
     )
+
+
+def harm(finding: Finding) -> str:
+    """What is known about the harm that it does."""
+    found, name = finding.harm, noun(finding.access.what)
+    if found is None:
+        return HARMLESS
+    missed = f"in which the {name} missed that write"
+    if found.shown:
+        others = f" Other findings took effect in it too: {', '.join(found.others)}." if found.others else ""
+        return (
+            f"Harm: shown. In a weak execution {missed}, the program {printable(found.why)}, as in no "
+            f"execution under sequential consistency that was run. {found.failed:,} of "
+            f"{counted(found.executions, 'such execution')} failed.{others}"
+        )
+    if found.executions:
+        number = counted(found.executions, "weak execution")
+        return f"Harm: none found in {number} {missed}. This does not show that there is none."
+    return f"Harm: not known: {found.why}."
 
 
 def repairs(finding: Finding) -> list[str]:

@@ -96,8 +96,10 @@ def real_command(language: Language, arguments: Sequence[str], environment: Mapp
     if request.links and not request.shared:
         mode = _linked_mode(mode, compiler)
     compiling = compile_options(mode, compiler.family)
-    linking = link_options(mode, compiler.family, shared=request.shared) if request.links else []
     end = arguments.index("--") if "--" in arguments else len(arguments)
+    linking: list[str] = []
+    if request.links:
+        linking = link_options(mode, compiler.family, shared=request.shared, main=end == len(arguments))
     return [*compiler.words, *compiling, *arguments[:end], *linking, *arguments[end:]]
 
 

@@ -24,11 +24,13 @@ MODES: tuple[Mode, ...] = ("all", "atomics", "full", "races")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INSTALLED = os.path.dirname(_HERE)
 INCLUDE = os.path.join(_INSTALLED, "include")
+CMAKE = os.path.join(_INSTALLED, "cmake")  # where FencepostTest.cmake is
 LIBRARIES: dict[Mode, str] = {
     mode: os.path.join(_INSTALLED, "lib", f"libfencepost_{'races' if mode == 'all' else mode}.a")
     for mode in MODES
 }
 _LINKER = os.path.join(_INSTALLED, "lib", "both", "")  # the folder, as -B takes it
+_MAIN = os.path.join(_INSTALLED, "lib", "libfencepost_main.a")  # for programs with tests and no `main`
 _WRAPPED = os.path.join(_HERE, "races.wrap")
 _SPECS: dict[Mode, str] = {
     "all": os.path.join(_HERE, "gcc_stacks.specs"),
@@ -74,12 +76,13 @@ def compile_options(mode: Mode, family: Family) -> list[str]:
     return _perhaps_unused([*_BY_CLANG[mode], *common])
 
 
-def link_options(mode: Mode, family: Family, *, shared: bool = False) -> list[str]:
+def link_options(mode: Mode, family: Family, *, shared: bool = False, main: bool = False) -> list[str]:
     """What to add where a program or a shared object is linked.
 
     A shared object takes the library's functions from the program that loads it (`-rdynamic`), also where it
     is linked with `-z defs`. All of the library is linked: a plug-in may need what the program does not.
     In mode all it must not bring ThreadSanitizer along, which is there in one of the program's images only.
+    `main` gives a program with tests a `main` if it has none; then these options must be the last ones.
     """
     options = _to_linker(f"@{_WRAPPED}") if mode in ("all", "races") else []
     if mode == "races" or (mode == "all" and not shared):
@@ -87,9 +90,9 @@ def link_options(mode: Mode, family: Family, *, shared: bool = False) -> list[st
     if shared:
         options += _to_linker("-z", "undefs")
     else:
-        library = _to_linker("--whole-archive", LIBRARIES[mode], "--no-whole-archive")
+        words = ("--whole-archive", LIBRARIES[mode], "--no-whole-archive", *((_MAIN,) if main else ()))
         options += [f"-B{_LINKER}"] if mode == "all" else []
-        options += ["-rdynamic", *library, "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
+        options += ["-rdynamic", *_to_linker(*words), "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
     return _perhaps_unused(options) if family == "clang" else options
 
 

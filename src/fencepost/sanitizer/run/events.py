@@ -92,6 +92,14 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     location: RawLocation | None = None
     repair: tuple[RawRepair, ...] = ()
     unless_await: Doubt | None = None
+    step: int = 0
+
+
+class RawOldRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="old-read"):
+    """A load of a weak execution that has read an old write; `missed` are the stacks of all newer ones."""
+
+    by: RawAccess
+    missed: tuple[tuple[Place, ...], ...] = ()
 
 
 class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="uses"):
@@ -178,9 +186,8 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     met: RawAccess | None = None
 
 
-Event = (
-    RawFinding | RawUses | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration
-)
+Found = RawFinding | RawOldRead | RawDeadlock
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
 
 _DECODER = msgspec.json.Decoder(Event)
 
