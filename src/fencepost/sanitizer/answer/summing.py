@@ -141,7 +141,7 @@ def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tupl
     if unseen:
         found.append(
             f"some threads came through {', '.join(unseen)}, not built with fencepost-cc: what it "
-            "synchronises is not seen, so a finding about such a thread may be about accesses that are ordered"
+            "synchronises is not seen, so a finding about such a thread may be about ordered accesses"
         )
     return tuple(found)
 
