@@ -126,6 +126,7 @@ MODELS = {
             "persist": ("persistent",),
             "fix": ("either", "persistent", "robust", "trf"),
             "verify": ("safe", DEADLOCKS),
+            "races": (DATA_RACES,),
         },
         sc_accesses=True,
         engines=ENGINES,

@@ -77,7 +77,10 @@ struct Others {
     ScClocks* sc_clocks;  // as LocationClock says
     ScSettled reads, writes;
     bool read_in_s;  // since the last write: else `before_writes` has nothing that `before_reads` has not
+    alignas(16) std::byte room[ScClocks::bytes(location_clocks, lanes)];  // for them, while threads are few
 };
+
+static_assert(sizeof(Others) == 2 * 64);
 
 // A synchronisation object: what its releases knew, as C and as SC.
 struct Object {
@@ -140,7 +143,8 @@ struct alignas(128) Cell : CellHead, History {
     ScClock sc_clock(LocationClock which) const { return (*others->sc_clocks)[which]; }
     ScClocks& ready_sc_clocks() {
         has_sc_clocks = true;
-        return ScClocks::ready((others != nullptr ? *others : make_others()).sc_clocks, location_clocks);
+        Others& made = others != nullptr ? *others : make_others();
+        return ScClocks::ready(made.sc_clocks, location_clocks, made.room);
     }
 
     void forget_sc_clocks() {

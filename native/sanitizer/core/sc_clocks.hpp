@@ -92,10 +92,11 @@ inline void copy(ScClock into, ScClock from) {
 // Several of one width, in one block. Null: all are zero.
 class ScClocks {
   public:
-    // Makes them if there are none, and makes room for all slots in use.
-    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count) {
+    // Makes them if there are none, and makes room for all slots in use. `room` is for those of the smallest
+    // width.
+    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count, void* room = nullptr) {
         if (clocks == nullptr || clocks->width_ < clock_width) [[unlikely]]
-            make_ready(clocks, count);
+            make_ready(clocks, count, room);
         return *clocks;
     }
     static void release(ScClocks*& clocks);
@@ -103,21 +104,24 @@ class ScClocks {
     std::uint32_t width() const { return width_; }
     ScClock operator[](std::uint32_t i) { return {times_ + std::size_t{2} * width_ * i, width_}; }
     std::uint32_t count() const { return count_; }
+    static constexpr std::size_t bytes(std::uint32_t count, std::uint32_t width) {
+        return 16 + std::size_t{2} * count * width * sizeof(Time);
+    }
     void clear() { __builtin_memset(times_, 0, std::size_t{2} * count_ * width_ * sizeof(Time)); }
     void clear(std::uint32_t i) {
         __builtin_memset((*this)[i].accesses, 0, std::size_t{2} * width_ * sizeof(Time));
     }
 
   private:
-    static void make_ready(ScClocks*& clocks, std::uint32_t count);
-    static ScClocks* make(std::uint32_t count, std::uint32_t width);
-    static std::size_t bytes(std::uint32_t count, std::uint32_t width) {
-        return sizeof(ScClocks) + std::size_t{2} * count * width * sizeof(Time);
-    }
+    static void make_ready(ScClocks*& clocks, std::uint32_t count, void* room);
+    static ScClocks* make(std::uint32_t count, std::uint32_t width, void* room);
 
-    std::uint32_t count_, width_;
+    std::uint32_t count_ : 31;
+    std::uint32_t has_room_ : 1;  // elsewhere, and is not released
+    std::uint32_t width_;
     alignas(16) Time times_[];
 };
+static_assert(sizeof(ScClocks) == 16);
 
 // Those of a thread: P, F and E of seq-cst.md, each as of now and as it will be after an acquire fence. As of
 // the last release fence they are in a record.

@@ -35,6 +35,7 @@ std::uint32_t may_fail;  // allocations
 // Which writes are read in a weak execution. Numbers of their own: the program's choices stay what they are.
 struct WeakReads {
     std::uint64_t from;  // step; 0: all
+    std::uint64_t left;  // old ones that may be read
     detail::Random draw;
 } weak_reads;
 
@@ -218,7 +219,9 @@ void start(Settings const& settings) {
     detail::choices.state = ~seed;
     detail::as_explored = detail::exploring || decisions::of_exploration();
     may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
-    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
+    weak_reads = {settings.weak_from,
+                  settings.weak_reads != 0 ? settings.weak_reads : UINT64_MAX,
+                  {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
     strategy::start(settings);
     if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
     detail::start_waits();
@@ -320,8 +323,9 @@ bool allocation_fails() {
 }
 
 std::uint32_t choose_write(std::uint32_t n) {
-    if (n == 1 || taken < weak_reads.from) return 0;
+    if (n == 1 || taken < weak_reads.from || weak_reads.left == 0) return 0;
     if (taken > weak_reads.from && weak_reads.draw.below(2) == 0) return 0;
+    --weak_reads.left;
     return 1 + weak_reads.draw.below(n - 1);
 }
 

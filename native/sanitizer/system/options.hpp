@@ -16,6 +16,7 @@
 //   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
+//   weak_reads=0         at most so many loads do; 0: no limit
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
 #pragma once
 
@@ -38,6 +39,7 @@ struct Settings {
     bool weak = false;                 // loads may read old writes
     std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
     std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
+    std::uint64_t weak_reads = 0;      // of old writes, at most; 0: no limit
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same

@@ -32,7 +32,7 @@ from fencepost.program import Program
 from fencepost.program.conditions import CellIs, RegisterIs, atoms, is_true, threads_named
 from fencepost.program.properties import Property, bad_ends, marked
 from fencepost.program.spelling import statement_text
-from fencepost.verdicts import BadState, Place, Robust, Safe, SafetyAnswer, Stats, Unknown, Unsafe
+from fencepost.verdicts import BadState, Place, Race, Robust, Safe, SafetyAnswer, Stats, Unknown, Unsafe
 
 FIRST_SLICE = 2.0  # seconds that the enumeration has before robustness is asked
 ROBUSTNESS_SLICE = 4.0
@@ -54,6 +54,22 @@ def verify_by_graphs(
 ) -> SafetyAnswer:
     """Whether no run under the model reaches a bad state; `under_sc` answers that without weak memory."""
     return _Question(program, model, wanted, limits, watcher).answer(under_sc)
+
+
+class GraphRaces(NamedTuple):
+    """What the enumeration says about data races: one, or in `why` what was not looked at; else there are
+    none."""
+
+    race: Race | None
+    why: str
+    interrupted: bool
+    stats: Stats
+    spent: dict[str, float]
+
+
+def races_by_graphs(program: Program, model: str, limits: Limits, watcher: Watcher | None) -> GraphRaces:
+    """Whether some consistent execution graph of the model has a data race."""
+    return _Question(program, model, Property(), limits, watcher).races()
 
 
 class _Looked(NamedTuple):
@@ -103,6 +119,19 @@ class _Question:
             unroll = min(2 * unroll, MOST_UNROLLED)
             looked = self._enumerated(unroll, self._left)
         return looked.answer
+
+    def races(self) -> GraphRaces:
+        unroll = 1
+        while True:
+            found = self._enumerate(self._program, Observed((), ()), unroll, self._left)
+            if found.race is not None or found.outcome != Outcome.COMPLETE or not self._goes_on(unroll):
+                break
+            if not found.truncated:
+                break
+            unroll = min(2 * unroll, MOST_UNROLLED)
+        race = None if found.race is None else race_in(self._program, self._model, found.race)
+        why = "" if race is not None else why_inexact(self._program, found, self._limits, unroll)
+        return GraphRaces(race, why, found.outcome == Outcome.INTERRUPTED, self._stats, self._spent)
 
     def _goes_on(self, unroll: int) -> bool:
         """Whether to look for bugs that need more rounds."""

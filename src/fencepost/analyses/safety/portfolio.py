@@ -44,7 +44,7 @@ from fencepost.analyses.safety.bad_states import (
 )
 from fencepost.analyses.safety.certify import certificate_of
 from fencepost.analyses.safety.end_of_run import Run, bad_state, data_race, deadlock
-from fencepost.analyses.safety.graph_search import verify_by_graphs
+from fencepost.analyses.safety.graph_search import races_by_graphs, verify_by_graphs
 from fencepost.analyses.safety.paths import Path
 from fencepost.analyses.safety.weak_engines import ENGINES_OF, MOST_ON_THE_WAY, Backward, Counts, Forward
 from fencepost.analyses.safety.witness import race_witness
@@ -245,9 +245,10 @@ def races(
 def _races_by_robustness(
     program: Program, model: str, limits: Limits, without: Sequence[str], watcher: Watcher | None
 ) -> RaceAnswer:
-    """By robustness, which compares happens-before along the runs of SC; and by SRA, all of whose graphs RC20
-    has, with less happens-before. So has C++20 if there are no seq_cst accesses: the order of SC fences,
-    which SRA takes for RMWs of one location, is a possible S."""
+    """By robustness, which compares happens-before along the runs of SC; by SRA, all of whose graphs
+    RC20 has, with less happens-before; and by enumerating graphs, which is exact without loops.
+    C++20 has the graphs of SRA too if there are no seq_cst accesses: the order of SC fences, which SRA takes
+    for RMWs of one location, is a possible S."""
     if all(program.atomic_cells):
         return RaceFree(**_about_races(program, model), engine="graphs", because=_ALL_ATOMIC)
     answer = robust(program, model, limits=limits, watcher=watcher)
@@ -264,37 +265,38 @@ def _races_by_robustness(
         no_race = "no run under sequential consistency has a data race"
         because = f"the program is robust under {model}, and {no_race}"
         return RaceFree(**common, engine="robustness", because=because)
-    if isinstance(answer, Unknown) and (answer.interrupted or program.sc_access is not None):
-        return Unknown(**common, why=answer.why, interrupted=answer.interrupted)
-    if program.sc_access is not None:
-        return Unknown(**common, why=_not_looked_at(model))
-    under_sra = races(
-        program, "sra", limits=limits.after(answer.stats.seconds), without=without, watcher=watcher
-    )
-    common["stats"] = answer.stats + under_sra.stats
-    common["spent"] = {**common["spent"], **under_sra.spent}
-    if isinstance(under_sra, Racy):
-        because = f"{under_sra.because}, and {model} orders no more than SRA"
-        return Racy(
-            **common,
-            engine=under_sra.engine,
-            because=because,
-            witness=under_sra.witness,
-            race=under_sra.race,
-        )
-    if isinstance(answer, Unknown):
-        return Unknown(**common, why=answer.why)
-    looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
-    interrupted = isinstance(under_sra, Unknown) and under_sra.interrupted
-    return Unknown(**common, why=_not_looked_at(model, looked), interrupted=interrupted)
+    if isinstance(answer, Unknown) and answer.interrupted:
+        return Unknown(**common, why=answer.why, interrupted=True)
+    looked = "no interleaving has a data race"
+    if program.sc_access is None:
+        left = limits.after(answer.stats.seconds)
+        under_sra = races(program, "sra", limits=left, without=without, watcher=watcher)
+        common["stats"] = answer.stats + under_sra.stats
+        common["spent"] = {**common["spent"], **under_sra.spent}
+        if isinstance(under_sra, Racy):
+            because = f"{under_sra.because}, and {model} orders no more than SRA"
+            common |= {"witness": under_sra.witness, "race": under_sra.race}
+            return Racy(**common, engine=under_sra.engine, because=because)
+        if isinstance(under_sra, Unknown) and under_sra.interrupted:
+            return Unknown(**common, why=under_sra.why, interrupted=True)
+        looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
+    by_graphs = races_by_graphs(program, model, limits.after(common["stats"].seconds), watcher)
+    common["stats"] += by_graphs.stats
+    common["spent"] = {**common["spent"], **by_graphs.spent}
+    if by_graphs.race is not None:
+        because = f"a consistent execution graph of {model} has it"
+        return Racy(**common, engine="enumeration", because=because, race=by_graphs.race)
+    if by_graphs.why:
+        why = _not_looked_at(model, looked, by_graphs.why)
+        return Unknown(**common, why=why, interrupted=by_graphs.interrupted)
+    because = f"no consistent execution graph of {model} has a data race, and there are no others"
+    return RaceFree(**common, engine="enumeration", because=because)
 
 
-def _not_looked_at(model: str, looked: str = "") -> str:
-    also = f"; {looked}" if looked else ""
+def _not_looked_at(model: str, looked: str, why: str) -> str:
     return (
-        f"the program is not robust under {model}, and no data race was found before the search left "
-        f"sequential consistency{also}. Other runs of weak memory were not looked at. To decide it, repair "
-        f"the program with `fencepost fix --model {model}` and ask again"
+        f"the program is not robust under {model}, {looked}, and none was found in its execution graphs; but "
+        f"{why}. To decide it, repair the program with `fencepost fix --model {model}` and ask again"
     )
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "sc")
+_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "tso", "sc")
 
 
 def _without(command: Command) -> Command:
