@@ -81,6 +81,7 @@ struct Thread {
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
+    void* result;             // of the routine
     std::size_t stack_bytes;  // as it was asked for
     std::uintptr_t stack_low, stack_high;
     void const* stack_base;  // frame of our function that calls the thread's; null: not ours

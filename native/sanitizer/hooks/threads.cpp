@@ -2,6 +2,7 @@
 #include "sanitizer/core/threads.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -28,6 +29,16 @@ void end_of_watch() {
     if (hook) races::thread_ended(t);
 }
 
+// It never comes back from the end of its part in the schedule.
+void end_lent(Thread& t) {
+    {
+        Hook hook;
+        if (hook) forget_range(t.stack_low, t.stack_high - t.stack_low);
+        thread_has_ended(t);
+    }
+    scheduler::thread_ends();
+}
+
 // Thread-local destructors may use atomics, and come in rounds. The end of a thread is in the last one.
 void at_thread_end(void* rounds_left) {
     auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
@@ -36,6 +47,7 @@ void at_thread_end(void* rounds_left) {
         return;
     }
     end_of_watch();
+    if (scheduler::lends_threads()) return end_lent(current_thread());
     scheduler::thread_ends();
     Hook hook;
     Thread& t = hook.thread();
@@ -49,8 +61,10 @@ void* run_thread(void* argument) {
     thread_runs(t);
     t->stack_base = __builtin_frame_address(0);
     if (t->scheduled) scheduler::thread_begins(t->id);
+    if (scheduler::lends_threads()) t->tid = gettid();
     pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
-    return t->routine(t->argument);
+    t->result = PTHREAD_CANCELED;
+    return t->result = t->routine(t->argument);
 }
 
 void note_attributes(Thread& t, pthread_attr_t const* attributes) {
@@ -97,7 +111,9 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
     child->argument = argument;
     child->scheduled = scheduler::active();
     note_attributes(*child, attributes);
-    int const error = REAL(pthread_create)(handle, attributes, run_thread, child);
+    int const error = scheduler::lends_threads()
+                          ? scheduler::create_lent(child->id, handle, attributes, run_thread, child)
+                          : REAL(pthread_create)(handle, attributes, run_thread, child);
     if (error != 0) {
         Hook hook;
         races::thread_not_made(*child);
@@ -119,8 +135,11 @@ template <class Deadline, class Real>
 int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Real real) {
     Thread* const child = find_thread(handle);
     bool const scheduled = child != nullptr && scheduler::active();
+    bool const lent = scheduler::lends_threads();
+    if (lent && (child == nullptr || child->detached)) return child == nullptr ? ESRCH : EINVAL;
     if (scheduled && !scheduler::wait_for_end(child->id, deadline())) return too_late;
-    int const error = scheduled ? REAL(pthread_join)(handle, result) : real();
+    if (lent && result != nullptr) *result = child->result;
+    int const error = lent ? 0 : scheduled ? REAL(pthread_join)(handle, result) : real();
     if (error == 0 && child != nullptr) {
         Hook hook;
         races::thread_joined(hook.thread(), child->id);
@@ -191,9 +210,19 @@ FENCEPOST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, cl
 
 FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
     Thread* const child = find_thread(handle);
-    int const error = REAL(pthread_detach)(handle);
+    bool const lent = scheduler::lends_threads();
+    int const error = !lent              ? REAL(pthread_detach)(handle)
+                      : child == nullptr ? ESRCH
+                      : child->detached  ? EINVAL
+                                         : 0;
     if (error == 0 && child != nullptr) detach_thread(*child);
     return error;
+}
+
+FENCEPOST_INTERPOSE void pthread_exit(void* result) {
+    current_thread().result = result;
+    REAL(pthread_exit)(result);
+    __builtin_unreachable();
 }
 
 FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {

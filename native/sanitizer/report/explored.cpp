@@ -3,6 +3,7 @@
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/options.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost::scheduler {
@@ -34,6 +35,19 @@ void put_step(Text& out, char const* name, Event const* event) {
 
 void execution_begins() {
     findings_in_execution();
+}
+
+void prepare_reports(std::uint32_t walks) {
+    open_json_of_walks(walks);
+}
+
+void report_as_walk(std::uint32_t number) {
+    write_json_of_walk(number);
+}
+
+void report_nothing() {
+    write_json_of_walk(UINT32_MAX);
+    options.quiet = true;
 }
 
 void report_execution(ExecutionReport const& report) {

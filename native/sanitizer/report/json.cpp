@@ -1,13 +1,17 @@
 #include "sanitizer/report/json.hpp"
 
+#include <new>
+
 #include "sanitizer/core/await.hpp"
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
 #include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/wording.hpp"
+#include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/row.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost {
@@ -205,6 +209,26 @@ void write_json(Text const& line) {
 
 void open_json() {
     if (options.json != nullptr) file = open_output(options.json);
+}
+
+namespace {
+
+Row<int>* files_of_walks;
+
+}  // namespace
+
+void open_json_of_walks(std::uint32_t count) {
+    files_of_walks = new (memory::pages(sizeof *files_of_walks)) Row<int>;
+    files_of_walks->add(file);
+    for (std::uint32_t walk = 1; walk < count && options.json != nullptr; ++walk) {
+        Text path;
+        path << with_process_number(options.json) << "." << walk << ".jsonl";
+        files_of_walks->add(open_output(keep(path.view())));
+    }
+}
+
+void write_json_of_walk(std::uint32_t walk) {
+    file = walk < files_of_walks->size() ? (*files_of_walks)[walk] : -1;
 }
 
 void json_finding(Finding const& f) {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/memory.hpp"
 
 namespace fencepost::scheduler {
 namespace {
@@ -111,8 +111,7 @@ bool RepeatedReads::count(std::uintptr_t pc, std::uintptr_t address, std::uint32
 }
 
 void start_rounds() {
-    rounds = static_cast<Rounds*>(
-        kernel::map(sizeof(Rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE));
+    rounds = static_cast<Rounds*>(memory::shared_pages(sizeof(Rounds)));
 }
 
 bool add_round(std::uint64_t key, std::uint64_t value) {

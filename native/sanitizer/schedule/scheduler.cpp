@@ -1,10 +1,14 @@
 #include "sanitizer/schedule/scheduler.hpp"
 
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
+
+#include <cstdlib>
 
 #include "sanitizer/schedule/decisions.hpp"
 #include "sanitizer/schedule/execution.hpp"
+#include "sanitizer/schedule/lending.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
@@ -157,6 +161,19 @@ void at_end_of_main(void* rounds_left) {
         thread_ends();
 }
 
+// Blocks of all threads come from one heap, which has room from the beginning: the same schedule meets the
+// same addresses, and small programs ask the kernel for nothing. (An allocator of the program's own takes no
+// notice.)
+void settle_heap() {
+    constexpr int room = 16 << 20, largest_block = 4 << 20;
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, largest_block);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, room);
+    void* volatile const block = malloc(largest_block / 2);
+    free(block);
+}
+
 void* as_object(ThreadId id) {
     return reinterpret_cast<void*>(std::uintptr_t{id} + 1);
 }
@@ -205,6 +222,7 @@ void step(Operation const& operation, bool yields) {
 
 void start(Settings const& settings) {
     if (settings.kind == Kind::os) return;
+    settle_heap();
     detail::exploring = settings.kind == Kind::explore && settings.replay == nullptr;
     step_limit = settings.steps;
     std::uint64_t const seed =
@@ -220,6 +238,7 @@ void start(Settings const& settings) {
     Thread& main = claim(0);
     add(main);
     start_fibers(main.fiber, settings.futexes);
+    if (detail::as_explored) lending::start();
     detail::self = running = &main;
     pthread_key_create(&main_key, at_end_of_main);
     pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
@@ -241,9 +260,21 @@ bool block(Wait const& wait) {
     return true;
 }
 
+int create_lent(ThreadId child, pthread_t* handle, pthread_attr_t const* attributes, void* (*routine)(void*),
+                void* argument) {
+    Thread& thread = claim(child);
+    int const error = lending::begin(thread, handle, attributes, routine, argument);
+    if (error != 0) thread.claimed = false;
+    return error;
+}
+
+bool lends_threads() {
+    return active() && lending::is_on();
+}
+
 void thread_created(ThreadId child) {
     Thread& thread = claim(child);
-    await_parked(thread.fiber);
+    if (!lending::is_on()) await_parked(thread.fiber);
     add(thread);
     thread.after = detail::self->last_event;
 }
@@ -251,7 +282,7 @@ void thread_created(ThreadId child) {
 void thread_begins(ThreadId id) {
     Thread& self = claim(id);
     detail::self = &self;
-    await_first_turn(self.fiber);
+    lending::is_on() ? lending::begun(self) : await_first_turn(self.fiber);
     running = &self;
 }
 
@@ -263,9 +294,15 @@ void thread_ends() {
     detail::self = nullptr;
     runnable.remove(self);
     count_step();
-    if (runnable.count == 0 && detail::blocked.count == 0) return;  // the process ends with it
+    bool const last = runnable.count == 0 && detail::blocked.count == 0;
+    if (last && lending::is_on()) exit(0);  // for the C library other threads live
+    if (last) return;                       // the process ends with it
     Thread& next = next_thread(nullptr, false);
     record_switch(next);
+    if (lending::is_on()) {
+        self.claimed = false;
+        switch_fibers(self.fiber, next.fiber);  // for good
+    }
     leave_fibers(self.fiber, next.fiber);
     Locked const locked(table_lock);
     self.claimed = false;

@@ -17,6 +17,8 @@
 // active() is false in them, and the rest of the library still needs its locks because of them.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -139,6 +141,12 @@ inline bool memory_awaited() {
     return detail::waiting_for_memory != 0;
 }
 
+// In an exploration threads are lent kernel threads (lending.hpp), which do not end: as pthread_create. Then
+// the real pthread_join is not to be called, nor pthread_detach.
+bool lends_threads();
+int create_lent(ThreadId child, pthread_t* handle, pthread_attr_t const*, void* (*routine)(void*),
+                void* argument);
+
 // Only if the parent was active() when it called pthread_create. In the parent, after that has succeeded; the
 // child is schedulable from here on.
 void thread_created(ThreadId child);
@@ -173,8 +181,14 @@ void exit_point();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
-// In an exploration: has no execution yet said what has this hash? Elsewhere: true.
+// Instead of _exit: in an exploration the process may go on with another execution.
+[[noreturn]] void end_process(int code);
+
+// In an exploration: has no execution yet said what has this hash? Then this one does. Elsewhere: true.
 bool is_news(std::uint64_t hash);
+// Has one said it, or found that it need not be said? Elsewhere: false.
+bool is_known(std::uint64_t hash);
+void note_known(std::uint64_t hash);
 // In an exploration: counted over all executions.
 void count_atomics(std::uint64_t);
 
@@ -192,6 +206,10 @@ struct Blocked {
 
 // Reports of an exploration, defined in report/explored.cpp. What an execution has found it writes itself.
 void execution_begins();  // in its process
+// Several walks may share the work. What follows in this process is said by that one, or by none.
+void prepare_reports(std::uint32_t walks);
+void report_as_walk(std::uint32_t number);
+void report_nothing();
 
 struct ExecutionReport {
     std::uint64_t number;

@@ -49,6 +49,15 @@ bool set_sc_fences(std::string_view value) {
     return value == "commute" || value == "ordered";
 }
 
+bool set_restart(std::string_view value) {
+    using Restart = scheduler::Settings::Restart;
+    if (value != "auto" && value != "fork" && value != "memory") return false;
+    options.schedule.restart = value == "auto"   ? Restart::automatic
+                               : value == "fork" ? Restart::fork
+                                                 : Restart::memory;
+    return true;
+}
+
 bool set_log_path(std::string_view value) {
     options.log_path = value == "stderr" ? nullptr : keep(value);
     return !value.empty();
@@ -85,6 +94,8 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "failing") return result(set_number(value, options.schedule.failing));
     if (name == "bound") return result(set_number(value, options.schedule.bound));
     if (name == "first") return result(set_flag(value, options.schedule.first));
+    if (name == "walks") return result(set_number(value, options.schedule.walks));
+    if (name == "restart") return result(set_restart(value));
     if (name == "sc_fences") return result(set_sc_fences(value));
     return Setting::unknown;
 }

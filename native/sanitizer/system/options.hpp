@@ -16,6 +16,7 @@
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
+//   walks=1  restart=auto|fork|memory                                                             (explore)
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,9 @@ struct Settings {
     std::uint32_t failing = 0;         // allocations that may fail in an execution
     std::uint32_t bound = UINT32_MAX;  // on preemptions in an execution
     bool first = false;                // stop at the first finding
-    bool sc_fences_commute = true;     // C++20 does not order them in happens-before
+    std::uint32_t walks = 1;           // processes that share the work
+    enum class Restart : std::uint8_t { automatic, fork, memory } restart = Restart::automatic;
+    bool sc_fences_commute = true;  // C++20 does not order them in happens-before
 };
 
 }  // namespace scheduler
