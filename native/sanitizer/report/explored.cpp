@@ -37,6 +37,10 @@ void execution_begins() {
     findings_in_execution();
 }
 
+void run_begins() {
+    findings_in_child_of_fork();
+}
+
 void prepare_reports(std::uint32_t walks) {
     open_json_of_walks(walks);
 }

@@ -222,7 +222,7 @@ void open_json_of_walks(std::uint32_t count) {
     files_of_walks->add(file);
     for (std::uint32_t walk = 1; walk < count && options.json != nullptr; ++walk) {
         Text path;
-        path << with_process_number(options.json) << "." << walk << ".jsonl";
+        path << with_numbers(options.json) << "." << walk << ".jsonl";
         files_of_walks->add(open_output(keep(path.view())));
     }
 }

@@ -10,7 +10,7 @@
 namespace fencepost {
 
 int open_output(char const* path) {
-    char const* const name = with_process_number(path);
+    char const* const name = with_numbers(path);
     auto const file = static_cast<int>(
         kernel::call(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644));
     if (file >= 0) return file;

@@ -5,7 +5,11 @@
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/real.hpp"
 
-extern "C" [[gnu::weak]] char __libc_single_threaded;
+extern "C" {
+[[gnu::weak]] extern char __libc_single_threaded;
+void* __libc_malloc(std::size_t) noexcept;
+void __libc_free(void*) noexcept;
+}
 
 namespace fencepost::scheduler::lending {
 
@@ -27,6 +31,8 @@ Fiber* lender = nullptr;
 
 void* wait_to_be_lent(void* argument) {
     Worker& worker = *static_cast<Worker*>(argument);
+    void* volatile const block = __libc_malloc(1);  // makes its heap
+    __libc_free(block);
     await_first_turn(worker.fiber);
     return worker.routine(worker.argument);
 }

@@ -161,12 +161,12 @@ void at_end_of_main(void* rounds_left) {
         thread_ends();
 }
 
-// Blocks of all threads come from one heap, which has room from the beginning: the same schedule meets the
-// same addresses, and small programs ask the kernel for nothing. (An allocator of the program's own takes no
-// notice.)
-void settle_heap() {
-    constexpr int room = 16 << 20, largest_block = 4 << 20;
-    mallopt(M_ARENA_MAX, 1);
+// Small programs ask the kernel for nothing: heaps have room from the beginning. Each thread has a heap of its
+// own (lending.cpp), so addresses do not depend on the order in which threads allocate. (An allocator of the
+// program's own takes no notice.)
+void settle_heaps() {
+    constexpr int room = 16 << 20, largest_block = 4 << 20, most_heaps = 4096;
+    mallopt(M_ARENA_MAX, most_heaps);
     mallopt(M_MMAP_THRESHOLD, largest_block);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, room);
@@ -220,25 +220,43 @@ void step(Operation const& operation, bool yields) {
 
 }  // namespace detail
 
+namespace {
+
+void start_choices(Settings const& settings, std::uint64_t seed) {
+    detail::choices.state = ~seed;
+    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
+    strategy::start(settings);
+    bool const is_run = settings.runs == 0 || options.run_number >= 0;
+    if (settings.decisions != nullptr && is_run)
+        decisions::open_to_write(with_numbers(settings.decisions), seed, 0);
+}
+
+}  // namespace
+
+void start_again(Settings const& settings) {
+    only_fiber(detail::self->fiber);
+    start_choices(settings, settings.seed);
+    strategy::created(*detail::self);
+}
+
 void start(Settings const& settings) {
     if (settings.kind == Kind::os) return;
-    settle_heap();
     detail::exploring = settings.kind == Kind::explore && settings.replay == nullptr;
     step_limit = settings.steps;
     std::uint64_t const seed =
         settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
-    detail::choices.state = ~seed;
     detail::as_explored = detail::exploring || decisions::of_exploration();
     may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
-    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
-    strategy::start(settings);
-    if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
+    start_choices(settings, seed);
     detail::start_waits();
     table = static_cast<Thread*>(memory::pages(detail::most_threads * sizeof(Thread)));
     Thread& main = claim(0);
     add(main);
     start_fibers(main.fiber, settings.futexes);
-    if (detail::as_explored) lending::start();
+    if (detail::as_explored) {
+        settle_heaps();
+        lending::start();
+    }
     detail::self = running = &main;
     pthread_key_create(&main_key, at_end_of_main);
     pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));

@@ -47,6 +47,8 @@ void step(Operation const&, bool yields);
 
 // From the initialisation of the library, in the main thread.
 void start(Settings const&);
+// In the child of a fork where the program has not begun: as if it had been started with these settings.
+void start_again(Settings const&);
 
 // Does this thread run under a schedule? Mode races has none.
 #if defined(FENCEPOST_RACES)
@@ -206,6 +208,7 @@ struct Blocked {
 
 // Reports of an exploration, defined in report/explored.cpp. What an execution has found it writes itself.
 void execution_begins();  // in its process
+void run_begins();        // of a series (series.cpp)
 // Several walks may share the work. What follows in this process is said by that one, or by none.
 void prepare_reports(std::uint32_t walks);
 void report_as_walk(std::uint32_t number);

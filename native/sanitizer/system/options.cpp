@@ -94,6 +94,11 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "failing") return result(set_number(value, options.schedule.failing));
     if (name == "bound") return result(set_number(value, options.schedule.bound));
     if (name == "first") return result(set_flag(value, options.schedule.first));
+    if (name == "runs") return result(set_number(value, options.schedule.runs));
+    if (name == "stride")
+        return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
+    if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "output") return result(set_path(value, options.output));
     if (name == "walks") return result(set_number(value, options.schedule.walks));
     if (name == "restart") return result(set_restart(value));
     if (name == "sc_fences") return result(set_sc_fences(value));
@@ -131,11 +136,17 @@ void read_options(char** environment) {
     }
 }
 
-char const* with_process_number(char const* path) {
+char const* with_numbers(char const* path) {
     Text text;
     for (; *path != '\0'; ++path) {
         if (path[0] == '%' && path[1] == 'p') {
             text << static_cast<std::uint64_t>(kernel::call(SYS_getpid));
+            ++path;
+        } else if (path[0] == '%' && path[1] == 'r') {
+            if (options.run_number < 0)
+                text << "before";
+            else
+                text << static_cast<std::uint64_t>(options.run_number);
             ++path;
         } else {
             text << std::string_view(path, 1);

@@ -13,6 +13,8 @@
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+//   runs=0  stride=1  first_run=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
+//                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
@@ -37,6 +39,9 @@ struct Settings {
     bool weak = false;                 // loads may read old writes
     std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
     std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
+    std::uint64_t runs = 0;            // one process for each; 0: this process is the run
+    std::uint64_t stride = 1;          // only every so many of them
+    std::uint64_t first_run = 0;       // from this on
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same
@@ -63,6 +68,8 @@ struct Options {
     char const* json = nullptr;
     char const* suppressions = nullptr;
     char const* schedule_name = "os";
+    char const* output = nullptr;  // of the program, in a series of runs; null: as it is
+    std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
 };
 
@@ -71,7 +78,7 @@ extern Options options;
 // Reads the environment, which `getenv` cannot do where this is called.
 void read_options(char** environment);
 
-// `path` with the process number for %p, ended by a zero; the result is never freed.
-char const* with_process_number(char const* path);
+// `path` with the process number for %p and that of the run for %r, ended by a zero; never freed.
+char const* with_numbers(char const* path);
 
 }  // namespace fencepost

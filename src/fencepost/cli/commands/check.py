@@ -63,6 +63,9 @@ _EPILOG = exit_codes(
     help="Leave out executions with more preemptions: finds, but does not prove.",
 )
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1, 256), default=1, metavar="N", help="Processes that share the work."
+)
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
@@ -77,6 +80,7 @@ def check(
     fail_allocations: int | None,
     bound: int | None,
     first: bool,
+    jobs: int,
     suppressions: str | None,
     as_json: bool,
     sarif: Path | None,
@@ -98,6 +102,7 @@ def check(
         failing=fail_allocations or 0,
         bound=bound,
         first=first,
+        processes=jobs,
     )
     unwanted = suppressions or library_option("suppressions")
     answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))

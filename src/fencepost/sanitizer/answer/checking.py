@@ -63,7 +63,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, program)
-    tally = _tally(program, explored.events)
+    tally = _tally(program, explored)
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(place for raw in raws for place in places_of(raw))
@@ -104,20 +104,22 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     return AllRobust(**common)
 
 
-def _tally(program: str, events: Sequence[Event]) -> Tally:
+def _tally(program: str, explored: Explored) -> Tally:
     """Loops that waited in one execution are known to wait in all."""
     tally = Tally(program)
-    waits = tuple(event for event in events if isinstance(event, RawAwait))
-    own: list[Event] = []
-    for event in events:
-        if isinstance(event, RawFinding | RawDeadlock):
-            own.append(event)
-        elif isinstance(event, Execution):
-            for outcome in _outcomes(event, (*own, *waits)):
-                tally.add(outcome)
-            own = []
-    if own:  # the process was stopped before it told of the execution
-        tally.add(Outcome(schedule=Schedule(kind="random"), exit_code=0, events=(*own, *waits), watched=True))
+    waits = tuple(event for event in explored.events if isinstance(event, RawAwait))
+    for events in explored.by_process:
+        own: list[Event] = []
+        for event in events:
+            if isinstance(event, RawFinding | RawDeadlock):
+                own.append(event)
+            elif isinstance(event, Execution):
+                for outcome in _outcomes(event, (*own, *waits)):
+                    tally.add(outcome)
+                own = []
+        if own:  # the process was stopped before it told of the execution
+            lost = Schedule(kind="random")
+            tally.add(Outcome(schedule=lost, exit_code=0, events=(*own, *waits), watched=True))
     return tally
 
 
