@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -187,6 +189,80 @@ def test_the_first_finding_is_enough(shell: Shell) -> None:
     done = shell.run("fencepost", "check", "--first", "-q", "./first")
     assert done.returncode == EXIT_VIOLATED
     assert "not robust: 1 finding in 1 execution;" in done.stdout
+
+
+_STACK = """#include <fencepost.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct node { _Atomic(struct node*) next; };
+_Atomic(struct node*) top;
+static void* push(void* _) {
+    fp_choose(8);
+    for (int i = 0; i < 2; ++i) {
+        struct node* const node = malloc(sizeof *node);
+        struct node* old = atomic_load_explicit(&top, memory_order_relaxed);
+        do atomic_store_explicit(&node->next, old, memory_order_relaxed);
+        while (!atomic_compare_exchange_strong(&top, &old, node));
+    }
+    return _;
+}
+int main(void) {
+    pthread_t a[2];
+    for (int i = 0; i < 2; ++i) pthread_create(&a[i], 0, push, 0);
+    for (int i = 0; i < 2; ++i) pthread_join(a[i], 0);
+}
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_check_that_is_killed_goes_on_where_it_was(shell: Shell, jobs: str) -> None:
+    shell.write("stack.c", _STACK)
+    shell.ok("fencepost-cc", "-O2", "stack.c", "-o", "stack")
+    program = shell.directory / "stack"
+    whole = json.loads(shell.run("fencepost", "check", "--json", program).stdout)
+    command = ("fencepost", "check", "--json", "-j", jobs, "--resume", f"state-{jobs}", program)
+    draw = random.Random(1)
+    for _ in range(5):
+        killed = subprocess.Popen(
+            [shell.programs / command[0], *command[1:]],
+            cwd=shell.directory,
+            env={**shell.environment, "TMPDIR": str(shell.directory)},
+            stdout=subprocess.DEVNULL,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            killed.wait(draw.uniform(0.2, 0.8))
+        killed.kill()
+        killed.wait()
+    done = json.loads(shell.run(*command, TMPDIR=str(shell.directory)).stdout)
+    assert done["exhaustive"]
+    assert (done["verdict"], done["runs"]) == (whole["verdict"], whole["runs"])
+
+
+def test_what_was_killed_ends_with_the_same_counts(shell: Shell) -> None:
+    program = _build(shell, PROGRAMS / "check" / "store_buffering.c")
+    state = shell.directory / "few"
+    whole = json.loads(shell.run("fencepost", "check", "--json", program).stdout)
+    for most in ("1", "2", "3", "4"):
+        command = ("fencepost", "check", "--json", "--resume", state, "--max-executions", most, program)
+        done = json.loads(shell.run(*command).stdout)
+    assert done["runs"] == whole["runs"]
+    assert [one["id"] for one in done["findings"]] == [one["id"] for one in whole["findings"]]
+    shell.write("report.json", json.dumps(done))
+    again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
+    assert {one["id"] for one in again["findings"]} >= {one["id"] for one in done["findings"]}
+
+
+def test_a_state_of_something_else_is_refused(shell: Shell) -> None:
+    program = _build(shell, PROGRAMS / "check" / "store_buffering.c")
+    shell.write("other", "no state")
+    done = shell.run("fencepost", "check", "--resume", "other", program)
+    assert done.returncode == EXIT_WRONG_INPUT
+    assert "cannot go on from this file: it is no file that `check --resume` has written" in done.stderr
+    shell.run("fencepost", "check", "--resume", "state", program)
+    done = shell.run("fencepost", "check", "--resume", "state", "--rounds", "3", program)
+    assert done.returncode == EXIT_WRONG_INPUT
+    assert "written for another program, or for other arguments" in done.stderr
 
 
 def test_a_program_that_is_not_watched_is_wrong_input(shell: Shell) -> None:

@@ -54,6 +54,22 @@ void report_nothing() {
     options.quiet = true;
 }
 
+void copy_reports(Text& into) {
+    copy_json(into, "{\"event\":\"exploration\"");
+}
+
+void repeat_reports(std::string_view text) {
+    Text lines;
+    lines << text;
+    write_json(lines);
+}
+
+void report_not_resumed(std::string_view why) {
+    Text out;
+    out << "{\"event\":\"not-resumed\",\"why\":" << Quoted{why} << "}\n";
+    write_json(out);
+}
+
 void report_execution(ExecutionReport const& report) {
     Text out;
     out << "{\"event\":\"execution\",\"number\":" << report.number << ",\"exit\":" << report.exit_code

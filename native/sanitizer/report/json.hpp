@@ -22,6 +22,8 @@ void open_json();
 void open_json_of_walks(std::uint32_t count);
 // What follows is of that walk; nothing is written if there is none with that number.
 void write_json_of_walk(std::uint32_t walk);
+// The lines of all walks, but for those that begin like this.
+void copy_json(Text& into, std::string_view without);
 
 // Parts of an event, and what writes it.
 void put_stack(Text&, Stack const&);

@@ -20,17 +20,6 @@ int open_output(char const* path) {
     return -1;
 }
 
-bool read_file(char const* path, Text& into) {
-    long const file = kernel::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (file < 0) return false;
-    char buffer[4096];
-    long bytes;
-    while ((bytes = kernel::call(SYS_read, file, buffer, sizeof buffer)) > 0)
-        into << std::string_view(buffer, static_cast<std::size_t>(bytes));
-    kernel::call(SYS_close, file);
-    return bytes == 0;
-}
-
 std::uint64_t process_number() {
     return static_cast<std::uint64_t>(kernel::call(SYS_getpid));
 }

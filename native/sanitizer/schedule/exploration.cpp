@@ -35,6 +35,10 @@ void Exploration::restart() {
     begun_ = false;
 }
 
+bool Exploration::is_running() const {
+    return std::any_of(walks_.begin(), walks_.end(), [](Walk const* walk) { return walk->runs_; });
+}
+
 bool Exploration::is_complete() const {
     return begun_ && std::none_of(walks_.begin(), walks_.end(), [&](Walk const* walk) {
                return walk->runs_ ||

@@ -44,6 +44,8 @@ class Exploration {
     // before counts for nothing.
     void restart();
 
+    // Has a walk begun an execution that is not over?
+    bool is_running() const;
     // Is there nothing left, and nobody who could find more?
     bool is_complete() const;
 

@@ -25,6 +25,7 @@
 #include "sanitizer/schedule/lending.hpp"
 #include "sanitizer/schedule/restart.hpp"
 #include "sanitizer/schedule/rounds.hpp"
+#include "sanitizer/schedule/saved_exploration.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -40,7 +41,7 @@ using execution::Outcome;
 using execution::shared;
 
 constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t between_reports = second / 4;
+constexpr std::int64_t between_reports = second / 4, least_between_saves = second / 10;
 constexpr std::size_t kept_output = 4000;
 constexpr std::uint32_t most_walks = 256;
 constexpr std::size_t pages_ahead = std::size_t{1} << 29;  // of the library, for an execution
@@ -70,7 +71,7 @@ struct Server {
     memory::Pool* pool;
     Exploration* exploration;
     ExplorationReport report;
-    std::int64_t started, reported;
+    std::int64_t started, reported, saved, between_saves;
     execution::Common common;
     std::uint32_t walks;
     Slot* slots[most_walks];
@@ -262,15 +263,98 @@ void look_at_limits() {
     report_progress();
 }
 
+// What is kept of an exploration, before the exploration itself.
+struct Saved {
+    char title[32] = "fencepost exploration 1";
+    std::uint64_t program;  // which one it is, and how it was asked for
+    std::uint32_t walks, threads, untried;
+    std::uint64_t atomics, executions, in_vain, cut, bounded, steps;
+    std::uint64_t rounds_bytes, reports_bytes;
+};
+
+std::uint64_t program_hash = 0;
+
+std::uint64_t hashed(std::uint64_t hash, std::string_view bytes) {
+    for (char const c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return hash;
+}
+
+// The program's code, its arguments, where its stack begins, and what changes which executions there are.
+std::uint64_t hash_of_program(char** arguments) {
+    auto const& asked = options.schedule;
+    std::uint64_t const numbers[] = {asked.rounds,
+                                     asked.steps,
+                                     asked.failing,
+                                     asked.bound,
+                                     asked.sc_fences_commute,
+                                     reinterpret_cast<std::uintptr_t>(arguments)};
+    std::uint64_t hash =
+        hashed(0xcbf29ce484222325u, {reinterpret_cast<char const*>(numbers), sizeof numbers});
+    for (; *arguments != nullptr; ++arguments) hash = hashed(hash, *arguments);
+    Text code;
+    read_file("/proc/self/exe", code);
+    return hashed(hash, code.view());
+}
+
+void save() {
+    auto const& report = server->report;
+    Text reports, all;
+    copy_reports(reports);
+    Saved head;
+    head.program = program_hash;
+    head.walks = server->walks;
+    head.threads = server->threads;
+    head.untried = server->common.untried;
+    head.atomics = server->common.atomics;
+    head.executions = report.executions;
+    head.in_vain = report.in_vain;
+    head.cut = report.cut;
+    head.bounded = report.bounded;
+    head.steps = report.steps;
+    head.rounds_bytes = rounds_as_bytes().size();
+    head.reports_bytes = reports.view().size();
+    put_bytes(all, head);
+    put_bytes(all, server->common.told);
+    all << rounds_as_bytes() << reports.view();
+    ExplorationFile::write(all, *server->exploration);
+    Text name;
+    name << options.schedule.resume << ".new";
+    char const* const written = keep(name.view());
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    long const file = kernel::call(SYS_openat, AT_FDCWD, written, flags, 0666);
+    if (kernel::failed(file)) return;
+    bool const done = all.write_to(static_cast<int>(file));
+    kernel::call(SYS_close, file);
+    if (done) kernel::call(SYS_rename, written, options.schedule.resume);
+}
+
+// The walks wait for one another then.
+bool is_time_to_save() {
+    return options.schedule.resume != nullptr && !server->alone && *server->report.why == '\0' &&
+           real_time() - server->saved >= server->between_saves;
+}
+
+// Not so often that it takes more than a small part of the time.
+void save_for_now() {
+    std::int64_t const before = real_time();
+    save();
+    server->saved = real_time();
+    server->between_saves = std::max(least_between_saves, 20 * (server->saved - before));
+}
+
 // False if there is none now, or no more.
 bool plan_next() {
     Planning const planning;
-    if (own->walk->advance()) {  // before the limits: they stop what is not complete
-        look_at_limits();
-        if (!server->over) prepare(*own);
-    } else if (server->exploration->is_complete()) {
-        server->over = true;
+    if (is_time_to_save()) {
+        if (server->exploration->is_running()) return false;
+        save_for_now();
+        tell_news();
     }
+    if (server->exploration->is_complete())
+        server->over = true;
+    else
+        look_at_limits();
+    if (!server->over && own->walk->advance()) prepare(*own);
     if (server->over) tell_news();
     return own->running;
 }
@@ -380,7 +464,8 @@ void make_server() {
     execution::common = &server->common;
     server->pool = memory::make_shared_pool();
     server->report.why = "";
-    server->started = server->reported = real_time();
+    server->started = server->reported = server->saved = real_time();
+    server->between_saves = least_between_saves;
     server->alone = lending::is_on();
     server->walks = std::clamp(options.schedule.walks, 1U, most_walks);
     memory::InPool const in_pool(server->pool);
@@ -402,6 +487,7 @@ void make_server() {
     report.untried = server->common.untried;
     report.atomics = server->common.atomics;
     report_as_walk(0);
+    if (options.schedule.resume != nullptr && report.wanted == nullptr) save();
     report_exploration(report, true);
     for (;;) kernel::call(SYS_exit_group, 0);
 }
@@ -426,13 +512,61 @@ void run_all() {
     finish_server();
 }
 
-void serve(int, char**, char**) {
+[[noreturn]] void refuse(std::string_view why) {
+    report_not_resumed(why);
+    for (;;) kernel::call(SYS_exit_group, 2);
+}
+
+// The file, if there is one; then the walks are as many as they were.
+void read_saved(Text& all) {
+    if (options.schedule.resume == nullptr || !read_file(options.schedule.resume, all)) return;
+    Saved head;
+    std::string_view rest = all.view();
+    if (!take_bytes(rest, head) || std::string_view(head.title) != Saved{}.title)
+        refuse("it is no file that `check --resume` has written");
+    if (head.program != program_hash)
+        refuse(
+            "it was written for another program, or for other arguments, options or environment variables");
+    options.schedule.walks = head.walks;
+}
+
+void go_on(std::string_view rest) {
+    if (rest.empty()) return;
+    memory::InPool const in_pool(server->pool);
+    auto& report = server->report;
+    Saved head;
+    bool good = take_bytes(rest, head) && take_bytes(rest, server->common.told) &&
+                head.rounds_bytes <= rest.size() && head.reports_bytes <= rest.size() - head.rounds_bytes &&
+                read_rounds({rest.data(), head.rounds_bytes});
+    if (good) {
+        rest.remove_prefix(head.rounds_bytes);
+        repeat_reports({rest.data(), head.reports_bytes});
+        rest.remove_prefix(head.reports_bytes);
+        good = ExplorationFile::read(rest, *server->exploration);
+    }
+    if (!good) refuse("it is damaged");
+    server->alone = false;
+    server->threads = head.threads;
+    server->common.untried = head.untried;
+    server->common.atomics = head.atomics;
+    report.executions = head.executions;
+    report.in_vain = head.in_vain;
+    report.cut = head.cut;
+    report.bounded = head.bounded;
+    report.steps = head.steps;
+}
+
+void serve(int, char** arguments, char**) {
     if (lending::is_on() && !exploring()) lending::make(decisions::threads_made_before());
     if (!exploring()) return;
     if (_Fork == nullptr) stop_with("fencepost: schedule=explore needs version 2.34 of the C library\n");
     start_rounds();
+    if (options.schedule.resume != nullptr) program_hash = hash_of_program(arguments);
+    Text saved;
+    read_saved(saved);
     make_server();
     prepare_reports(server->walks);
+    go_on(saved.view());
     kernel::map_ahead(pages_ahead);
     run_all();
 }

@@ -114,6 +114,16 @@ void start_rounds() {
     rounds = static_cast<Rounds*>(memory::shared_pages(sizeof(Rounds)));
 }
 
+std::string_view rounds_as_bytes() {
+    return {reinterpret_cast<char const*>(rounds), sizeof rounds->count + rounds->count * sizeof(Round)};
+}
+
+bool read_rounds(std::string_view bytes) {
+    if (bytes.size() < sizeof rounds->count || bytes.size() > sizeof *rounds) return false;
+    std::memcpy(rounds, bytes.data(), bytes.size());
+    return bytes.size() == rounds_as_bytes().size();
+}
+
 bool add_round(std::uint64_t key, std::uint64_t value) {
     if (rounds == nullptr || rounds->count == most_rounds) return false;
     rounds->list[rounds->count++] = {key, value};

@@ -26,6 +26,10 @@
 #include "sanitizer/schedule/event.hpp"
 #include "sanitizer/system/options.hpp"
 
+namespace fencepost {
+class Text;
+}
+
 namespace fencepost::scheduler {
 
 using ThreadId = std::uint32_t;  // main is 0
@@ -213,6 +217,10 @@ void run_begins();        // of a series (series.cpp)
 void prepare_reports(std::uint32_t walks);
 void report_as_walk(std::uint32_t number);
 void report_nothing();
+// What was said of executions so far, to be said again by the first walk.
+void copy_reports(Text& into);
+void repeat_reports(std::string_view);
+void report_not_resumed(std::string_view why);
 
 struct ExecutionReport {
     std::uint64_t number;

@@ -18,7 +18,7 @@
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
-//   walks=1  restart=auto|fork|memory                                                             (explore)
+//   walks=1  restart=auto|fork|memory  resume=FILE                                                (explore)
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ struct Settings {
     std::uint32_t bound = UINT32_MAX;  // on preemptions in an execution
     bool first = false;                // stop at the first finding
     std::uint32_t walks = 1;           // processes that share the work
+    char const* resume = nullptr;      // file in which the state is kept, and from which it goes on
     enum class Restart : std::uint8_t { automatic, fork, memory } restart = Restart::automatic;
     bool sc_fences_commute = true;  // C++20 does not order them in happens-before
 };

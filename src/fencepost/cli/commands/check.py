@@ -66,6 +66,12 @@ _EPILOG = exit_codes(
 @click.option(
     "-j", "--jobs", type=click.IntRange(1, 256), default=1, metavar="N", help="Processes that share the work."
 )
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the state there, and go on from it if it exists.",
+)
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
@@ -81,6 +87,7 @@ def check(
     bound: int | None,
     first: bool,
     jobs: int,
+    resume: Path | None,
     suppressions: str | None,
     as_json: bool,
     sarif: Path | None,
@@ -103,7 +110,10 @@ def check(
         bound=bound,
         first=first,
         processes=jobs,
+        resume=resume,
     )
+    if resume is not None and ":" in str(resume.absolute()):
+        raise click.UsageError("the file of --resume cannot have a colon in its name")
     unwanted = suppressions or library_option("suppressions")
     answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
     _print(answer, as_json=as_json, quiet=quiet)
@@ -134,7 +144,12 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
             display.close()
     return check_answer(
         explored,
-        Checked(command=command, suppressions=suppressions, seconds=time.monotonic() - started),
+        Checked(
+            command=command,
+            suppressions=suppressions,
+            resume=limits.resume,
+            seconds=time.monotonic() - started,
+        ),
     )
 
 

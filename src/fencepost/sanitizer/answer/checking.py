@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fencepost.errors import InputError
@@ -20,6 +21,7 @@ from fencepost.sanitizer.run.events import (
     Event,
     Execution,
     NoSchedules,
+    NotResumed,
     RawAccess,
     RawAwait,
     RawDeadlock,
@@ -52,6 +54,7 @@ class Checked:
 
     command: tuple[str, ...]
     suppressions: Sequence[Suppression] = ()
+    resume: Path | None = None
     seconds: float = 0.0
 
 
@@ -63,6 +66,9 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, program)
+    for event in explored.events:
+        if isinstance(event, NotResumed):
+            raise InputError(f"cannot go on from this file: {event.why}", str(asked.resume))
     tally = _tally(program, explored)
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]

@@ -159,7 +159,15 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     met: RawAccess | None = None
 
 
-Event = RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration
+class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="not-resumed"):
+    """The file from which an exploration was to go on is not its own."""
+
+    why: str = ""
+
+
+Event = (
+    RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
+)
 
 _DECODER = msgspec.json.Decoder(Event)
 

@@ -34,6 +34,7 @@ class Limits:
     bound: int | None = None  # on preemptions in an execution
     first: bool = False  # stop at the first finding
     processes: int = 1
+    resume: Path | None = None  # the file in which the state is kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,7 @@ def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.
     options += [f"failing={limits.failing}"] if limits.failing else []
     options += [f"bound={limits.bound}"] if limits.bound is not None else []
     options += [f"steps={limits.steps}"] if limits.steps is not None else []
+    options += [f"resume={limits.resume.absolute()}"] if limits.resume is not None else []
     options += [f"walks={limits.processes}"] if limits.processes > 1 else []
     options += [f"seconds={max(1, round(limits.seconds))}"] if limits.seconds is not None else []
     try:
