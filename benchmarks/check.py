@@ -1,7 +1,7 @@
 """How many executions a second `fencepost check` runs, by how they begin.
 
 Store buffering with two threads, and a client of a Michael-Scott queue in which each of two threads enqueues
-and dequeues once. Both begin with choices that change nothing, so that there are enough executions to measure.
+and dequeues once. Both begin with choices that change nothing, so that there are enough to measure.
 Beside `check`, as it is and with a fork for each execution, stand a process for each run, as `fencepost run`
 makes with a time limit, and a bare fork with its wait. What counts is processor time, of all processes
 together. Writes `benchmarks/results/check.md` and a table in `docs/check.md`.
