@@ -33,8 +33,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/versus_spin.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/outcomes.py
 	$(BIN)/python benchmarks/hardware.py
 	$(BIN)/python benchmarks/sanitizer.py
+	$(BIN)/python benchmarks/check.py
 
 lint: $(READY)
 	$(BIN)/ruff check

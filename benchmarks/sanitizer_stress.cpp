@@ -7,6 +7,7 @@
 //   locks     groups of locations, each group under a spin lock; accesses are relaxed (robust)
 //   fences    any location, release and acquire, each after an SC fence (robust)
 //   free      the same without fences (not robust: nearly every access is a finding that is counted)
+//   seq_cst   any location, seq_cst, without fences (robust)
 //   messages  one thread writes a payload and a flag, the others read them (robust)
 #include <sched.h>
 
@@ -57,6 +58,14 @@ void access(Location& x, unsigned long kind, std::memory_order load, std::memory
     } else {
         long expected = 7;
         x.compare_exchange_strong(expected, 6, rmw, load);
+    }
+}
+
+void sequentially_consistent(Memory& memory, Chance chance, unsigned long operations) {
+    for (unsigned long i = 0; i < operations; i++) {
+        Location& x = memory[chance.below(memory.count())];
+        access(x, chance.below(10), std::memory_order_seq_cst, std::memory_order_seq_cst,
+               std::memory_order_seq_cst);
     }
 }
 
@@ -112,7 +121,8 @@ long largest_resident_kb() {
 
 int main(int argc, char** argv) {
     if (argc != 5) {
-        std::fprintf(stderr, "usage: %s locks|fences|free|messages THREADS LOCATIONS OPERATIONS\n", argv[0]);
+        std::fprintf(stderr, "usage: %s locks|fences|free|seq_cst|messages THREADS LOCATIONS OPERATIONS\n",
+                     argv[0]);
         return 2;
     }
     char const* const shape = argv[1];
@@ -127,6 +137,8 @@ int main(int argc, char** argv) {
                 under_locks(memory, chance, operations / threads);
             else if (std::strcmp(shape, "messages") == 0)
                 messages(memory, number, operations);
+            else if (std::strcmp(shape, "seq_cst") == 0)
+                sequentially_consistent(memory, chance, operations / threads);
             else
                 release_acquire(memory, chance, operations / threads, std::strcmp(shape, "fences") == 0);
         });

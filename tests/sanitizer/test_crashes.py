@@ -109,4 +109,6 @@ def test_a_run_that_is_stopped_tells_what_it_has_found(tmp_path: Path, toolchain
     done = shell.run("fencepost", "run", "--timeout", "2", "--json", "./program", "waits")
     answer = json.loads(done.stdout)
     assert answer["verdict"] == "not-robust"
-    assert [trouble["why"] for trouble in answer["troubles"]] == ["did not end within the time limit"]
+    assert [trouble["why"] for trouble in answer["troubles"]] == [
+        "did not end within the time limit of 2 s (`--timeout`)"
+    ]

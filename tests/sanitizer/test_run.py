@@ -360,8 +360,8 @@ class TestSummingUp:
         same_line["by"]["stack"][0] = module.place("reader", 1)
         elsewhere = finding(module, reader="other")
         done = play(shell, events=[[finding(module), same_line, elsewhere, end()]])
-        assert done.stdout.count("WARNING: fencepost") == 2
-        assert "2 findings in 1 run" in done.stdout
+        assert "At these two lines there is 1 more finding" in done.stdout
+        assert "2 findings at 1 pair of lines in 1 run" in done.stdout
 
     @pytest.mark.skipif(not shutil.which("llvm-symbolizer"), reason="llvm-symbolizer is not installed")
     @pytest.mark.parametrize(("ended_by", "told"), [([1], 0), ([1, 0], 1)])

@@ -17,6 +17,7 @@
 // A clock is an array indexed by slot, a small number that a thread has while it lives.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fencepost {
@@ -57,7 +58,7 @@ inline bool any(Vector mask) {
 // into ⊔= from. True if that changed anything.
 inline bool join(Time* into, Time const* from, std::uint32_t width) {
     detail::Vector changed{};
-    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes) {
+    for (std::size_t i = 0; i < width; i += detail::vector_lanes) {
         detail::Vector const a = detail::load(into + i), b = detail::load(from + i);
         detail::Vector const newer = b > a;
         detail::store(into + i, newer ? b : a);
@@ -69,13 +70,13 @@ inline bool join(Time* into, Time const* from, std::uint32_t width) {
 // Does `other` know anything that `clock` does not?
 inline bool ahead(Time const* other, Time const* clock, std::uint32_t width) {
     detail::Vector newer{};
-    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes)
+    for (std::size_t i = 0; i < width; i += detail::vector_lanes)
         newer |= detail::load(other + i) > detail::load(clock + i);
     return detail::any(newer);
 }
 
 inline void copy(Time* into, Time const* from, std::uint32_t width) {
-    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes)
+    for (std::size_t i = 0; i < width; i += detail::vector_lanes)
         detail::store(into + i, detail::load(from + i));
 }
 

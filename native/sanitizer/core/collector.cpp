@@ -109,7 +109,11 @@ void for_stamps_of(Cell& cell, Action action) {
 
 class Collection {
   public:
-    Collection() : values_(memory::allocate_array<Values>(slot_count)) {
+    Collection()
+        : values_(memory::allocate_array<Values>(clock_width)),
+          known_(memory::allocate_array<Time>(clock_width)) {
+        __builtin_memset(static_cast<void*>(values_), 0, clock_width * sizeof(Values));
+        __builtin_memset(known_, 0, clock_width * sizeof(Time));
         find_known_to_all();
         for (Slot s = 0; s < slot_count; ++s) prepare(s);
     }
@@ -118,7 +122,8 @@ class Collection {
             memory::release_array(values_[s].bits, values_[s].words);
             memory::release_array(values_[s].ranks, values_[s].words);
         }
-        memory::release_array(values_, slot_count);
+        memory::release_array(values_, clock_width);
+        memory::release_array(known_, clock_width);
     }
 
     void run() {
@@ -159,7 +164,8 @@ class Collection {
             return;
         }
         values.hold(stamp.time());
-        if (stamp.record().has_sc_clocks) values.hold(stamp.time() - 1);  // whom it tells of marked steps
+        // Whom it tells of marked steps and fences.
+        if (stamp.record().has_sc_clocks) values.hold(stamp.time() - 1);
         stamp.record().held = true;
     }
     void hold_stamps() {
@@ -199,31 +205,58 @@ class Collection {
         });
     }
 
-    // Calls action(slot, time) for all times in clocks.
+    // Does not everybody know all of these times? Else they become 0.
+    bool is_news(Time* times, Slot first) const {
+        detail::Vector const now = detail::load(times), zero{};
+        if (detail::any(now > detail::load(known_ + first))) return true;
+        if (detail::any(now != zero)) detail::store(times, zero);
+        return false;
+    }
+
+    // Calls action(slot, time) for all times in clocks but those that everybody knows, which become 0.
     template <class Action>
     void for_all_clocks(Action action) {
-        auto const all_of = [&](Time* clocks, std::uint32_t width, std::uint32_t count) {
-            for (std::uint32_t i = 0; i < count; ++i)
-                for (Slot s = 0; s < width && s < slot_count; ++s) action(s, clocks[i * width + s]);
-            work_ += count * width;
+        auto const all_of = [&](Time* clock, std::uint32_t width) {
+            bool news = false;
+            for (std::uint32_t from = 0; from < width; from += detail::vector_lanes) {
+                if (!is_news(clock + from, from)) continue;
+                for (Slot s = from; s < from + detail::vector_lanes; ++s) action(s, clock[s]);
+                news = true;
+            }
+            work_ += width;
+            return news;
         };
-        auto const all_of_sc = [&](ScClocks* clocks) {
-            if (clocks != nullptr) all_of(clocks->times(), clocks->width(), clocks->count_of_clocks());
+        auto const all_of_sc = [&](ScClock clock, ScLanes used) {
+            bool const accesses = used.begin == 0 && all_of(clock.accesses, clock.width),
+                       writes = used.end > clock.width && all_of(clock.writes(), clock.width);
+            return accesses || writes;
+        };
+        auto const all_of_these = [&](ScClocks* clocks) {
+            bool news = false;
+            for (std::uint32_t i = 0; clocks != nullptr && i < clocks->count(); ++i)
+                news = all_of_sc((*clocks)[i], (*clocks)[i].lanes()) || news;
+            return news;
         };
         for_all_threads([&](Thread& t) {
-            for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width, 1);
-            all_of_sc(t.sc_clocks);
+            for (Time* clock : {t.current, t.acquire, t.sc}) all_of(clock, clock_width);
+            all_of_these(t.sc_clocks);
         });
-        for_all_records([&](Records& records, Slot) {
-            for (Record* r = records.oldest; r != nullptr; r = r->next)
-                all_of(r->clocks, r->width, r->count_of_clocks());
+        for_all_records([&](Records& records, Slot s) {
+            for (Record* r = records.oldest; r != nullptr; r = r->next) {
+                all_of(r->current(), r->width);
+                all_of(r->sc(), r->width);
+                for (MessageClock const which : {message_p, message_f, message_e})
+                    if (r->has(which)) all_of_sc(r->message(which), r->sc_lanes);
+                for (std::uint8_t i = 0; i < r->own_fences; ++i) action(s, r->own_fence_times[i]);
+            }
         });
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation) {
-                all_of(cell.object->clocks(), cell.object->width, Object::clock_count);
-                all_of_sc(cell.object->sc_clocks);
-            } else if (cell.has_sc_clocks) {
-                all_of_sc(cell.others->sc_clocks);
+                all_of(cell.object->current(), cell.object->width);
+                all_of(cell.object->sc(), cell.object->width);
+                all_of_these(cell.object->sc_clocks);
+            } else if (cell.has_sc_clocks && !all_of_these(cell.others->sc_clocks)) {
+                cell.forget_sc_clocks();  // all 0
             }
         });
     }
@@ -244,7 +277,7 @@ class Collection {
     void prepare(Slot s) {
         Values& v = values_[s];
         v.newest = slots[s].owner != nullptr ? slots[s].owner->time : slots[s].dead ? slots[s].last : 0;
-        v.known_to_all = v.newest < known_to_all[s] ? v.newest : known_to_all[s];
+        v.known_to_all = known_[s] = v.newest < known_to_all[s] ? v.newest : known_to_all[s];
         v.words = static_cast<std::size_t>(v.newest - v.known_to_all) / 64 + 1;
         v.bits = memory::allocate_array<std::uint64_t>(v.words);
         v.ranks = memory::allocate_array<std::uint32_t>(v.words);
@@ -263,6 +296,7 @@ class Collection {
     }
 
     Values* values_;
+    Time* known_;                                      // to all, as the values have it
     static constexpr std::int64_t work_per_cell = 16;  // in the same unit as a step
     std::int64_t work_ = 0, cells_ = 0;
 };

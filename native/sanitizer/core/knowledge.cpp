@@ -39,11 +39,12 @@ Record* take_free(Records& records, std::uint32_t width, bool has_sc_clocks) {
     return record;
 }
 
-void copy_sc_clocks(Record& record, Thread& t) {
-    ScClocks& clocks = ScClocks::ready(t.sc_clocks, thread_clocks);
-    copy(record.message(message_p), clocks[strongly_before]);
-    copy(record.message(message_f), clocks[fences_before]);
-    copy(record.message(message_e), clocks[eco_before]);
+void copy_sc_clocks(Record& record, Thread const& t) {
+    ScLanes const used = record.sc_lanes = sc_lanes(record.width);
+    ScClocks& clocks = *t.sc_clocks;
+    copy(record.message(message_p), clocks[strongly_before], used);
+    if (record.after_fence) copy(record.message(message_f), clocks[fences_before], used);
+    if (record.after_eco) copy(record.message(message_e), clocks[eco_before], used);
 }
 
 }  // namespace
@@ -56,8 +57,9 @@ void release_record(Record* record) {
 void make_record(Thread& t) {
     Records& records = t.records;
     drop_known_to_all(records, t.slot);
-    std::uint32_t const width = clock_width;
     bool const has_sc_clocks = t.sc_clocks != nullptr;
+    std::uint32_t const width =
+        has_sc_clocks ? ScClocks::ready(t.sc_clocks, thread_clocks).width() : clock_width;
     Record* const record = take_free(records, width, has_sc_clocks);
     record->next = nullptr;
     record->from = t.time;
@@ -68,11 +70,14 @@ void make_record(Thread& t) {
     copy(record->sc(), t.sc, width);
     record->current()[t.slot] = record->sc()[t.slot] = 0;
     record->after_fence = t.after_fence;
+    record->after_eco = t.after_eco;
+    record->at_fence = false;
+    record->own_fences = 0;
     if (has_sc_clocks) copy_sc_clocks(*record, t);
     (records.newest == nullptr ? records.oldest : records.newest->next) = record;
     records.newest = record;
     t.stamp_word = Stamp::word_of(t.slot, record);
-    t.has_learned = false;
+    t.has_learned = t.has_new_sc_clocks = false;
 }
 
 template <class Entry>

@@ -55,16 +55,19 @@ struct CellHead {
     RaceMessage race_message;
 };
 
-// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor
-// the location's clocks, but for the thread's own part. All zero: nobody's.
-struct ScSettled {
-    std::uint64_t version;
-    bool seq_cst;
-    bool eco_known;  // nor E
-
-    bool holds(Thread const& t, Order order) const {
-        return version == t.sc_version && seq_cst == (order == Order::seq_cst);
+// An access of this kind by the thread with this version of P and F (threads.hpp) changes neither them nor E
+// nor the location's clocks, but for the thread's own part. All zero: nobody's.
+class ScSettled {
+  public:
+    ScSettled() = default;
+    ScSettled(Thread const& t, bool seq_cst) : word_(t.sc_version | std::uint64_t{seq_cst}) {}
+    bool holds(Thread const& t, bool seq_cst) const {
+        return word_ == (t.sc_version | std::uint64_t{seq_cst});
     }
+    bool is_of(Thread const& t) const { return (word_ & ~std::uint64_t{1}) == t.sc_version; }
+
+  private:
+    std::uint64_t word_ = 0;
 };
 
 // What only a few atomics need.
@@ -73,7 +76,11 @@ struct Others {
     Stamps<Reader> readers;
     ScClocks* sc_clocks;  // as LocationClock says
     ScSettled reads, writes;
+    bool read_in_s;  // since the last write: else `before_writes` has nothing that `before_reads` has not
+    alignas(16) std::byte room[ScClocks::bytes(location_clocks, lanes)];  // for them, while threads are few
 };
+
+static_assert(sizeof(Others) == 2 * 64);
 
 // A synchronisation object: what its releases knew, as C and as SC.
 struct Object {
@@ -82,6 +89,7 @@ struct Object {
     std::uint32_t width;              // of the clocks
     ScClocks* sc_clocks;              // as MessageClock says
     bool after_fence;                 // F is not all zero
+    bool after_eco;                   // likewise E
     static constexpr std::uint32_t most_releasers = 8;
     Moment releasers[most_releasers];  // the last ones, for reports
     std::uint32_t releases;
@@ -135,7 +143,15 @@ struct alignas(128) Cell : CellHead, History {
     ScClock sc_clock(LocationClock which) const { return (*others->sc_clocks)[which]; }
     ScClocks& ready_sc_clocks() {
         has_sc_clocks = true;
-        return ScClocks::ready((others != nullptr ? *others : make_others()).sc_clocks, location_clocks);
+        Others& made = others != nullptr ? *others : make_others();
+        return ScClocks::ready(made.sc_clocks, location_clocks, made.room);
+    }
+
+    void forget_sc_clocks() {
+        has_sc_clocks = false;
+        ScClocks::release(others->sc_clocks);
+        others->reads = others->writes = {};
+        others->read_in_s = false;
     }
 
     // Before another write, which carries it on.

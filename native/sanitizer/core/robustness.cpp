@@ -39,46 +39,32 @@ bool ready_for_step(Thread& t) {
 }
 
 void learned(Thread& t) {
-    t.changed = t.has_learned = true;
+    t.changed = t.changed_by_others = t.has_learned = true;
 }
 
-// Whether there was anything to learn but of the thread's own slot.
-bool join_news(ScClock into, ScClock from, Slot own_slot) {
-    join_slot(into, from, own_slot);
-    return join(into, from);
+// P, F or E have changed, by more than the thread's own part.
+void has_news(Thread& t) {
+    t.changed = t.changed_by_others = t.has_new_sc_clocks = true;
 }
 
 // P, F or E: both what is so now and what is pending, which is never less.
 void raise(Thread& t, ThreadClock which, ScClock by) {
     ScClocks& clocks = *t.sc_clocks;
-    join_slot(clocks[which + 1], by, t.slot);
-    if (!join_news(clocks[which], by, t.slot)) return;
-    join(clocks[which + 1], by);
-    learned(t);
-    if (which != eco_before) ++t.sc_version;
+    bool const news = join(clocks[which], by);
+    if (t.pends) join(clocks[which + 1], by);
+    if (!news) return;
+    has_news(t);
+    if (which != eco_before) change_sc_version(t);
+}
+
+void raise_to(Time& time, Time least) {
+    if (time < least) time = least;
 }
 
 // Its last marked step.
 void set_marked(Thread& t) {
-    for (ThreadClock const clock : {strongly_before, strongly_before_pending})
-        (*t.sc_clocks)[clock].accesses[t.slot] = t.time;
-}
-
-// Does one half of it hold more than C, and E if there is one?
-bool is_ahead(Time const* half, Time const* current, Time const* eco, std::uint32_t width) {
-    detail::Vector newer{};
-    for (std::uint32_t i = 0; i < width; i += detail::vector_lanes)
-        newer |= detail::load(half + i) > detail::later(detail::load(current + i), detail::load(eco + i));
-    return detail::any(newer);
-}
-
-// Do E and C not know some of it?
-bool is_news(ScClock in, Thread const& t) {
-    if (t.sc_clocks == nullptr || t.sc_clocks->width() < in.width)
-        return ahead(in.accesses, t.current, in.width) || ahead(in.writes(), t.current, in.width);
-    ScClock const eco = (*t.sc_clocks)[eco_before];
-    return is_ahead(in.accesses, t.current, eco.accesses, in.width) ||
-           is_ahead(in.writes(), t.current, eco.writes(), in.width);
+    (*t.sc_clocks)[strongly_before].accesses[t.slot] = t.time;
+    if (t.pends) (*t.sc_clocks)[strongly_before_pending].accesses[t.slot] = t.time;
 }
 
 // What the stamp's thread had as P, F and E, now or as pending.
@@ -86,17 +72,27 @@ void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
     Record& record = stamp.record();
     if (!record.has_sc_clocks) return;
     ScClocks& clocks = ready_sc_clocks(t);
-    for (MessageClock const which : {message_p, message_f, message_e})
-        join(clocks[2 * which + pending], record.message(which));
-    ScClock const p = clocks[strongly_before + pending];
-    Slot const slot = stamp.slot();
-    if (p.accesses[slot] < stamp.time() - 1) p.accesses[slot] = stamp.time() - 1;
-    if (stamp.time() > record.from) {
-        Time const fence = record.message(message_f).writes()[slot];
-        if (p.writes()[slot] < fence) p.writes()[slot] = fence;
+    if (pending && !t.pends) {
+        for (ThreadClock const now : {strongly_before, fences_before, eco_before})
+            copy(clocks[now + 1], clocks[now]);
+        t.pends = true;
     }
+    Slot const slot = stamp.slot();
+    ScClock const p = clocks[strongly_before + pending], f = clocks[fences_before + pending];
+    join(p, record.strongly_before(stamp.time()), record.sc_lanes);
+    if (record.sc_lanes.begin == 0 && p.accesses[slot] < stamp.time() - 1)
+        p.accesses[slot] = stamp.time() - 1;
+    if (record.after_fence) {
+        join(f, record.message(message_f), record.sc_lanes);
+        raise_to(f.writes()[slot], record.own_fence_before(stamp.time()));
+        raise_to(p.writes()[slot], record.own_fence_before(stamp.time() - 1));
+    }
+    if (record.after_eco) join(clocks[eco_before + pending], record.message(message_e), record.sc_lanes);
     t.after_fence = t.after_fence || record.after_fence;
-    ++t.sc_version;
+    t.after_eco = t.after_eco || record.after_eco;
+    if (pending) return;
+    t.has_new_sc_clocks = true;
+    change_sc_version(t);
 }
 
 // The thread's own time comes last: others may look at our clocks meanwhile, and conclude that we no longer
@@ -124,9 +120,9 @@ bool acquire_stamp(Thread& t, Stamp stamp, bool acquire) {
         return true;
     }
     if (!stamp.known_to(t.acquire)) {
-        learn_sc_clocks(t, stamp, true);
+        if (!acquire || t.pends) learn_sc_clocks(t, stamp, true);
         join_record(t.acquire, stamp, stamp.record().current());
-        t.changed = true;
+        t.changed = t.changed_by_others = true;
     }
     if (!acquire) return false;
     learn_sc_clocks(t, stamp, false);
@@ -154,7 +150,7 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
              {x.address(), access.by(record.thread), to, before, t.provenance->fences, reads_from});
     join(t.sc, record.sc(), record.width);
     t.sc[stamp.slot()] = stamp.time();
-    learned(t);
+    t.has_learned = true;
 }
 
 // And that of the newest write.
@@ -275,158 +271,300 @@ bool check_cas(Thread const& t, Cell const& x, Order success, Order failure, std
     return true;
 }
 
+namespace {
+
+// The clocks of both, of one width: another thread may need more room at any time.
+[[gnu::noinline]] void make_ready(Thread& t, Cell& x) {
+    do {
+        x.ready_sc_clocks();
+        ready_sc_clocks(t);
+    } while (x.others->sc_clocks->width() != t.sc_clocks->width());
+}
+[[gnu::always_inline]] inline void ready(Thread& t, Cell& x) {
+    std::uint32_t const width = clock_width;
+    if (!x.has_sc_clocks || x.others->sc_clocks->width() != width || t.sc_clocks == nullptr ||
+        t.sc_clocks->width() != width) [[unlikely]]
+        make_ready(t, x);
+}
+
+// P and what is before writes, by a seq_cst read.
+[[gnu::always_inline]] inline bool raise_by_read(ScClock p, ScClock before, ScClock after) {
+    ScLanes const used = p.lanes();
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        detail::Vector const b = detail::load(before.accesses + i), old = detail::load(p.accesses + i),
+                             now = detail::later(old, b);
+        news |= b > old;
+        detail::store(p.accesses + i, now);
+        detail::store(after.accesses + i, detail::later(now, detail::load(after.accesses + i)));
+    }
+    return detail::any(news);
+}
+
+// What is before reads, by a seq_cst write with this P. Whether it is more than P then.
+[[gnu::always_inline]] inline bool raise_by_write(ScClock p, ScClock before, ScClock after) {
+    ScLanes const used = p.lanes();
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        detail::Vector const old = detail::load(p.accesses + i),
+                             in = detail::later(detail::load(before.accesses + i),
+                                                detail::load(after.accesses + i));
+        news |= in > old;
+        detail::store(before.accesses + i, detail::later(in, old));
+    }
+    return detail::any(news);
+}
+
+// Does the half of it hold more than C, P and E, if there are any?
+bool is_ahead(Time const* half, Time const* current, Time const* p, Time const* eco, std::uint32_t width) {
+    detail::Vector newer{};
+    for (std::size_t i = 0; i < width; i += detail::vector_lanes) {
+        detail::Vector known = detail::load(current + i);
+        if (p != nullptr) known = detail::later(known, detail::load(p + i));
+        if (eco != nullptr) known = detail::later(known, detail::load(eco + i));
+        newer |= detail::load(half + i) > known;
+    }
+    return detail::any(newer);
+}
+
+bool is_news(ScClock in, Thread const& t) {
+    Time *p = nullptr, *eco = nullptr;
+    std::uint32_t width = 0;
+    if (t.sc_clocks != nullptr && t.sc_clocks->width() >= in.width) {
+        width = t.sc_clocks->width();
+        p = (*t.sc_clocks)[strongly_before].accesses;
+        if (t.after_eco) eco = (*t.sc_clocks)[eco_before].accesses;
+    }
+    ScLanes const used = in.lanes();
+    if (used.begin == 0 && is_ahead(in.accesses, t.current, p, eco, in.width)) return true;
+    if (used.end == in.width) return false;
+    return is_ahead(in.writes(), t.current, p != nullptr ? p + width : nullptr,
+                    eco != nullptr ? eco + width : nullptr, in.width);
+}
+
+// E, by an access that is not seq_cst; when the thread knows the message that it reads, and before it sends
+// one. Whoever made the newest write then had as E, C and P all that the location has before reads, and those
+// who know the write have it too. Only the message of a seq_cst write lacks it.
+void learn_eco(Thread& t, Cell& x, bool knew_write, bool writes) {
+    if (!x.has_sc_clocks) return;
+    auto const learn = [&](ScClock in) {
+        if (!is_news(in, t)) return;
+        ready_sc_clocks(t);
+        t.after_eco = true;
+        raise(t, eco_before, in);
+    };
+    bool const known =
+        knew_write || (x.newest_writer().order != Order::seq_cst && x.newest_known_to(t.current));
+    if (!known) learn(x.sc_clock(before_reads));
+    if (writes && x.others->read_in_s) learn(x.sc_clock(before_writes));
+}
+
+// A read, before it acquires: it is in S, or after a fence.
+struct ScRead {
+    bool marks;             // a step of its own
+    std::uint64_t settles;  // version; 0: none
+};
+// One that is settled.
+[[gnu::always_inline]] inline void read_again(Thread const& t, Others& others, bool sc) {
+    others.read_in_s = true;
+    if (!others.writes.is_of(t)) others.writes = {};
+    join_slot((*others.sc_clocks)[before_writes], (*t.sc_clocks)[sc ? strongly_before : fences_before],
+              t.slot);
+}
+[[gnu::always_inline]] inline ScRead begin_read(Thread& t, Cell& x, Order order) {
+    bool const sc = order == Order::seq_cst;
+    if (sc) note_sc_event(sc_events_made.accesses);
+    ready(t, x);
+    Others& others = *x.others;
+    if (is_settled_read(t, x, order)) {
+        read_again(t, others, sc);
+        return {};
+    }
+    ScClock const after = (*others.sc_clocks)[before_writes], p = (*t.sc_clocks)[strongly_before],
+                  f = (*t.sc_clocks)[fences_before];
+    others.read_in_s = true;
+    if (sc && raise_by_read(p, (*others.sc_clocks)[before_reads], after)) {
+        if (t.pends) join((*t.sc_clocks)[strongly_before_pending], p);
+        has_news(t);
+        change_sc_version(t);
+    }
+    if (t.after_fence) join(after, f);
+    if (!others.writes.holds(t, true) && (sc || !others.writes.holds(t, false))) others.writes = {};
+    bool const marks = sc && x.newest_writer().order != Order::seq_cst && !x.written.known_to(known_to_all) &&
+                       !x.knows_newest(p);
+    return {marks, t.sc_version};
+}
+
+// Last of all.
+[[gnu::always_inline]] inline void end_read(Thread& t, Cell& x, Order order, ScRead begun) {
+    if (begun.marks) {
+        take_step(t);
+        x.add_knower(t.slot, t.time, true);
+        set_marked(t);
+        x.sc_clock(before_writes).accesses[t.slot] = t.time;
+    }
+    if (begun.settles == t.sc_version) x.others->reads = {t, order == Order::seq_cst};
+}
+
+// A seq_cst write, before it acquires: K is what will be before reads.
+struct ScWrite {
+    bool settled;
+    bool news;              // K is more than P
+    std::uint64_t version;  // that K was made of
+};
+ScWrite begin_seq_cst_write(Thread& t, Cell& x) {
+    if (x.has_sc_clocks && x.others->writes.holds(t, true)) return {true, false, 0};
+    note_sc_event(sc_events_made.accesses);
+    ready(t, x);
+    x.others->read_in_s = false;
+    bool const news =
+        raise_by_write((*t.sc_clocks)[strongly_before], x.sc_clock(before_reads), x.sc_clock(before_writes));
+    return {false, news, t.sc_version};
+}
+
+void end_seq_cst_write(Thread& t, Cell& x, ScWrite begun) {
+    set_marked(t);
+    Others& others = *x.others;
+    ScClock const before = x.sc_clock(before_reads), f = (*t.sc_clocks)[fences_before];
+    if (begun.settled) {
+        if (!others.reads.is_of(t)) others.reads = {};
+        join_slot(before, (*t.sc_clocks)[strongly_before], t.slot);
+        if (t.after_fence) join_slot(before, f, t.slot);
+        return;
+    }
+    bool settles = t.sc_version == begun.version;  // P is still what K was made of
+    before.accesses[t.slot] = t.time;
+    if (begun.news) raise(t, strongly_before, before);
+    if (t.after_fence) {
+        join(before, f);
+        settles = settles && !ahead(f, (*t.sc_clocks)[strongly_before]);
+    }
+    others.writes = settles ? ScSettled(t, true) : ScSettled();
+    if (!settles || !others.reads.is_of(t)) others.reads = {};
+}
+
+// What is before reads, by another write of a thread after a fence. Whether what was before writes is more
+// than C, P and E.
+bool raise_by_other_write(Thread const& t, ScClock before, ScClock after) {
+    ScClocks& clocks = *t.sc_clocks;
+    ScLanes const used = before.lanes();
+    Time const *const p = clocks[strongly_before].accesses, *const f = clocks[fences_before].accesses,
+                      *const e = clocks[eco_before].accesses;
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        std::size_t const in_half = i < before.width ? i : i - before.width;
+        detail::Vector const in = detail::load(after.accesses + i),
+                             known = detail::later(detail::later(detail::load(p + i), detail::load(e + i)),
+                                                   detail::load(t.current + in_half));
+        news |= in > known;
+        detail::store(before.accesses + i, detail::later(detail::later(detail::load(before.accesses + i), in),
+                                                         detail::load(f + i)));
+    }
+    return detail::any(news);
+}
+
+// Another write, before it sends a message: if its thread is after a fence, or the location is in S.
+void write_otherwise(Thread& t, Cell& x, bool knew_write) {
+    if (!t.after_fence) {
+        learn_eco(t, x, knew_write, true);
+        Others& others = *x.others;
+        if (!others.read_in_s) return;
+        join(x.sc_clock(before_reads), x.sc_clock(before_writes));
+        others.read_in_s = false;
+        others.reads = others.writes = {};
+        return;
+    }
+    if (x.has_sc_clocks && x.others->writes.holds(t, false)) {
+        ScClock const before = x.sc_clock(before_reads);
+        if (!x.others->reads.is_of(t)) x.others->reads = {};
+        join_slot(before, x.sc_clock(before_writes), t.slot);
+        join_slot(before, (*t.sc_clocks)[fences_before], t.slot);
+        return;
+    }
+    ready(t, x);
+    learn_eco(t, x, knew_write, false);
+    ScClock const after = x.sc_clock(before_writes);
+    if (raise_by_other_write(t, x.sc_clock(before_reads), after)) {
+        t.after_eco = true;
+        raise(t, eco_before, after);
+    }
+    x.others->read_in_s = false;
+    x.others->writes = {t, false};
+    x.others->reads = {};
+}
+
+}  // namespace
+
+void read_known_in_s(Thread& t, Cell& x, Order order) {
+    if (!is_settled_read(t, x, order)) return end_read(t, x, order, begin_read(t, x, order));
+    read_again(t, *x.others, order == Order::seq_cst);
+}
+
+void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
+    bool const rmw = site.access != Access::store, sc = site.order == Order::seq_cst;
+    ScWrite begun{};
+    if (sc)
+        begun = begin_seq_cst_write(t, x);
+    else
+        write_otherwise(t, x, true);
+    if (rmw && !release) x.keep_message();
+    add_write(t, x, value, release, site);
+    if (!rmw || release) leave_message(t, x, release);
+    if (sc) end_seq_cst_write(t, x, begun);
+}
+
 // SC before C: once a time is in C, others conclude that the thread will not ask for it any more.
 void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_write(t, x, site);
-    bool const concerned = concerns_sc(t, x, site.order);
-    ScRead sc{};
-    if (concerned) sc = begin_sc_read(t, x, site.order);
+    bool const in_s = reads_in_s(t, site.order), knew_write = x.newest_known_to(t.current);
+    ScRead begun{};
+    if (in_s) begun = begin_read(t, x, site.order);
     acquire_message(t, x, acquire);
-    if (concerned) learn_eco(t, x, site.access);
-    if (!sc.marks && !x.knows_newest(static_cast<Time const*>(t.current))) {
+    if (site.order != Order::seq_cst) learn_eco(t, x, knew_write, false);
+    if (!begun.marks && !x.knows_newest(static_cast<Time const*>(t.current))) {
         take_step(t);
         x.add_knower(t.slot, t.time, false);
     }
-    if (concerned) end_sc_read(t, x, site.order, sc);
+    if (in_s) end_read(t, x, site.order, begun);
     add_reader(t, x, site);
 }
 
 void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
-    bool const concerned = concerns_sc(t, x, site.order);
-    ScWrite sc{};
-    if (concerned) sc = begin_sc_write(t, x, site.order);
-    if (concerned) learn_eco(t, x, site.access);
-    add_write(t, x, value, site);
+    bool const sc = site.order == Order::seq_cst;
+    ScWrite begun{};
+    if (sc)
+        begun = begin_seq_cst_write(t, x);
+    else if (writes_in_s(t, x, site.order))
+        write_otherwise(t, x, x.newest_known_to(t.current));
+    add_write(t, x, value, release, site);
     leave_message(t, x, release);
-    if (concerned) end_sc_write(t, x, site.order, sc);
+    if (sc) end_seq_cst_write(t, x, begun);
 }
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_accesses(t, x, site);
-    bool const concerned = concerns_sc(t, x, site.order);
-    ScWrite sc{};
-    if (concerned) sc = begin_sc_write(t, x, site.order);
+    bool const sc = site.order == Order::seq_cst, knew_write = x.newest_known_to(t.current);
+    ScWrite begun{};
+    if (sc) begun = begin_seq_cst_write(t, x);
     bool const knows_message = acquire_message(t, x, acquire);
-    if (concerned) learn_eco(t, x, site.access);
+    if (!sc && writes_in_s(t, x, site.order)) write_otherwise(t, x, knew_write);
     x.keep_message();
-    add_write(t, x, value, site);
+    add_write(t, x, value, release, site);
     if (release && knows_message)
         leave_message(t, x, release);
     else if (Stamp const stamp = release ? x.written : t.release; stamp.time() != 0)
         add_message(x, stamp);
-    if (concerned) end_sc_write(t, x, site.order, sc);
-}
-
-// The location's clocks come first: those of the thread are then no less wide, and hold nothing that would
-// not fit.
-ScRead begin_sc_read(Thread& t, Cell& x, Order order) {
-    bool const sc = order == Order::seq_cst;
-    if (!sc && !t.after_fence) return {};
-    ScClocks& of_x = x.ready_sc_clocks();
-    ScClocks& of_t = ready_sc_clocks(t);
-    ScClock const after = of_x[before_writes], p = of_t[strongly_before], f = of_t[fences_before];
-    ScSettled& writes = x.others->writes;
-    if (is_settled_read(t, x, order)) {
-        if (writes.version != t.sc_version) writes = {};
-        join_slot(after, sc ? p : f, t.slot);
-        return {};
-    }
-    if (t.after_fence) join_news(after, f, t.slot);
-    if (sc) raise(t, strongly_before, of_x[before_reads]);
-    if (writes.version != t.sc_version || (sc && !writes.seq_cst)) writes = {};
-    if (!sc) return {false, t.sc_version};
-    join_news(after, p, t.slot);
-    return {!x.written.known_to(known_to_all) && !x.knows_newest(p), t.sc_version};
-}
-
-void end_sc_read(Thread& t, Cell& x, Order order, ScRead sc) {
-    if (sc.marks) {
-        take_step(t);
-        x.add_knower(t.slot, t.time, true);
-        set_marked(t);
-        x.sc_clock(before_writes).accesses[t.slot] = t.time;
-    }
-    if (sc.settles == t.sc_version) x.others->reads = {sc.settles, order == Order::seq_cst, false};
-}
-
-ScWrite begin_sc_write(Thread& t, Cell& x, Order order) {
-    bool const settled = x.has_sc_clocks && x.others->writes.holds(t, order);
-    if (order != Order::seq_cst || settled) return {settled, t.sc_version};
-    ScClocks& of_x = x.ready_sc_clocks();
-    ScClocks& of_t = ready_sc_clocks(t);
-    copy(of_t[own], of_t[strongly_before]);
-    join(of_t[own], of_x[before_reads]);
-    join(of_t[own], of_x[before_writes]);
-    return {false, t.sc_version};
-}
-
-// E counts only together with C (at SC fences), and both travel together. So what C knows is not needed.
-void learn_eco(Thread& t, Cell& x, Access access) {
-    if (!x.has_sc_clocks) return;
-    ScSettled& settled = writes(access) ? x.others->writes : x.others->reads;
-    if (settled.version == t.sc_version && settled.eco_known) return;
-    auto const learn = [&](ScClock in) {
-        if (!is_news(in, t)) return;
-        ready_sc_clocks(t);
-        raise(t, eco_before, in);
-    };
-    learn(x.sc_clock(before_reads));
-    if (writes(access)) learn(x.sc_clock(before_writes));
-    settled.eco_known = settled.version == t.sc_version;
-}
-
-void end_sc_write(Thread& t, Cell& x, Order order, ScWrite begun) {
-    bool const sc = order == Order::seq_cst;
-    ScClocks& of_x = x.ready_sc_clocks();
-    ScClocks& of_t = ready_sc_clocks(t);
-    ScClock const before = of_x[before_reads], after = of_x[before_writes], k = of_t[own];
-    if (sc) set_marked(t);
-    ScSettled& reads = x.others->reads;
-    if (begun.settled) {
-        if (reads.version != t.sc_version) reads = {};
-        join_slot(before, sc ? of_t[strongly_before] : after, t.slot);
-        if (t.after_fence) join_slot(before, of_t[fences_before], t.slot);
-        return;
-    }
-    bool const as_before = t.sc_version == begun.version;  // P is still what K was made of
-    if (sc) {
-        k.accesses[t.slot] = t.time;
-        raise(t, strongly_before, k);
-    }
-    join_news(before, sc ? k : after, t.slot);
-    bool settles = as_before;
-    if (t.after_fence) {
-        join_news(before, of_t[fences_before], t.slot);
-        settles = settles && (!sc || !ahead(of_t[fences_before], of_t[strongly_before]));
-    }
-    x.others->writes = {settles ? t.sc_version : 0, sc, false};
-    reads.eco_known = false;
-    if (!settles || !sc || reads.version != t.sc_version) reads = {};
-}
-
-void read_known_in_sc(Thread& t, Cell& x, Order order, Access access) {
-    ScRead const sc = begin_sc_read(t, x, order);
-    learn_eco(t, x, access);
-    end_sc_read(t, x, order, sc);
-}
-
-void write_over_known_in_sc(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
-    bool const rmw = site.access != Access::store;
-    ScWrite const sc = begin_sc_write(t, x, site.order);
-    learn_eco(t, x, site.access);
-    if (rmw && !release) x.keep_message();
-    add_write(t, x, value, site);
-    if (!rmw || release) leave_message(t, x, release);
-    end_sc_write(t, x, site.order, sc);
+    if (sc) end_seq_cst_write(t, x, begun);
 }
 
 void acquire_fence(Thread& t) {
     if (join(t.current, t.acquire, clock_width)) learned(t);
-    if (t.sc_clocks == nullptr) return;
+    if (!t.pends) return;
+    t.pends = false;
     for (ThreadClock const now : {strongly_before, fences_before, eco_before})
         raise(t, now, (*t.sc_clocks)[now + 1]);
 }
@@ -435,8 +573,55 @@ void acquire_fence(Thread& t) {
 void release_fence(Thread& t) {
     if (!ready_for_step(t)) return;
     if (t.sc_clocks != nullptr && (*t.sc_clocks)[strongly_before].accesses[t.slot] == t.time) take_step(t);
-    t.release = stamp_of(t);
+    t.release = message_of(t);
 }
+
+namespace {
+
+// F of an SC fence: K, which is P, E and C. Whether it has changed by more than the thread's own part.
+bool raise_by_fence(Thread& t) {
+    ScClocks& clocks = *t.sc_clocks;
+    ScClock const f = clocks[fences_before];
+    f.writes()[t.slot] = t.time;
+    bool news = join(f, clocks[strongly_before]);
+    if (t.after_eco) news = join(f, clocks[eco_before]) || news;
+    return join(f.writes(), t.current, clocks.width()) || news;
+}
+
+// After the thread's last SC fence all that it knows of others as P, E and C is in F, and nothing has come to
+// it since. So K is F and the thread's own part, and the record may stay as it is. Whether there is room in
+// it.
+bool fence_again(Thread& t) {
+    if (t.changed_by_others || t.has_learned || t.has_new_sc_clocks ||
+        !t.records.newest->add_own_fence(t.time))
+        return false;
+    ScClock const p = (*t.sc_clocks)[strongly_before], f = (*t.sc_clocks)[fences_before];
+    p.writes()[t.slot] = f.writes()[t.slot] = t.time;
+    f.accesses[t.slot] = p.accesses[t.slot];
+    let_time_go_on(t);
+    t.release = {t.stamp_word, t.time};
+    return true;
+}
+
+void fence_after_news(Thread& t) {
+    note_sc_event(sc_events_made.fences);
+    ready_sc_clocks(t);
+    acquire_fence(t);
+    bool news = raise_by_fence(t);
+    t.after_fence = t.has_new_sc_clocks = true;  // at least the thread's own part of F is new
+    release_fence(t);
+    t.records.newest->at_fence = true;
+    ScClocks& clocks = *t.sc_clocks;  // which the new record may have moved
+    ScClock const p = clocks[strongly_before], f = clocks[fences_before];
+    join_slot(p, f, t.slot);
+    news = join(p, f) || news;
+    if (t.after_eco) clocks.clear(eco_before);
+    t.after_eco = false;
+    if (news) change_sc_version(t);
+    t.changed_by_others = false;
+}
+
+}  // namespace
 
 // If nothing has changed since this thread's last one, there is only this to do: messages of relaxed writes
 // come after both, so they now tell P of that fence. Time goes on after a fence, so that later messages are
@@ -444,22 +629,13 @@ void release_fence(Thread& t) {
 void sc_fence(Thread& t) {
     if (!ready_for_step(t)) return;
     if (!t.changed) {
-        if (t.restamps) t.release = stamp_of(t);
+        if (t.restamps) t.release = message_of(t);
         t.restamps = false;
         return;
     }
-    std::uint64_t const version = t.sc_version;
-    ScClocks& clocks = ready_sc_clocks(t);
-    copy(clocks[own], clocks[strongly_before]);
-    acquire_fence(t);
-    join(clocks[own], clocks[eco_before]);
-    join(clocks[own].writes(), t.current, clocks.width());
-    raise(t, fences_before, clocks[own]);
-    t.after_fence = t.has_learned = true;  // at least the thread's own part of F is new
-    release_fence(t);
-    raise(t, strongly_before, (*t.sc_clocks)[own]);  // which the new record may have moved
+    if (!fence_again(t)) fence_after_news(t);
     let_time_go_on(t);
-    t.changed = t.sc_version != version;
+    t.changed = false;
     t.restamps = true;
 }
 
@@ -492,7 +668,7 @@ void acquire_from(Thread& t, Cell const& x) {
     if (ahead(object.sc(), t.sc, object.width)) {
         note_releasers(t, x);
         join(t.sc, object.sc(), object.width);
-        learned(t);
+        t.has_learned = true;
     }
     if (join(t.acquire, object.current(), object.width)) learned(t);
     if (join(t.current, object.current(), object.width)) learned(t);
@@ -501,6 +677,7 @@ void acquire_from(Thread& t, Cell const& x) {
     for (MessageClock const which : {message_p, message_f, message_e})
         raise(t, static_cast<ThreadClock>(2 * which), (*object.sc_clocks)[which]);
     t.after_fence = t.after_fence || object.after_fence;
+    t.after_eco = t.after_eco || object.after_eco;
 }
 
 void release_to(Thread& t, Cell& x) {
@@ -514,6 +691,7 @@ void release_to(Thread& t, Cell& x) {
     for (MessageClock const which : {message_p, message_f, message_e})
         join(clocks[which], (*t.sc_clocks)[2 * which]);
     object.after_fence = object.after_fence || t.after_fence;
+    object.after_eco = object.after_eco || t.after_eco;
 }
 
 }  // namespace fencepost

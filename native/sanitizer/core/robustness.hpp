@@ -107,10 +107,17 @@ struct AccessSite {
     let_time_go_on(t);
     if (t.has_learned) make_record(t);
 }
-
-// What the thread knows now.
+// What the thread knows now, as C and SC.
 [[gnu::always_inline]] inline Stamp stamp_of(Thread& t) {
     if (t.has_learned) take_step(t);
+    return {t.stamp_word, t.time};
+}
+// All of it.
+[[gnu::always_inline]] inline Stamp message_of(Thread& t) {
+    if (t.has_learned || t.has_new_sc_clocks) {
+        let_time_go_on(t);
+        make_record(t);
+    }
     return {t.stamp_word, t.time};
 }
 
@@ -125,44 +132,31 @@ inline bool replaces_reader(Thread const& t, Cell const& x) {
     return !x.has_messages || (x.message.known_to(t.current) && x.more_messages().empty());
 }
 
-// Has the access anything to do with S?
-[[gnu::always_inline]] inline bool concerns_sc(Thread const& t, Cell const& x, Order order) {
-    return order == Order::seq_cst || x.has_sc_clocks || t.after_fence;
+// Does the read leave anything in S? And what does S ask of a write?
+[[gnu::always_inline]] inline bool reads_in_s(Thread const& t, Order order) {
+    return order == Order::seq_cst || t.after_fence;
+}
+[[gnu::always_inline]] inline bool writes_in_s(Thread const& t, Cell const& x, Order order) {
+    return order == Order::seq_cst || t.after_fence || x.has_sc_clocks;
 }
 
 // Would a read change nothing in S but the thread's own part, as one before it did not?
 inline bool is_settled_read(Thread const& t, Cell const& x, Order order) {
-    if (!x.has_sc_clocks || !x.others->reads.holds(t, order)) return false;
+    if (!x.has_sc_clocks || !x.others->reads.holds(t, order == Order::seq_cst)) return false;
     return order != Order::seq_cst || x.newest_writer().order == Order::seq_cst ||
            x.written.known_to(known_to_all);
 }
 
-// What S asks of an access, around its other rules. A read: first, and last.
-struct ScRead {
-    bool marks;             // a step of its own
-    std::uint64_t settles;  // version; 0: none
-};
-struct ScWrite {
-    bool settled;
-    std::uint64_t version;
-};
-ScRead begin_sc_read(Thread&, Cell&, Order);
-void end_sc_read(Thread&, Cell&, Order, ScRead);
-// A write: likewise.
-ScWrite begin_sc_write(Thread&, Cell&, Order);
-void end_sc_write(Thread&, Cell&, Order, ScWrite);
-// Either, in between: when the thread knows the message that the access reads, and before it sends one.
-void learn_eco(Thread&, Cell&, Access);
-// All of it, where the message is known.
-void read_known_in_sc(Thread&, Cell&, Order, Access);
-void write_over_known_in_sc(Thread&, Cell&, std::uint64_t value, bool release, AccessSite);
+// What S asks of an access where its message is known, and of a write the write itself.
+void read_known_in_s(Thread&, Cell&, Order);
+void write_over_known_in_s(Thread&, Cell&, std::uint64_t value, bool release, AccessSite);
 
 // A read of what t knows already, the message included: it is no violation. Done if true.
 [[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, AccessSite site) {
     if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
         return false;
-    if (concerns_sc(t, x, site.order)) [[unlikely]]
-        read_known_in_sc(t, x, site.order, site.access);
+    if (reads_in_s(t, site.order)) [[unlikely]]
+        read_known_in_s(t, x, site.order);
     x.read = stamp_of(t);
     x.read_access = site.packed();
     return true;
@@ -188,7 +182,7 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
                __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key_of(address, CellKind::atomic);
     };
     if (cell == nullptr || t.has_learned || !is_as_it_was()) return false;
-    if (concerns_sc(t, *cell, order) && !is_settled_read(t, *cell, order)) return false;
+    if (reads_in_s(t, order) && !is_settled_read(t, *cell, order)) return false;
     Stamp const written = cell->written, now{t.stamp_word, t.time};
     bool const by_this_loop = t.await.reader == now && t.await.written == written && written.time() != 0 &&
                               (t.await.acquired || !acquires(order));
@@ -202,11 +196,13 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
     return in_step && is_as_it_was() && cell->written == written;
 }
 
-[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, AccessSite site) {
-    take_step(t);
+[[gnu::always_inline]] inline void add_write(Thread& t, Cell& x, std::uint64_t value, bool release,
+                                             AccessSite site) {
+    let_time_go_on(t);
+    if (t.has_learned || (release && t.has_new_sc_clocks)) make_record(t);
     // A test-and-set of what is set may be one round of many.
     if (site.access == Access::store || x.value != value) x.lock.count_change();
-    x.add_write(stamp_of(t), value, {site.stack, t.id, site.access, site.order});
+    x.add_write({t.stamp_word, t.time}, value, {site.stack, t.id, site.access, site.order});
     x.read = {};
 }
 
@@ -225,12 +221,12 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
     if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
         return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
-    if (concerns_sc(t, x, site.order)) [[unlikely]] {
-        write_over_known_in_sc(t, x, value, release, site);
+    if (writes_in_s(t, x, site.order)) [[unlikely]] {
+        write_over_known_in_s(t, x, value, release, site);
         return true;
     }
     if (rmw && !release) x.keep_message();
-    add_write(t, x, value, site);
+    add_write(t, x, value, release, site);
     if (!rmw || release) leave_message(t, x, release);
     return true;
 }
@@ -242,6 +238,28 @@ void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
 void sc_fence(Thread&);
+// membarrier(2), by the thread that calls it: calls each(other) for every other thread that lives, which
+// makes a full fence between what it has done and what it will do. It then knows what the caller knew, and
+// the caller what all of them knew. Not in a hook; the world stands still.
+template <class Each>
+void fence_everywhere(Thread& caller, Each each);
+
+template <class Each>
+void fence_everywhere(Thread& caller, Each each) {
+    sc_fence(caller);
+    for (Thread* t = all_threads; t != nullptr; t = t->next) {
+        if (t == &caller || (t->state != Thread::State::made && t->state != Thread::State::running)) continue;
+        bool const has_done_nothing = t->slot == no_slot;
+        if (!has_done_nothing) sc_fence(*t);
+        learn_from(*t, caller);
+        if (!has_done_nothing) sc_fence(*t);
+        each(*t);
+    }
+    // Also of those that have ended, but were not joined.
+    for (Thread* t = all_threads; t != nullptr; t = t->next)
+        if (t != &caller && t->slot != no_slot) learn_from(caller, *t);
+    sc_fence(caller);
+}
 
 // Synchronisation objects, and the begin and end of what they protect.
 void acquire_from(Thread&, Cell const&);

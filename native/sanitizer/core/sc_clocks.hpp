@@ -14,6 +14,8 @@
 //
 // SC clocks appear where they are needed: at threads that come after a seq_cst access or an SC fence, in
 // their records (knowledge.hpp), and at the locations and objects that they use. Elsewhere they are all zero.
+// Most programs have either seq_cst accesses or SC fences. One half of all SC clocks is then zero, and is
+// left alone.
 #pragma once
 
 #include <cstddef>
@@ -25,26 +27,50 @@ namespace fencepost {
 
 extern std::uint32_t clock_width;  // threads.hpp
 
+// Which SC events there have been. A thread says so before others can come after the event.
+struct ScEventKinds {
+    bool accesses, fences;
+};
+extern ScEventKinds sc_events_made;
+
+// The part of an SC clock of some width that need not be zero.
+struct ScLanes {
+    std::uint32_t begin, end;
+};
+inline ScLanes sc_lanes(std::uint32_t width) {
+    bool const accesses = __atomic_load_n(&sc_events_made.accesses, __ATOMIC_RELAXED),
+               fences = __atomic_load_n(&sc_events_made.fences, __ATOMIC_RELAXED);
+    return {accesses ? 0 : width, fences ? 2 * width : width};
+}
+inline void note_sc_event(bool& kind) {
+    if (!__atomic_load_n(&kind, __ATOMIC_RELAXED)) [[unlikely]]
+        __atomic_store_n(&kind, true, __ATOMIC_RELAXED);
+}
+
 struct ScClock {
     Time* accesses;
     std::uint32_t width;
 
     Time* writes() const { return accesses + width; }
-    std::uint32_t size() const { return 2 * width; }
-    void clear() const { __builtin_memset(accesses, 0, size() * sizeof(Time)); }
+    ScLanes lanes() const { return sc_lanes(width); }
 };
 
-// If one is wider, it is because a slot has just come into use of which the other one knows nothing yet.
+// Where one is wider, a slot has just come into use of which the other one knows nothing yet.
+bool join_of_other_width(ScClock into, ScClock from, ScLanes of_from);
+
+inline bool join(ScClock into, ScClock from, ScLanes of_from) {
+    if (into.width != from.width) [[unlikely]]
+        return join_of_other_width(into, from, of_from);
+    return join(into.accesses + of_from.begin, from.accesses + of_from.begin, of_from.end - of_from.begin);
+}
 inline bool join(ScClock into, ScClock from) {
-    if (into.width == from.width) return join(into.accesses, from.accesses, from.size());
-    std::uint32_t const width = into.width < from.width ? into.width : from.width;
-    bool const more_accesses = join(into.accesses, from.accesses, width);
-    return join(into.writes(), from.writes(), width) || more_accesses;
+    return join(into, from, from.lanes());
 }
 
-// Does `other` know anything that `clock` does not? Both are of one thread.
+// Does `other` know anything that `clock` does not? Both are of one width.
 inline bool ahead(ScClock other, ScClock clock) {
-    return ahead(other.accesses, clock.accesses, clock.size());
+    ScLanes const used = clock.lanes();
+    return ahead(other.accesses + used.begin, clock.accesses + used.begin, used.end - used.begin);
 }
 
 // The part of one slot.
@@ -55,51 +81,63 @@ inline void join_slot(ScClock into, ScClock from, Slot slot) {
     if (write < from.writes()[slot]) write = from.writes()[slot];
 }
 
+// Both are of one width, and the rest of them is zero.
+inline void copy(ScClock into, ScClock from, ScLanes used) {
+    copy(into.accesses + used.begin, from.accesses + used.begin, used.end - used.begin);
+}
 inline void copy(ScClock into, ScClock from) {
-    if (into.width == from.width) return copy(into.accesses, from.accesses, from.size());
-    into.clear();
-    join(into, from);
+    copy(into, from, from.lanes());
 }
 
 // Several of one width, in one block. Null: all are zero.
 class ScClocks {
   public:
-    // Makes them if there are none, and makes room for all slots in use.
-    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count) {
+    // Makes them if there are none, and makes room for all slots in use. `room` is for those of the smallest
+    // width.
+    static ScClocks& ready(ScClocks*& clocks, std::uint32_t count, void* room = nullptr) {
         if (clocks == nullptr || clocks->width_ < clock_width) [[unlikely]]
-            make_ready(clocks, count);
+            make_ready(clocks, count, room);
         return *clocks;
     }
     static void release(ScClocks*& clocks);
 
     std::uint32_t width() const { return width_; }
     ScClock operator[](std::uint32_t i) { return {times_ + std::size_t{2} * width_ * i, width_}; }
-    // For the collector: so many clocks of that width.
-    Time* times() { return times_; }
-    std::uint32_t count_of_clocks() const { return 2 * count_; }
+    std::uint32_t count() const { return count_; }
+    static constexpr std::size_t bytes(std::uint32_t count, std::uint32_t width) {
+        return 16 + std::size_t{2} * count * width * sizeof(Time);
+    }
     void clear() { __builtin_memset(times_, 0, std::size_t{2} * count_ * width_ * sizeof(Time)); }
-
-  private:
-    static void make_ready(ScClocks*& clocks, std::uint32_t count);
-    static ScClocks* make(std::uint32_t count, std::uint32_t width);
-    static std::size_t bytes(std::uint32_t count, std::uint32_t width) {
-        return sizeof(ScClocks) + std::size_t{2} * count * width * sizeof(Time);
+    void clear(std::uint32_t i) {
+        __builtin_memset((*this)[i].accesses, 0, std::size_t{2} * width_ * sizeof(Time));
     }
 
-    std::uint32_t count_, width_;
+  private:
+    static void make_ready(ScClocks*& clocks, std::uint32_t count, void* room);
+    static ScClocks* make(std::uint32_t count, std::uint32_t width, void* room);
+
+    std::uint32_t count_ : 31;
+    std::uint32_t has_room_ : 1;  // elsewhere, and is not released
+    std::uint32_t width_;
     alignas(16) Time times_[];
 };
+static_assert(sizeof(ScClocks) == 16);
 
-// Those of a thread: P, F and E of seq-cst.md, each as of now and as it will be after an acquire fence, and
-// room for a K. As of the last release fence they are in a record.
+// Those of a thread: P, F and E of seq-cst.md, each as of now and as it will be after an acquire fence. As of
+// the last release fence they are in a record.
+//
+// P and F know no more than E and C together: K of an SC fence is E and C, that of a seq_cst access adds to P
+// what E and C learn by the access, and P and F pass on no farther than E and C do. So the K of a fence,
+// which is all that E is for, may be made of P as it is after the fence's acquire part, E and C; and E need
+// not have what P has. It leaves out what seq_cst accesses add to it: that is in P, except in the message of
+// the access itself, and whoever reads that learns it from the location. After an SC fence it is empty.
 enum ThreadClock : std::uint32_t {
     strongly_before,  // P: K of what strongly happens before the thread's next event
     strongly_before_pending,
     fences_before,  // F: K of SC fences that happen before it
     fences_before_pending,
-    eco_before,  // E: K of what is eco-before an access that happens before it
+    eco_before,  // E: K of what is eco-before an access that happens before it, if neither P nor C has it
     eco_before_pending,
-    own,  // K of the access or fence at hand
     thread_clocks
 };
 

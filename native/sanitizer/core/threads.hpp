@@ -41,16 +41,28 @@ struct StackCache {
 
 struct RaceClocks;  // races/happens_before.hpp
 
+// The last read of a thread that could have been of an older write: what becomes of the value?
+struct LastFinding {
+    struct FindingUses* uses;
+    std::uintptr_t address;
+    std::uint64_t value;
+    std::uint64_t atomics;  // of the thread, with this one
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
     Time time;                 // steps taken by the slot so far
-    bool changed;              // since the last SC fence: is there anything to tell or learn?
+    bool changed;              // since the last SC fence: is there anything to tell?
+    bool changed_by_others;    // likewise: is there more in C, P, F or E than the thread's own part?
     bool has_learned;          // something that records tell, since its newest one (knowledge.hpp)
+    bool has_new_sc_clocks;    // so have P, F or E; only messages tell them
     bool unwatched;            // no slot was left for it
     bool after_fence;          // F, or what is pending of it, is not all zero
+    bool after_eco;            // likewise E
+    bool pends;                // P, F or E may be more after an acquire fence; else what is pending is void
     bool restamps;             // its last SC fence was the first one in a row
-    std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own
+    std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own; even
     std::uint64_t stamp_word;  // its slot and its newest record
 
     // C, A, SC and R of design.md, section 7.
@@ -68,6 +80,7 @@ struct Thread {
     Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
     ScProvenance* provenance;
+    LastFinding last_finding;
     StackCache stacks;
     shadow::RegionCache regions;
     RaceClocks* race_clocks;  // in mode full, while its plain accesses are watched
@@ -75,16 +88,19 @@ struct Thread {
     enum class State : std::uint8_t { unused, made, running, ended } state;
     bool detached;
     bool scheduled;  // its creator was under a schedule
+    bool is_fiber;   // the program switches between it and others itself (hooks/fibers.cpp)
     bool published;  // its creator has noted its handle
     std::uint8_t destructor_rounds;
     std::int32_t tid;
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
-    void* result;             // of the routine
-    std::size_t stack_bytes;  // as it was asked for
-    std::uintptr_t stack_low, stack_high;
-    void const* stack_base;  // frame of our function that calls the thread's; null: not ours
+    void* result;                          // of the routine
+    bool lent;                             // its kernel thread never runs (schedule/lending.hpp)
+    std::size_t stack_bytes;               // as it was asked for
+    std::uint64_t signal_mask;             // that it begins with
+    std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's
+    void const* stack_base;                // frame of our function that calls the thread's; null: not ours
     char name[16];
     std::uint32_t parent;
     std::uint32_t made_by;  // stack of its creation
@@ -113,9 +129,14 @@ inline Thread& current_thread() {
     return *(t != nullptr ? t : adopt_thread());
 }
 
+// P or F has learned of others.
+inline void change_sc_version(Thread& t) {
+    t.sc_version += 2;
+}
+
 // Its SC clocks change: makes them, or makes room for all slots in use.
 inline ScClocks& ready_sc_clocks(Thread& t) {
-    if (t.sc_clocks == nullptr) t.has_learned = true;  // its records have none
+    if (t.sc_clocks == nullptr) t.has_new_sc_clocks = true;  // its records have none
     return ScClocks::ready(t.sc_clocks, thread_clocks);
 }
 
@@ -127,9 +148,14 @@ Thread* make_thread(Thread& parent);
 void thread_not_made(Thread*);
 // First of all in the new thread.
 void thread_runs(Thread*);
+// It runs wherever the program switches to it.
+void fiber_begins(Thread&);
+void name_thread(Thread&, char const* name);
 void thread_has_ended(Thread&);
 // Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
 void wait_to_join(Thread& t, Thread* child);
+// `t` knows all that `other` knows, as C and as SC. Nobody else may touch them.
+void learn_from(Thread& t, Thread& other);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);

@@ -421,14 +421,18 @@ void thread_made(Thread const& parent, Thread const& child) {
     replace(t.released, nullptr);
 }
 
-void thread_joined(Thread const& thread, Thread const& child) {
-    ThreadViews& ended = views_of(child);
-    View* const known = share(ended.current);
-    for (View** view : {&ended.current, &ended.pending, &ended.released}) replace(*view, nullptr);
+void learn_from(Thread const& thread, Thread const& other) {
+    View* const known = share(views_of(other).current);
     ThreadViews& t = views_of(thread);
     join(t.current, known);
     join(t.pending, known);
     let_go(known);
+}
+
+void thread_joined(Thread const& thread, Thread const& child) {
+    learn_from(thread, child);
+    ThreadViews& ended = views_of(child);
+    for (View** view : {&ended.current, &ended.pending, &ended.released}) replace(*view, nullptr);
 }
 
 }  // namespace fencepost::weak

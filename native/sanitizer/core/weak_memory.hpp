@@ -73,5 +73,7 @@ void acquire_object(Thread const&, Cell const&);
 void release_object(Thread const&, Cell const&);
 void thread_made(Thread const& parent, Thread const& child);
 void thread_joined(Thread const&, Thread const& child);
+// The thread learns what another knows, which lives on.
+void learn_from(Thread const&, Thread const& other);
 
 }  // namespace fencepost::weak

@@ -44,7 +44,7 @@ inline bool watched(Hook const& hook) {
     return hook && !hook.thread().unwatched;
 }
 
-// What others can notice of an access.
+// What others can notice of an access. Without a schedule nobody asks, and it need not be made.
 template <class T>
 scheduler::Operation operation(scheduler::Act act, T const volatile* a, Order order, void const* frame,
                                std::uint64_t expected = 0) {
@@ -133,7 +133,8 @@ bool load_reads_old(Thread& t, T const volatile* a, Order order, WatchedAtomic& 
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(operation(scheduler::Act::read, a, order, frame), frame);
+    if (scheduler::active()) [[unlikely]]
+        point_before(operation(scheduler::Act::read, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return raw_load(a);
     Thread& t = hook.thread();
@@ -176,7 +177,8 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
-    access_point(operation(scheduler::Act::write, a, order, frame));
+    if (scheduler::active()) [[unlikely]]
+        access_point(operation(scheduler::Act::write, a, order, frame));
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
     Thread& t = hook.thread();
@@ -239,7 +241,8 @@ template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
                                        Update update = {}) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(operation(scheduler::Act::update, a, order, frame), frame);
+    if (scheduler::active()) [[unlikely]]
+        point_before(operation(scheduler::Act::update, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return update.in_memory(a, operand);
     Thread& t = hook.thread();
@@ -287,9 +290,10 @@ template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
     std::uintptr_t const pc = pc_of(frame);
-    point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success, frame,
-                           to_bits(expected)),
-                 frame);
+    if (scheduler::active()) [[unlikely]]
+        point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success,
+                               frame, to_bits(expected)),
+                     frame);
     Hook hook;
     if (!watched(hook)) return raw_compare_exchange(a, expected, desired);
     Thread& t = hook.thread();
@@ -298,6 +302,7 @@ template <class T>
     if (!again) expect_write(a, cell);
     back_off_if_contended(hook, cell, pc, again);
     ++t.atomics;
+    note_cas(t, address_of(a), to_bits(expected));
     std::uint32_t const stack = keep_stack(t, frame);
     WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
@@ -338,11 +343,13 @@ template <class T>
 }
 
 inline void do_fence(Order order, void const* frame) {
-    scheduler::Operation next;  // only SC fences are ordered among each other
-    if (order == Order::seq_cst) next.act = scheduler::Act::update;
-    next.sc = order == Order::seq_cst;
-    next.pc = pc_of(frame);
-    access_point(next);
+    if (scheduler::active()) [[unlikely]] {
+        scheduler::Operation next;  // only SC fences are ordered among each other
+        if (order == Order::seq_cst) next.act = scheduler::Act::update;
+        next.sc = order == Order::seq_cst;
+        next.pc = pc_of(frame);
+        access_point(next);
+    }
     Hook hook;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!watched(hook)) return;

@@ -22,10 +22,23 @@ namespace {
 
 bool started;
 
+// The exit code, as the program may change its mind.
+int code_at_end(int code) {
+    int const wanted = finish_findings(code);
+#if defined(FENCEPOST_RACES)
+    return wanted;
+#else
+    bool const failed = wanted != code;
+    bool const fails = __tsan_on_finalize(failed) != 0;
+    if (fails == failed) return wanted;
+    return fails && options.exitcode != 0 ? static_cast<int>(options.exitcode) : code;
+#endif
+}
+
 // Registered before the program's own handlers and before the destructors of all modules, so it runs last.
 void at_end(int code, void*) {
     scheduler::exit_point();
-    int const wanted = finish_findings(code);
+    int const wanted = code_at_end(code);
     if (wanted == code && !scheduler::exploring()) return;
     fflush(nullptr);
     scheduler::end_process(wanted);
@@ -50,6 +63,9 @@ void start(char** environment) {
     start_findings();
     start_interposing();
     on_exit(at_end, nullptr);
+#if !defined(FENCEPOST_RACES)
+    __tsan_on_initialize();
+#endif
     scheduler::start(options.schedule);
     if (!scheduler::active()) return;
     races::watch_main(current_thread());

@@ -75,9 +75,8 @@ void put_thread(Text& out, std::uint32_t id) {
     out << "\"thread\":" << id << ",\"name\":" << Quoted{name_of_thread(id).text};
 }
 
-void put_data(Text& out, std::uintptr_t address) {
+void put_owner(Text& out, std::uintptr_t address, DataOwner const& owner) {
     constexpr char const* kinds[] = {"global", "heap", "stack", "unknown"};
-    DataOwner const owner = find_owner(address);
     out << "{\"kind\":\"" << kinds[static_cast<int>(owner.kind)] << "\"";
     if (owner.name != nullptr) out << ",\"name\":" << Quoted{owner.name};
     if (owner.size != 0) out << ",\"size\":" << std::uint64_t{owner.size};
@@ -90,6 +89,10 @@ void put_data(Text& out, std::uintptr_t address) {
         put_stack(out, kept_stack(owner.allocated_by));
     }
     out << "}";
+}
+
+void put_data(Text& out, std::uintptr_t address) {
+    put_owner(out, address, find_owner(address));
 }
 
 // A global; who else owns the address is not asked.
@@ -272,12 +275,21 @@ void json_finding(Finding const& f) {
     out << ",\"chain\":";
     put_chain(out, f.chain, put_data);
     out << ",\"location\":";
-    put_data(out, f.note.address);
+    put_owner(out, f.note.address, find_owner(f.note.address, f.block));
     put_repairs(out, f.repairs);
     out << ",\"unless_await\":";
     put_doubt(out, f);
     out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\""
         << options.schedule_name << "\"}\n";
+    out.write_to(file);
+}
+
+// An exploration meets a finding in many executions, and tells of one.
+void json_uses(Finding const& f) {
+    if (file < 0 || is_execution()) return;
+    Text out;
+    out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
+        << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared << "}\n";
     out.write_to(file);
 }
 

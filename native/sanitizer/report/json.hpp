@@ -31,6 +31,7 @@ void put_race_repairs(Text&, Chain const& between);  // with the chain itself
 void write_json(Text const& line);
 
 void json_finding(Finding const&);
+void json_uses(Finding const&);
 void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest);
 void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);

@@ -12,6 +12,7 @@
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
+#include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -114,6 +115,7 @@ void record_switch(Thread const& to) {
 void hand_over(Thread& from, Thread& to) {
     if (from.handlers != 0) signal_mask_changed(from.fiber);  // the kernel blocks what is being handled
     record_switch(to);
+    from.frame = __builtin_frame_address(0);
     switch_fibers(from.fiber, to.fiber);
 }
 
@@ -201,6 +203,10 @@ Thread* find(ThreadId id) {
 
 bool has_turn() {
     return self != nullptr && running == self;
+}
+
+Thread const* thread_with_turn() {
+    return __atomic_load_n(&running, __ATOMIC_ACQUIRE);
 }
 
 void step(bool yields) {
@@ -295,6 +301,7 @@ void thread_created(ThreadId child) {
     if (!lending::is_on()) await_parked(thread.fiber);
     add(thread);
     thread.after = detail::self->last_event;
+    if (!detail::as_explored) watchdog::start();
 }
 
 void thread_begins(ThreadId id) {
@@ -343,6 +350,7 @@ void forked() {
     for (std::uint32_t i = 0; i < places; ++i) table[i].claimed = &table[i] == &self;
     decisions::abandon();
     only_fiber(self.fiber);
+    watchdog::forked();
 }
 
 std::uint32_t draw(std::uint32_t n) {

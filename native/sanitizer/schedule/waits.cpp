@@ -12,6 +12,7 @@
 #include "sanitizer/schedule/lending.hpp"
 #include "sanitizer/schedule/restart.hpp"
 #include "sanitizer/schedule/strategy.hpp"
+#include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -103,7 +104,7 @@ bool outside_can_help() {
                kernel_threads() > 1 + lending::made() + restart::own_threads();
     bool const main_has_ended = find(0) == nullptr;  // the kernel keeps it
     bool const this_one_leaves = self == nullptr;
-    return kernel_threads() > blocked.count + main_has_ended + this_one_leaves;
+    return kernel_threads() > blocked.count + main_has_ended + this_one_leaves + watchdog::is_there();
 }
 
 void wait_for_outside() {

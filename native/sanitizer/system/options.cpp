@@ -73,6 +73,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "quiet") return result(set_flag(value, options.quiet));
     if (name == "json") return result(set_path(value, options.json));
     if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
     if (name == "threads_limit") return result(set_number(value, options.threads_limit));
@@ -82,6 +83,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "depth") return result(set_number(value, options.schedule.depth));
     if (name == "steps") return result(set_number(value, options.schedule.steps));
     if (name == "length") return result(set_number(value, options.schedule.length));
+    if (name == "stall") return result(set_number(value, options.schedule.stall));
     if (name == "switch") return result(set_switch(value));
     if (name == "decisions") return result(set_path(value, options.schedule.decisions));
     if (name == "replay") return result(set_path(value, options.schedule.replay));

@@ -7,12 +7,13 @@
 //   quiet=0              no text report
 //   json=FILE            events as JSON lines; %p as above
 //   suppressions=FILE    lines `robustness:PATTERN`: findings with a frame that matches are left out
+//   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
-//   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+//   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
 //   runs=0  stride=1  first_run=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
 //                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
@@ -33,6 +34,7 @@ struct Settings {
     std::uint32_t depth = 3;           // pct
     std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
     std::uint64_t steps = 20'000'000;  // then the run is given up
+    std::uint32_t stall = 10;          // seconds without a step after which that is reported; 0: never
     bool futexes = false;              // no switching in user space, even if the processor could
     char const* decisions = nullptr;   // file to write
     char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
@@ -61,6 +63,7 @@ struct Options {
     bool halt_on_error = false;
     bool quiet = false;
     bool await_loops = true;
+    bool internals = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;

@@ -77,6 +77,7 @@ QUESTIONS = (
     ),
     Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
     Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
+    Question("verify-tso", "Safe on x86 (TSO)?", partial(_safe, model="tso")),
     Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
     Question("races", "Free of data races?", races),
     Question("write-write", "Free of write/write races?", partial(races, kind="write-write")),

@@ -31,6 +31,10 @@ def verdict(answer: Answer) -> str:
     """The verdict in words."""
     if answer.question == "fix" and answer.holds is False and answer.witness is None:
         return "not repairable"
+    if answer.question == "outcomes":
+        from fencepost.report.outcomes import verdict_words
+
+        return verdict_words(answer)
     words = _WORDS.get(answer.criterion)
     told = answer.verdict.replace("-", " ") if words is None else words[answer.holds]
     return f"{told}{_for_how_many(answer)}"

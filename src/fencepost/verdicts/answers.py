@@ -2,7 +2,8 @@
 
 An answer is `Robust` or `NotRobust`, `Persistent` or `Fragile`, `Safe` or `Unsafe`, `RaceFree` or `Racy`, or
 `Unknown`. In Python its class says which; in JSON `question` and `verdict` do. What it shows is in
-`witnesses`. The answers to `fix` and `run` are in `repair` and `run`, and `union` has all of them.
+`witnesses`. The answers to `fix`, `run`, `check` and `outcomes` are in modules of their own, and `union` has
+all of them.
 `docs/json.md` documents the JSON form; `SCHEMA` grows by one when a field changes its meaning or goes away.
 """
 
@@ -19,6 +20,7 @@ from fencepost.verdicts.witnesses import AnyWitness, Assertion, DeadlockState, R
 SCHEMA = 2
 
 Question = Literal["robust", "persist", "verify", "races"]
+AskedOfFiles = Question | Literal["outcomes"]
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

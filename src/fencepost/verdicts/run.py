@@ -17,6 +17,8 @@ from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
+# What an older value could do, as far as runs have shown it; the worst first.
+Rank = Literal["used", "waits", "compared", "same"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,11 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`."""
+    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`.
+
+    Each of these places has a caller if it is in a header, and so perhaps in a wrapper: the nearest call in
+    another file that it is inlined into.
+    """
 
     what: str
     order: str
@@ -61,6 +67,9 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     after: Frame | None = None
     before: Frame | None = None
     at: Frame | None = None
+    after_caller: Frame | None = None
+    before_caller: Frame | None = None
+    at_caller: Frame | None = None
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +95,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `id` depends on the kind and on the functions and lines of both stacks only, so it is the same in every
     run and in every build of the same sources. `could` is a value that the access can meet in place of
     `value`. `chain` leads from the missed write to the access: why it comes later under sequential
-    consistency. It was seen in `runs` of the runs; `schedule` is that of the first.
+    consistency. It was seen in `runs` of the runs; `schedule` is that of the first. `group` is the same for
+    findings at the same two lines.
     """
 
     id: str
@@ -102,6 +112,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repair: tuple[Repair, ...]
     runs: int
     schedule: Schedule
+    group: str = ""
+    rank: Rank = "used"
 
 
 class Waiting(Access, frozen=True, kw_only=True):
@@ -161,10 +173,16 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
     exhaustive: bool = False
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Of findings and deadlocks."""
+        return (*(one.id for one in self.findings), *(one.id for one in self.deadlocks))
+
+    @property
     def exit_code(self) -> int:
+        """What a baseline has left out does not count."""
         if self.findings or self.deadlocks:
             return EXIT_VIOLATED
-        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
+        return EXIT_UNDECIDED if self.holds is None else EXIT_HOLDS
 
 
 class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):
@@ -194,6 +212,23 @@ def places(stack: Sequence[Frame]) -> Sequence[Frame]:
         if frame.file and not comes_with_the_compiler(frame.file):
             return stack[: index + 1]
     return stack[:1]
+
+
+def caller_of_wrapper(stack: Sequence[Frame]) -> Frame | None:
+    """Where the last of `places` is in a header, and so perhaps in a wrapper around atomics: the nearest call
+    in another file."""
+    inner = places(stack)
+    if not inner or not _is_header(inner[-1].file):
+        return None
+    for frame in stack[len(inner) :]:
+        if frame.file and frame.file != inner[-1].file and not comes_with_the_compiler(frame.file):
+            return frame
+    return None
+
+
+def _is_header(file: str) -> bool:
+    dot = file.rpartition("/")[2].rpartition(".")
+    return bool(file) and (not dot[1] or dot[2][:1] in ("h", "H"))
 
 
 def comes_with_the_compiler(file: str) -> bool:

@@ -1,7 +1,11 @@
 // Holds the rules, as they are kept by clocks over threads and by histories, against design.md, section 7,
 // and seq-cst.md, taken literally: location clocks that map every location to a write, and all writes kept.
 // Random threads do random operations one after the other; before each, all checks must agree, whatever the
-// order of the access would be; in between, the collector runs.
+// order of the access would be; in between, the collector runs. Checks only see what SC knows more than C, P
+// and F do. So now and then all threads are looked at as if SC knew everything; and at the end once more,
+// each after an SC fence or a seq_cst access, which brings to light what E and the locations have.
+//
+// Each program has a habit: some have few SC fences and accesses, others hardly anything else.
 //
 //   rules SEED COUNT    runs COUNT programs; prints the first disagreement and exits with 1
 //
@@ -12,8 +16,10 @@
 // links: sanitizer/system/lock.cpp sanitizer/system/memory.cpp sanitizer/system/modules.cpp
 // links: sanitizer/system/options.cpp sanitizer/system/text.cpp
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <random>
 #include <vector>
@@ -89,12 +95,12 @@ struct Literal {
     std::vector<LiteralLocation> locations;
     std::vector<LiteralObject> objects;
 
-    Answers check(int t, int x, Order order, int values) const {
+    Answers check(int t, int x, Order order, int values, bool sc_knows_all = false) const {
         auto const& writes = locations[x].writes;
         auto const& now = threads[t].now;
         int c = std::max(newest(now.c, x), newest(now.f, x));
         if (order == Order::seq_cst) c = std::max(c, newest(now.p, x));
-        int const s = newest(threads[t].sc, x);
+        int const s = sc_knows_all ? writes.back().index : newest(threads[t].sc, x);
         Answers answers{c < s, writes[c].plain < writes[s].plain, {}, {}, {}};
         for (int v = 0; v < values; ++v) {
             bool wait = false, success = false, failure = false;
@@ -190,9 +196,19 @@ struct Literal {
 
 constexpr int values = 4;
 
+// Of twelve operations so many are fences, of twelve accesses so many seq_cst; the others have any order, or
+// are relaxed in programs whose fences do all the work.
+struct Habit {
+    int fences, seq_cst;
+    bool relaxed;
+};
+constexpr Habit habits[] = {{1, 2, false}, {1, 12, false}, {2, 6, false}, {4, 0, false},
+                            {4, 2, true},  {5, 0, true},   {6, 4, false}, {3, 3, true}};
+
 class Experiment {
   public:
-    Experiment(std::uint64_t seed, std::uintptr_t base) : random_(seed), base_(base) {
+    Experiment(std::uint64_t seed, std::uintptr_t base)
+        : random_(seed), base_(base), habit_(habits[below(std::size(habits))]) {
         int const threads = 2 + below(below(8) == 0 ? 12 : 4), locations = 1 + below(4);
         literal_.threads.resize(static_cast<std::size_t>(threads));
         literal_.locations.resize(static_cast<std::size_t>(locations));
@@ -216,8 +232,12 @@ class Experiment {
             if (below(12) == 0) collect();
             if (below(6) == 0) look_what_all_know();
             if (below(40) == 0) replace_thread();
+            if (below(8) == 0 && !all_know_the_same()) {
+                std::printf("after operation %d of %d\n", i, operations);
+                return false;
+            }
         }
-        return true;
+        return reveals_the_same();
     }
 
   private:
@@ -234,16 +254,56 @@ class Experiment {
         }
         return answers;
     }
-    bool checks_agree(int number, Thread& t, int x, Cell& cell) const {
+    bool checks_agree(int number, Thread& t, int x, Cell& cell, bool sc_knows_all = false) const {
         for (Order const order : {Order::relaxed, Order::seq_cst}) {
-            if (check(t, cell, order) == literal_.check(number, x, order, values)) continue;
+            if (check(t, cell, order) == literal_.check(number, x, order, values, sc_knows_all)) continue;
             std::printf("thread %d, location %d: the checks of order %d disagree\n", number, x,
                         static_cast<int>(order));
             return false;
         }
         return true;
     }
-    Order some_order() { return static_cast<Order>(below(6)); }
+    Order some_order() {
+        if (below(12) < habit_.seq_cst) return Order::seq_cst;
+        return habit_.relaxed ? Order::relaxed : static_cast<Order>(below(5));
+    }
+
+    // Is what threads must not go behind the same, in all locations?
+    bool all_know_the_same() {
+        for (std::size_t t = 0; t < threads_.size(); ++t)
+            if (!knows_the_same(static_cast<int>(t))) return false;
+        return true;
+    }
+    bool knows_the_same(int number) {
+        Thread& t = *threads_[static_cast<std::size_t>(number)];
+        std::vector<Time> const sc(t.sc, t.sc + clock_width);
+        std::fill(t.sc, t.sc + clock_width, INT32_MAX);
+        bool same = true;
+        for (int x = 0; same && x < static_cast<int>(literal_.locations.size()); ++x) {
+            Hook hook;
+            LockedCell cell(hook.thread(), address(x), CellKind::atomic);
+            if (cell.created()) cell->begin(0);
+            same = checks_agree(number, t, x, *cell, true);
+        }
+        std::copy(sc.begin(), sc.end(), t.sc);
+        return same;
+    }
+    bool reveals_the_same() {
+        for (int t = 0; t < static_cast<int>(threads_.size()); ++t) {
+            if (below(2) == 0) {
+                do_fence(t, *threads_[static_cast<std::size_t>(t)], Order::seq_cst);
+            } else {
+                int const x = below(static_cast<int>(literal_.locations.size()));
+                Access const access = below(2) == 0 ? Access::load : Access::store;
+                if (!do_access(t, *threads_[static_cast<std::size_t>(t)], x, access, Order::seq_cst))
+                    return false;
+            }
+            if (knows_the_same(t)) continue;
+            std::printf("at the end\n");
+            return false;
+        }
+        return true;
+    }
 
     void look_what_all_know() {
         Locked held(threads_lock);
@@ -268,22 +328,28 @@ class Experiment {
     bool step() {
         int const number = below(static_cast<int>(threads_.size()));
         Thread& t = *threads_[static_cast<std::size_t>(number)];
-        int const kind = below(12);
         if (t.await.pc != 0 && below(3) == 0) return go_round(number, t);
         t.await.pc = 0;
-        if (kind == 0) return fence(number, t);
-        if (kind == 1) return object(number, t);
+        if (below(12) < habit_.fences) {
+            do_fence(number, t, below(3) != 0 ? Order::seq_cst : static_cast<Order>(below(6)));
+            return true;
+        }
+        int const kind = below(11);
+        if (kind == 0) return object(number, t);
+        Access const access = kind < 6 ? Access::load : kind < 9 ? Access::store : Access::rmw;
         int const x = below(static_cast<int>(literal_.locations.size()));
+        return do_access(number, t, x, access, some_order());
+    }
+
+    bool do_access(int number, Thread& t, int x, Access access, Order order) {
         Hook hook;
         LockedCell cell(hook.thread(), address(x), CellKind::atomic);
         if (cell.created()) cell->begin(0);
         if (!checks_agree(number, t, x, *cell)) return false;
-        Order const order = some_order();
         int const value = below(values);
-        Access const access = kind < 6 ? Access::load : kind < 10 ? Access::store : Access::rmw;
         AccessSite const site{0, 0, access, order};
         auto const bits = static_cast<std::uint64_t>(value);
-        if (kind < 6) {
+        if (access == Access::load) {
             if (!reads_known(t, *cell, site)) read_part(t, *cell, acquires(order), site);
             t.await = {
                 static_cast<std::uintptr_t>(order) + 1, static_cast<std::uintptr_t>(x), 0, 0, false, {}, {}};
@@ -315,8 +381,7 @@ class Experiment {
         return true;
     }
 
-    bool fence(int number, Thread& t) {
-        Order const order = below(2) == 0 ? Order::seq_cst : some_order();
+    void do_fence(int number, Thread& t, Order order) {
         if (order == Order::seq_cst) {
             sc_fence(t);
         } else {
@@ -324,7 +389,6 @@ class Experiment {
             if (releases(order)) release_fence(t);
         }
         literal_.fence(number, order);
-        return true;
     }
 
     bool object(int number, Thread& t) {
@@ -348,6 +412,7 @@ class Experiment {
 
     std::mt19937_64 random_;
     std::uintptr_t base_;
+    Habit habit_;
     Literal literal_;
     std::vector<Thread*> threads_;
 };

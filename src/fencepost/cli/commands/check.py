@@ -17,7 +17,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.events import Exploration
@@ -73,6 +73,7 @@ _EPILOG = exit_codes(
     help="Keep the state there, and go on from it if it exists.",
 )
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
@@ -89,6 +90,7 @@ def check(
     jobs: int,
     resume: Path | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
     quiet: bool,
@@ -115,7 +117,7 @@ def check(
     if resume is not None and ":" in str(resume.absolute()):
         raise click.UsageError("the file of --resume cannot have a colon in its name")
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
+    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted, internals=internals))
     _print(answer, as_json=as_json, quiet=quiet)
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
@@ -124,7 +126,9 @@ def check(
     sys.exit(answer.exit_code)
 
 
-def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> AnyCheckAnswer:
+def _answer(
+    command: tuple[str, ...], limits: Limits, unwanted: str | None, *, internals: bool
+) -> AnyCheckAnswer:
     from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.run.exploration import explore
@@ -148,6 +152,7 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
             command=command,
             suppressions=suppressions,
             resume=limits.resume,
+            internals=internals,
             seconds=time.monotonic() - started,
         ),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fencepost.cli.answers import known_findings, print_known
 from fencepost.cli.console import (
     check_outputs,
     exit_on_input_error,
@@ -17,7 +18,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -61,11 +62,25 @@ _EPILOG = exit_codes(
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
-@click.option("--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Time limit per run.")
+@click.option(
+    "--timeout",
+    type=Amount(min=0, min_open=True),
+    metavar="SECONDS",
+    default=600.0,
+    help="Time limit per run. [default: 600]",
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write the answer as JUnit XML too.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Report only what is not in these earlier answers (--json).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
 def run(
     *,
@@ -77,11 +92,14 @@ def run(
     weak: bool,
     replay: str | None,
     max_steps: int | None,
-    timeout: float | None,
+    timeout: float,
     jobs: int | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
+    junit: Path | None,
+    baseline: Path | None,
     quiet: bool,
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
@@ -91,9 +109,11 @@ def run(
     """
     from msgspec import structs
 
+    from fencepost.report.export.baseline import without_known
     from fencepost.sanitizer.run.runs import Job
 
-    check_outputs(findings=sarif)
+    check_outputs(findings=sarif, answers=junit)
+    known = known_findings(baseline)
     again = None
     if replay is not None:
         if (schedule, seed, depth, max_steps, weak) != (None, None, None, None, False):
@@ -116,13 +136,24 @@ def run(
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
-    _print(answer, as_json=as_json, quiet=quiet)
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted, internals=internals))
+    new, hidden = without_known(answer, known)
+    _print(answer if as_json else new, as_json=as_json, quiet=quiet)
+    if not as_json:
+        print_known(hidden)
+    _write(new, sarif, junit)
+    sys.exit(new.exit_code)
+
+
+def _write(answer: AnyRunAnswer, sarif: Path | None, junit: Path | None) -> None:
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
 
         write_file(sarif, encode(answer), "findings")
-    sys.exit(answer.exit_code)
+    if junit is not None:
+        from fencepost.sanitizer.answer import run_junit
+
+        write_file(junit, run_junit.encode(answer), "answers")
 
 
 def _replay(path: str) -> Replay:
@@ -141,7 +172,9 @@ def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: in
     ]
 
 
-def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:
+def _answer(
+    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None, *, internals: bool
+) -> AnyRunAnswer:
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
@@ -170,6 +203,7 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
         command=job.command,
         schedule=schedules[0],
         suppressions=suppressions,
+        internals=internals,
         seconds=time.monotonic() - started,
         interrupted=interrupted,
         again=replay.ids if replay is not None else frozenset(),

@@ -19,7 +19,15 @@ from fencepost.cli.options import (
     property_options,
     search_limits,
 )
-from fencepost.memory_models import DEADLOCKS, ENGINES, MODELS, PRUNINGS, RACE_KINDS, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DEADLOCKS,
+    ENGINES,
+    MODELS,
+    PRUNINGS,
+    RACE_KINDS,
+    RaceKind,
+)
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "sc")
+_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "tso", "sc")
 
 
 def _without(command: Command) -> Command:
@@ -79,7 +87,7 @@ def verify(
     where: Where,
     reading: Reading,
 ) -> NoReturn:
-    """Can the programs go wrong under causal consistency?
+    """Can the programs go wrong under causal consistency, or on x86?
 
     A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
     condition looks for or --assert does not allow, or does what --mutex, --error-label, --bad or --deadlocks
@@ -90,8 +98,9 @@ def verify(
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
     if certificate is not None:
-        if model not in (None, "sra") or engine == "forward":
-            raise click.UsageError("--certificate takes --model sra and the backward search")
+        if model not in (None, *CERTIFIED_MODELS) or engine == "forward":
+            models = " or ".join(CERTIFIED_MODELS)
+            raise click.UsageError(f"--certificate takes --model {models} and the backward search")
         if len(exit_on_input_error(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:

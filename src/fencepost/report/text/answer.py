@@ -16,6 +16,10 @@ from fencepost.verdicts import Answer, Unknown
 
 def render(answer: Answer, *, color: bool, width: int, verbose: bool = False) -> str:
     """The whole answer; `verbose` shows long runs and cycles in full, and the access modes."""
+    if answer.question == "outcomes":
+        from fencepost.report.text import outcomes  # only here: other answers have no such table
+
+        return outcomes.render(answer, color=color, width=width, verbose=verbose)
     page = page_of(color=color, width=width, verbose=verbose)
     why = [page.wrapped(story.undecided(answer))] if isinstance(answer, Unknown) else []
     return "\n\n".join([verdict_line(page, answer), *why, *findings_and_footer(page, answer)]) + "\n"

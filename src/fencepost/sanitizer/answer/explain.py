@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from fencepost.report.printable import printable
@@ -13,9 +13,11 @@ from fencepost.verdicts.run import (
     Finding,
     Frame,
     Location,
+    Rank,
     Repair,
     Waiting,
     WatchedAnswer,
+    caller_of_wrapper,
     comes_with_the_compiler,
     places,
 )
@@ -50,6 +52,17 @@ _AWAITED = {
     "wait": "a value",
 }
 _END_OF_A_THREAD = "end of a thread"
+
+# What the runs have shown of an older value's use. It is no proof.
+_RANKS: dict[Rank, str] = {
+    "used": "first of four: the value may decide a branch or be used in other ways",
+    "waits": "second of four: the access was seen to wait in a loop, which an older value may only prolong",
+    "compared": (
+        "third of four: the thread's next operation was each time a compare-and-exchange of this location "
+        "with the value that it had read, which fails if that is not the newest"
+    ),
+    "same": "last of four: each older value that it could read was equal to the one that it read",
+}
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -128,12 +141,22 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
             "value with `memory_order_acquire`."
         ]
     first = finding.chain[0]
-    where = f" at {place(places(first.stack)[-1])}" if first.stack else ""
+    where = f" at {_where(first.stack)}" if first.stack else ""
     last = (
         f"This helps if {thread_name(finding.missed)} makes its access before the {first.what.split()[0]}"
         f"{where}, or by it. If it comes later, protect both accesses with the same mutex."
     )
     return [*known[:-1], f"{known[-1]} {last}"]
+
+
+def rank(finding: Finding) -> str:
+    return f"Ranked {_RANKS[finding.rank]}."
+
+
+def others(number: int) -> str:
+    """Findings at the same two lines."""
+    what = "1 more finding" if number == 1 else f"{number:,} more findings"
+    return f"At these two lines there {'is' if number == 1 else 'are'} {what}, by other calls (`--json`)."
 
 
 def watched(answer: WatchedAnswer) -> Iterator[str]:
@@ -275,11 +298,13 @@ def location(finding: Finding) -> str:
 
 
 def _chain(finding: Finding) -> str:
+    """An access that ends one link of the chain and begins the next is there once."""
     steps = [
-        f"{thread_name(step)}: {printable(step.what) or 'access'} ({place(places(step.stack)[-1])})"
+        f"{thread_name(step)}: {printable(step.what) or 'access'} ({_where(step.stack)})"
         if step.stack
         else f"{thread_name(step)}: {printable(step.what) or 'access'}"
-        for step in finding.chain
+        for before, step in zip((None, *finding.chain), finding.chain, strict=False)
+        if step != before
     ]
     return f" ({'; then '.join(steps)})" if steps else ""
 
@@ -306,13 +331,22 @@ def _repair(repair: Repair) -> str:
         where = " and ".join(_fence_places(repair))
         sentence = f"put `atomic_thread_fence({order})` {where or 'between the two accesses'}"
     else:
-        where = f" at {place(repair.at)}" if repair.at is not None else ""
+        where = f" at {_called(repair.at, repair.at_caller)}" if repair.at is not None else ""
         sentence = f"use `{order}` for the operation{where}"
     return f"{thread}{sentence}." if thread else f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _fence_places(repair: Repair) -> Iterator[str]:
     if repair.after is not None:
-        yield f"after {place(repair.after)}"
+        yield f"after {_called(repair.after, repair.after_caller)}"
     if repair.before is not None:
-        yield f"before {place(repair.before)}"
+        yield f"before {_called(repair.before, repair.before_caller)}"
+
+
+def _where(stack: Sequence[Frame]) -> str:
+    return _called(places(stack)[-1], caller_of_wrapper(stack))
+
+
+def _called(frame: Frame, caller: Frame | None) -> str:
+    """Its place, and for a wrapper also where it is called."""
+    return place(frame) + (f", called at {place(caller)}" if caller is not None else "")

@@ -13,9 +13,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
+from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
     Place,
     RawAccess,
@@ -33,6 +35,7 @@ from fencepost.verdicts.run import (
     Location,
     Repair,
     Waiting,
+    caller_of_wrapper,
     places,
 )
 
@@ -82,6 +85,7 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
+        group=group_of(access, missed),
     )
 
 
@@ -116,7 +120,7 @@ def _access(raw: RawAccess, symbols: Symbols, what: str = "", order: str = "") -
 
 def _step(raw: RawAccess, symbols: Symbols) -> Access:
     """A step of the chain, with the name of its location instead of the address where it has one."""
-    name = _location(raw.location, symbols).name if raw.location is not None else ""
+    name, _ = _name_and_size(raw.location) if raw.location is not None else ("", None)
     return _access(raw, symbols, f"{raw.what.partition(' ')[0]} {name}" if name else "")
 
 
@@ -126,7 +130,7 @@ def _blocked(raw: RawBlocked, symbols: Symbols) -> Waiting:
         name=raw.name,
         what=raw.blocked_on,
         stack=_trimmed(symbols.of_stack(raw.stack)),
-        object=_location(raw.location, symbols).name if raw.location is not None else "",
+        object=_name_and_size(raw.location)[0] if raw.location is not None else "",
         holder=raw.owner,
     )
 
@@ -175,6 +179,9 @@ def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
             after=_line(raw.after, symbols),
             before=_line(raw.before, symbols),
             at=_line(raw.at, symbols),
+            after_caller=_caller(raw.after, symbols),
+            before_caller=_caller(raw.before, symbols),
+            at_caller=_caller(raw.at, symbols),
         )
         places_and_frames = zip(
             (raw.after, raw.before, raw.at), (repair.after, repair.before, repair.at), strict=True
@@ -198,15 +205,12 @@ def _line(place: Place | None, symbols: Symbols) -> Frame | None:
     return None if place is None else places(symbols.frames[place])[-1]
 
 
+def _caller(place: Place | None, symbols: Symbols) -> Frame | None:
+    return None if place is None else caller_of_wrapper(symbols.frames[place])
+
+
 def _location(raw: RawLocation, symbols: Symbols) -> Location:
-    name = raw.name or ""
-    size = raw.size
-    if raw.kind == "global" and raw.module and raw.offset:
-        address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
-        if variable is not None:
-            inside = address - variable.start
-            name, size = readable(variable.name) + (f"+{inside}" if inside else ""), variable.size
+    name, size = _name_and_size(raw)
     return Location(
         kind=raw.kind,
         name=name,
@@ -216,6 +220,20 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
         offset=raw.offset or "",
         stack=_trimmed(symbols.of_stack(raw.stack)),
     )
+
+
+def _name_and_size(raw: RawLocation) -> tuple[str, int | None]:
+    """Of a variable with the element or field, as far as the module knows it."""
+    if raw.kind == "global" and raw.module and raw.offset:
+        address = int(raw.offset, 16)
+        variable = variable_at(raw.module, address)
+        if variable is not None:
+            inside = address - variable.start
+            path = path_inside(raw.module, variable.start, inside)
+            if path is None:
+                path = f"+{inside}" if inside else ""
+            return readable(variable.name) + path, variable.size
+    return raw.name or "", raw.size
 
 
 def _identity(kind: str, what: str, accesses: Iterable[Access]) -> str:

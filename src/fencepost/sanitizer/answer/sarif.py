@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.report.export import sarif_log
 from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
-from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, WatchedAnswer, places
+from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, Rank, WatchedAnswer, places
 
 _PAGE = "docs/sanitizer.md"
 _RULES = {
@@ -34,6 +34,10 @@ _RULES = {
 }
 
 
+# From 0 to 100, the highest first; what they mean is in `triage`.
+_RANKS: dict[Rank, float] = {"used": 100.0, "waits": 60.0, "compared": 40.0, "same": 20.0}
+
+
 def encode(answer: WatchedAnswer) -> bytes:
     results = [_finding(finding) for finding in answer.findings]
     results += [_deadlock(deadlock) for deadlock in answer.deadlocks]
@@ -52,6 +56,7 @@ def _finding(finding: Finding) -> Json:
         [f"{explain.title(finding).capitalize()}.", explain.why(finding), *explain.repairs(finding)]
     )
     result = _result(finding.kind, finding.id, text, finding.access)
+    result["rank"] = _RANKS[finding.rank]
     if finding.missed is not None and finding.missed.stack:
         other = "the other access" if finding.kind == "race" else "the write that can be missed"
         result["relatedLocations"] = sarif_log.related([_location(places(finding.missed.stack)[-1], other)])

@@ -30,6 +30,15 @@ _SPECS = os.path.join(_HERE, "gcc.specs")
 
 # Reports need lines and stacks; a call in tail position would leave its function out of them.
 _FOR_REPORTS = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+# Equal code of two branches stays apart: merged, gcc gives it the line of one of them, and clang line 0.
+_APART: dict[Family, tuple[str, ...]] = {
+    "gcc": ("-fno-crossjumping", "-fno-tree-tail-merge"),
+    "clang": (
+        *("-mllvm", "-enable-tail-merge=0"),
+        *("-mllvm", "-simplifycfg-sink-common=0"),
+        *("-mllvm", "-simplifycfg-hoist-common=0"),
+    ),
+}
 _FULL_BY_CLANG = (*("-Xclang", "-fsanitize=thread"), *("-mllvm", "-tsan-instrument-func-entry-exit=0"))
 _BY_CLANG: dict[Mode, tuple[str, ...]] = {
     "atomics": (
@@ -44,7 +53,7 @@ _BY_CLANG: dict[Mode, tuple[str, ...]] = {
 
 def compile_options(mode: Mode, family: Family) -> list[str]:
     """What to add where C or C++ is preprocessed or compiled; harmless where it is only linked."""
-    common = [*_FOR_REPORTS, "-D__FENCEPOST__=1", "-isystem", INCLUDE]
+    common = [*_FOR_REPORTS, *_APART[family], "-D__FENCEPOST__=1", "-isystem", INCLUDE]
     if family == "gcc":
         instrument = ["-fsanitize=thread", "-Wno-tsan"] if mode == "races" else [f"-specs={_SPECS}"]
         return [*instrument, *common]

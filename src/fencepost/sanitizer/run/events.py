@@ -75,6 +75,7 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     kind: str
     access: str
     by: RawAccess
+    id: str = ""
     missed: RawAccess | None = None
     pid: int = 0
     address: str = ""
@@ -86,6 +87,19 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     location: RawLocation | None = None
     repair: tuple[RawRepair, ...] = ()
     unless_await: Doubt | None = None
+
+
+class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="uses"):
+    """How often a run met the finding with this id, and what older values could have done.
+
+    `same`: each older value was the one read. `compared`: if not, the thread's next operation
+    was a CAS of the location with the value that it had read.
+    """
+
+    id: str
+    times: int = 0
+    same: int = 0
+    compared: int = 0
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -166,7 +180,16 @@ class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
 
 
 Event = (
-    RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
+    RawFinding
+    | RawUses
+    | RawAwait
+    | RawDeadlock
+    | StepLimit
+    | NoSchedules
+    | End
+    | Execution
+    | Exploration
+    | NotResumed
 )
 
 _DECODER = msgspec.json.Decoder(Event)

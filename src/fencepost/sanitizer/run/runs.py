@@ -63,6 +63,7 @@ class Outcome:
     events: tuple[Event, ...]
     watched: bool  # the run-time library was there
     output: str = ""
+    timeout: float | None = None  # the limit that it had
 
     @property
     def steps(self) -> int:
@@ -278,6 +279,7 @@ class _Runner:
             exit_code=exit_code,
             events=tuple(event for file in files for event in read_events(file)),
             watched=bool(files),
+            timeout=self.job.timeout,
             output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
         )
 
