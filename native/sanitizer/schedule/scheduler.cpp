@@ -163,9 +163,9 @@ void at_end_of_main(void* rounds_left) {
         thread_ends();
 }
 
-// Small programs ask the kernel for nothing: heaps have room from the beginning. Each thread has a heap of its
-// own (lending.cpp), so addresses do not depend on the order in which threads allocate. (An allocator of the
-// program's own takes no notice.)
+// Small programs ask the kernel for nothing: heaps have room from the beginning. Each thread has a heap of
+// its own (lending.cpp), so addresses do not depend on the order in which threads allocate. (An allocator of
+// the program's own takes no notice.)
 void settle_heaps() {
     constexpr int room = 16 << 20, largest_block = 4 << 20, most_heaps = 4096;
     mallopt(M_ARENA_MAX, most_heaps);

@@ -52,7 +52,8 @@ int await_end(pid_t child) {
 void run_series(int, char**, char**) {
     if (!active() || exploring() || options.schedule.runs == 0 || _Fork == nullptr) return;
     long const self = kernel::call(SYS_getpid);
-    for (std::uint64_t i = options.schedule.first_run; i < options.schedule.runs; i += options.schedule.stride) {
+    for (std::uint64_t i = options.schedule.first_run; i < options.schedule.runs;
+         i += options.schedule.stride) {
         pid_t const child = _Fork();
         if (child < 0) stop_with("fencepost: the system has no process left for a run\n");
         if (child == 0) return begin_run(i, self);
