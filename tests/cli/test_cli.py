@@ -720,3 +720,61 @@ class TestOutcomes:
         process.send_signal(signal.SIGINT)
         assert "interrupted" in answer_within(process, 60).decode()
         assert process.returncode == 3
+
+
+class TestVerifyUnderAllModels:
+    def test_the_table_has_all_models_and_the_default_counts(self, program):
+        result = fencepost("verify", program(BROKEN_MUTEX))
+        assert result.exit_code == 1
+        assert "unsafe under sra" in result.output
+        assert [line.split()[:2] for line in result.output.splitlines() if "  safe" in line] == [
+            ["sc", "safe"]
+        ]
+
+    def test_what_is_required_counts(self, program):
+        path = program(BROKEN_MUTEX)
+        assert fencepost("verify", path, "--require", "sc").exit_code == 0
+        assert fencepost("verify", path, "--require", "sc,tso").exit_code == 1
+        assert fencepost("verify", path, "--require", "sra").exit_code == 1
+
+    def test_json_stays_one_object_with_all_verdicts(self, program):
+        answer = json.loads(
+            fencepost("verify", program(BROKEN_MUTEX), "--require", "sc,rc20", "--json").stdout
+        )
+        assert answer["model"] == "rc20"
+        assert answer["verdict"] == "unsafe"
+        assert {one["model"]: one["required"] for one in answer["models"]} == {
+            "sc": True,
+            "tso": False,
+            "sra": False,
+            "ra": False,
+            "rc20": True,
+        }
+
+    def test_one_model_alone_has_no_table(self, program):
+        answer = json.loads(fencepost("verify", program(BROKEN_MUTEX), "--model", "sra", "--json").stdout)
+        assert "models" not in answer
+
+    def test_models_that_do_not_take_the_program_are_not_asked(self, program):
+        path = program("global x; fn t { local r; x.store(1, sc); r = x.load(sc); assert(r == 1); }")
+        answer = json.loads(fencepost("verify", path, "--json").stdout)
+        assert answer["model"] == "cpp20"
+        assert {one["model"] for one in answer["models"] if one["verdict"] == "not-asked"} == {"sra", "ra"}
+        assert fencepost("verify", path, "--require", "ra").exit_code == 2
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            ["--require", "power"],
+            ["--require", "sc", "--model", "sc"],
+            ["--require", "sc", "--engine", "forward"],
+        ],
+    )
+    def test_wrong_usage_is_2(self, program, wrong):
+        assert fencepost("verify", program(BROKEN_MUTEX), *wrong).exit_code == 2
+
+    def test_deadlocks_are_not_asked_of_all(self, program):
+        path = program("global x; fn t { wait(x, 1); }")
+        answer = json.loads(fencepost("verify", path, "--deadlocks", "--json").stdout)
+        assert answer["verdict"] == "unsafe"
+        assert {one["model"] for one in answer["models"] if one["verdict"] == "not-asked"} == {"rc20"}

@@ -61,12 +61,12 @@ class TestExitCodes:
         ("mode", "options", "says", "last"),
         [
             ("atomics", (), "Not watched: plain accesses", "nothing seen (plain accesses were not watched)"),
-            ("atomics", (), "rebuild with `fencepost-cc --mode races`", "nothing seen (plain"),
+            ("atomics", (), "rebuild without `--mode atomics`", "nothing seen (plain"),
             ("atomics", (), "may show more: `--schedule pct`", "nothing seen (plain"),
             ("races", (), "Watched: atomic operations, fences and plain accesses", "nothing seen in 1 run"),
             ("races", (), "Not watched: other orders of the threads", "nothing seen in 1 run"),
             ("full", (), "They are watched under a schedule only", "nothing seen (plain accesses were not"),
-            ("", (), "plain accesses only if the program was built with `--mode races`", "nothing seen in"),
+            ("", (), "plain accesses unless the program was built with `--mode atomics`", "nothing seen in"),
         ],
     )
     def test_nothing_seen_says_what_was_watched(

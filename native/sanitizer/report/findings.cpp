@@ -231,8 +231,8 @@ void report_no_schedules() {
     constexpr int wrong_use = 2;
     json_no_schedules();
     Text message;
-    message << "fencepost: a program built with --mode races has no schedules; rebuild it with --mode "
-               "full, or leave the schedule to the system\n";
+    message << "fencepost: a program built with --mode races has no schedules; rebuild it without that "
+               "option, or leave the schedule to the system\n";
     if (!options.quiet) message.write_to(2);
     for (;;) kernel::call(SYS_exit_group, wrong_use);
 }

@@ -39,6 +39,7 @@ std::uint32_t may_fail;  // allocations
 // Which writes are read in a weak execution. Numbers of their own: the program's choices stay what they are.
 struct WeakReads {
     std::uint64_t from;  // step; 0: all
+    std::uint64_t left;  // old ones that may be read
     detail::Random draw;
 } weak_reads;
 
@@ -230,7 +231,9 @@ namespace {
 
 void start_choices(Settings const& settings, std::uint64_t seed) {
     detail::choices.state = ~seed;
-    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
+    weak_reads = {settings.weak_from,
+                  settings.weak_reads != 0 ? settings.weak_reads : UINT64_MAX,
+                  {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
     strategy::start(settings);
     bool const is_run = settings.runs == 0 || options.run_number >= 0;
     if (settings.decisions != nullptr && is_run)
@@ -375,8 +378,9 @@ bool allocation_fails() {
 }
 
 std::uint32_t choose_write(std::uint32_t n) {
-    if (n == 1 || taken < weak_reads.from) return 0;
+    if (n == 1 || taken < weak_reads.from || weak_reads.left == 0) return 0;
     if (taken > weak_reads.from && weak_reads.draw.below(2) == 0) return 0;
+    --weak_reads.left;
     return 1 + weak_reads.draw.below(n - 1);
 }
 

@@ -18,6 +18,7 @@
 //                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
+//   weak_reads=0         at most so many loads do; 0: no limit
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
 //   walks=1  restart=auto|fork|memory  resume=FILE                                                (explore)
 #pragma once
@@ -41,6 +42,7 @@ struct Settings {
     bool weak = false;                 // loads may read old writes
     std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
     std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
+    std::uint64_t weak_reads = 0;      // of old writes, at most; 0: no limit
     std::uint64_t runs = 0;            // one process for each; 0: this process is the run
     std::uint64_t stride = 1;          // only every so many of them
     std::uint64_t first_run = 0;       // from this on

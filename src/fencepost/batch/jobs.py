@@ -66,6 +66,8 @@ class Safety(NamedTuple):
     without: tuple[str, ...] = ()  # prunings
     certificate: str | None = None  # the file to write it to
     deadlocks: bool = False
+    all_models: bool = False  # asked, if the question names none
+    require: tuple[str, ...] = ()  # models of which the worst verdict counts then
 
 
 _PLAIN = Safety()
@@ -279,6 +281,12 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> Stati
     wanted = both(stated_property(program), given)
     if job.safety.certificate is not None:
         return _certified(program, wanted, job, watcher)
+    if job.safety.all_models:
+        from fencepost.analyses.safety.all_models import verify_under_all
+
+        return verify_under_all(
+            program, wanted=wanted, require=job.safety.require, limits=job.limits, watcher=watcher
+        )
     return verify(
         program,
         job.question.model,

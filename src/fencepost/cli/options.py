@@ -67,14 +67,23 @@ def exit_codes(
 def model_option(question: str, models: Sequence[str] | None = None) -> Command:
     """The memory models that can be asked about; None if none is named, for the default of the program."""
     choices = models or models_for(question)
-    names = ", ".join(f"{name}: {MODELS[name].called}" for name in choices)
-    default = DEFAULT_MODELS[question]
-    if "cpp20" in choices:
-        default += ", but cpp20 for C litmus tests and programs with seq_cst accesses"
     option: Command = click.option(
-        "--model", type=click.Choice(choices), show_default=default, help=f"{names}."
+        "--model",
+        type=click.Choice(choices),
+        show_default=default_words(question, choices),
+        help=f"{models_in_words(choices)}.",
     )
     return option
+
+
+def models_in_words(models: Sequence[str]) -> str:
+    return ", ".join(f"{name}: {MODELS[name].called}" for name in models)
+
+
+def default_words(question: str, models: Sequence[str]) -> str:
+    """Which model is asked if none is named."""
+    for_c = ", but cpp20 for C litmus tests and programs with seq_cst accesses" if "cpp20" in models else ""
+    return DEFAULT_MODELS[question] + for_c
 
 
 def input_options(command: Command) -> Command:

@@ -74,6 +74,17 @@ class AnyNumber(msgspec.Struct, frozen=True, kw_only=True):
     views: int
 
 
+class ModelVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` says of one model, where it asks about all: the verdict, or that the model does not take
+    the program, and the reason. The answer itself is that of the worst one of those that are `required`."""
+
+    model: str
+    verdict: Literal["safe", "unsafe", "unknown", "not-asked"]
+    because: str
+    required: bool = False
+    seconds: float = 0.0
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
     """What every answer has. `exhaustive` says whether all interleavings were searched for a `race` and an
     `assertion`, and where the question is "robust" or "persist" also for a `deadlock`, which is a warning: it
@@ -152,7 +163,7 @@ class Fragile(Answer, frozen=True, kw_only=True, tag="fragile"):
 class Safe(Answer, frozen=True, kw_only=True, tag="safe"):
     """No run reaches a bad state. `engine` gave the answer, for the reason `because`; `spent` says how many
     seconds each engine ran. `basis` is the number of minimal states of the inductive invariant, where the
-    backward search found one."""
+    backward search found one. `models` is there where all models were asked."""
 
     holds = True
     question: Literal["verify"]
@@ -160,16 +171,18 @@ class Safe(Answer, frozen=True, kw_only=True, tag="safe"):
     because: str
     spent: dict[str, float] = {}
     basis: int | None = None
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Unsafe(Answer, frozen=True, kw_only=True, tag="unsafe"):
-    """A run reaches a bad state: the witness. `engine`, `because` and `spent` are as in `Safe`."""
+    """A run reaches a bad state: the witness. `engine`, `because`, `spent` and `models` are as in `Safe`."""
 
     holds = False
     question: Literal["verify"]
     engine: str
     because: str
     spent: dict[str, float] = {}
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class RaceFree(Answer, frozen=True, kw_only=True, tag="race-free"):
@@ -199,7 +212,8 @@ class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     """Not decided within the limits; `why` says which limit, or that the user stopped the search. By the
     criterion "observational" it may also say that robustness was not shown, with the run as the witness.
-    `spent` says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`."""
+    `spent` says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`, and
+    `models` as in `Safe`."""
 
     holds = None
     question: Question
@@ -207,6 +221,7 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     interrupted: bool = False
     spent: dict[str, float] = {}
     swarm: Swarm | msgspec.UnsetType = msgspec.UNSET
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 RobustnessAnswer = Robust | NotRobust | Unknown

@@ -72,12 +72,21 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     at_caller: Frame | None = None
 
 
+class Departure(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a weak run leaves the decisions that it follows: the load at `step` reads an old write, and what
+    comes after that is drawn from `seed`. Not more than `old_reads` loads read old writes; null: no limit."""
+
+    step: int
+    seed: int
+    old_reads: int | None = None
+
+
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """How threads took turns in a run, and all that is needed to have it again.
 
     `length` is the number of steps over which pct spreads its changes of priority. `decisions` are the turns
     themselves, as the scheduler wrote them, compressed (zlib); null where they were not kept. In a `weak` run
-    loads could read older writes.
+    loads could read older writes; with a `departure`, not before that.
     """
 
     kind: ScheduleKind = "os"
@@ -87,6 +96,25 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: int | None = None
     decisions: bytes | None = None
     weak: bool = False
+    departure: Departure | None = None
+
+
+class Harm(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a finding in weak executions, in which its access did miss the write.
+
+    There were `executions` of that kind; in `failed` of them the program failed as it does in no execution
+    under sequential consistency that was run, and then harm is `shown`. `why` says how it failed, or, if
+    there was no such execution, why not. `schedule` and `output` are those of one that failed with as few old
+    reads as possible; `others` are the ids of further findings that took effect in it.
+    """
+
+    shown: bool
+    executions: int
+    failed: int = 0
+    why: str = ""
+    others: tuple[str, ...] = ()
+    output: str = ""
+    schedule: Schedule | None = None
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,8 +123,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `id` depends on the kind and on the functions and lines of both stacks only, so it is the same in every
     run and in every build of the same sources. `could` is a value that the access can meet in place of
     `value`. `chain` leads from the missed write to the access: why it comes later under sequential
-    consistency. It was seen in `runs` of the runs; `schedule` is that of the first. `group` is the same for
-    findings at the same two lines.
+    consistency. It was seen in `runs` of the runs; `schedule` is that of the first, and `step` the step of it
+    at which the access was made, 0 without a schedule. `group` is the same for findings at the same two
+    lines. `harm` is null if nobody has asked for it.
     """
 
     id: str
@@ -112,8 +141,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repair: tuple[Repair, ...]
     runs: int
     schedule: Schedule
+    step: int = 0
     group: str = ""
     rank: Rank = "used"
+    harm: Harm | None = None
 
 
 class Waiting(Access, frozen=True, kw_only=True):

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.options import exit_codes, files_argument, input_options, printing_options, search_limits
-from fencepost.memory_models import MODELS, OUTCOME_MODELS
+from fencepost.cli.options import (
+    exit_codes,
+    files_argument,
+    input_options,
+    models_in_words,
+    printing_options,
+    search_limits,
+)
+from fencepost.memory_models import OUTCOME_MODELS
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -28,8 +35,7 @@ _CODES = exit_codes(
     "models",
     multiple=True,
     type=click.Choice(OUTCOME_MODELS),
-    help=f"Ask this model; can be given several times. By default all: "
-    f"{', '.join(f'{name}: {MODELS[name].called}' for name in OUTCOME_MODELS)}.",
+    help=f"Ask this model; can be given several times. By default all: {models_in_words(OUTCOME_MODELS)}.",
 )
 @click.option(
     "--explain",

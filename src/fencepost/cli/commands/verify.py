@@ -11,10 +11,12 @@ from fencepost.cli.console import check_outputs, exit_on_input_error
 from fencepost.cli.options import (
     Command,
     GivenProperty,
+    default_words,
     exit_codes,
     files_argument,
     input_options,
     model_option,
+    models_in_words,
     printing_options,
     property_options,
     search_limits,
@@ -27,6 +29,7 @@ from fencepost.memory_models import (
     PRUNINGS,
     RACE_KINDS,
     RaceKind,
+    models_for,
 )
 
 if TYPE_CHECKING:
@@ -48,9 +51,30 @@ def _without(command: Command) -> Command:
     return option(command)  # type: ignore[no-any-return]
 
 
+def _models(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The models of a list that is separated by commas."""
+    known = models_for("verify")
+    models = () if value is None else tuple(name.strip() for name in value.split(","))
+    for name in models:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}.")
+    return models
+
+
 @click.command(epilog=exit_codes())
 @files_argument
-@model_option("verify")
+@click.option(
+    "--model",
+    type=click.Choice(models_for("verify")),
+    help=f"Ask this model alone, not all of them. {models_in_words(models_for('verify'))}.",
+)
+@click.option(
+    "--require",
+    callback=_models,
+    metavar="MODELS",
+    show_default=default_words("verify", models_for("verify")),
+    help="Of all models, those under which the program must be safe (a,b,…): the worst verdict counts.",
+)
 @property_options
 @click.option(
     "--deadlocks",
@@ -77,6 +101,7 @@ def verify(
     *,
     files: tuple[str, ...],
     model: str | None,
+    require: tuple[str, ...],
     given: GivenProperty,
     deadlocks: bool,
     engine: Any,
@@ -87,13 +112,13 @@ def verify(
     where: Where,
     reading: Reading,
 ) -> NoReturn:
-    """Can the programs go wrong under causal consistency, or on x86?
+    """Can the programs go wrong, and under which memory models?
 
     A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
     condition looks for or --assert does not allow, or does what --mutex, --error-label, --bad or --deadlocks
-    forbid; comments such as `// mutex: cs` in the file say the same. The answer is exact, also for programs
-    with loops, and comes with a run or says which engine proved it. Directories stand for the programs in
-    them.
+    forbid; comments such as `// mutex: cs` in the file say the same. The answer comes with a run or says
+    which engine proved it. Without --model, --engine, --without and --certificate all models are asked, and
+    the answer is the one under those that --require names. Directories stand for the programs in them.
     """
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
@@ -107,8 +132,11 @@ def verify(
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
         if deadlocks:
             raise click.UsageError("--certificate does not cover --deadlocks; ask about them without it")
+    of_one_model = model is not None or engine != ENGINES[0] or without or certificate is not None
+    if require and of_one_model:
+        raise click.UsageError("--require is for all models; leave out what is about one of them")
     check_outputs(files, certificate=certificate)
-    how = Safety(*given, engine, without, certificate, deadlocks)
+    how = Safety(*given, engine, without, certificate, deadlocks, not of_one_model, require)
     criterion = DEADLOCKS if deadlocks else "safe"
 
     def job(path: str) -> Job:

@@ -27,7 +27,7 @@ from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import counted, printable
 from fencepost.report.total_order import explain_order
-from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Event, ModelVerdict, Unknown
 from fencepost.verdicts.outcomes import OutcomesAnswer
 from fencepost.verdicts.repair import FixAnswer
 
@@ -103,6 +103,8 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
+    if models := story.models_asked(answer):
+        yield _by_model(models)
     yield from map(_paragraph, story.extent(answer))
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
     if not told:
@@ -197,6 +199,16 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
         text = escape(printable(line.expandtabs(4).rstrip()))
         rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
     return f'<div class="fp-listing"><table class="fp-source">{"".join(rows)}</table></div>'
+
+
+def _by_model(models: Sequence[ModelVerdict]) -> str:
+    """The verdicts under all models; those that count are set off."""
+    rows = "".join(
+        f"<tr{' class=fp-latest' if one.required else ''}><td>{escape(one.model)}</td>"
+        f"<td>{escape(one.verdict.replace('-', ' '))}</td><td>{_text(one.because)}</td></tr>"
+        for one in models
+    )
+    return f'<table class="fp-run"><tr><th>model</th><th>verdict</th><th>because</th></tr>{rows}</table>'
 
 
 def _outcomes(answer: OutcomesAnswer) -> Iterator[str]:

@@ -53,6 +53,7 @@ class Checked:
     """What was asked for, as far as the answer says it, and what it took."""
 
     command: tuple[str, ...]
+    test: str = ""
     suppressions: Sequence[Suppression] = ()
     resume: Path | None = None
     internals: bool = False  # are findings inside of libstdc++ wanted?
@@ -62,7 +63,7 @@ class Checked:
 def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     program = asked.command[0]
     if any(isinstance(event, NoSchedules) for event in explored.events):
-        message = "a program built with --mode races has no schedules; rebuild it with --mode full"
+        message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
@@ -89,6 +90,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "model": "cpp20",
         "stats": Stats(seconds=round(asked.seconds, 6)),
         "command": asked.command,
+        "test": asked.test,
         "runs": last.executions,
         "schedule": Schedule(kind="random"),
         "findings": tuple(wanted),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from fencepost.report.printable import printable
+from fencepost.report.printable import counted, printable
 from fencepost.verdicts.run import (
     Access,
     Deadlock,
@@ -122,6 +122,25 @@ def _half_seq_cst(finding: Finding, name: str) -> str:
     )
 
 
+def harm(finding: Finding) -> str:
+    """What is known about the harm that it does."""
+    found, name = finding.harm, noun(finding.access.what)
+    if found is None:
+        return HARMLESS
+    missed = f"in which the {name} missed that write"
+    if found.shown:
+        others = f" Other findings took effect in it too: {', '.join(found.others)}." if found.others else ""
+        return (
+            f"Harm: shown. In a weak execution {missed}, the program {printable(found.why)}, as in no "
+            f"execution under sequential consistency that was run. {found.failed:,} of "
+            f"{counted(found.executions, 'such execution')} failed.{others}"
+        )
+    if found.executions:
+        number = counted(found.executions, "weak execution")
+        return f"Harm: none found in {number} {missed}. This does not show that there is none."
+    return f"Harm: not known: {found.why}."
+
+
 def repairs(finding: Finding) -> list[str]:
     """What would repair it, one sentence each: what the run-time library has tried, or that it could not."""
     known = [_repair(repair) for repair in finding.repair]
@@ -163,8 +182,8 @@ def watched(answer: WatchedAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
     if not answer.plain:
         yield (
-            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
-            "built with `--mode races`, or with `--mode full` and run under a schedule."
+            "Watched: atomic operations and fences, in these runs; plain accesses unless the program was "
+            "built with `--mode atomics`, or with `--mode full` and run without a schedule."
         )
         return
     also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
@@ -178,7 +197,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
     if answer.mode == "races":
         yield (
             "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
-            "with a build in mode full (`--mode full`, then `--schedule pct`)."
+            "with a build in the default mode (without `--mode races`, then `--schedule pct`)."
         )
     elif answer.plain == "part":
         yield (
@@ -189,8 +208,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
         remedy = (
             "They are watched under a schedule only: `--schedule random`."
             if answer.mode == "full"
-            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with "
-            "`--mode full`."
+            else "To watch them, rebuild without `--mode atomics`."
         )
         yield (
             "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed "

@@ -19,12 +19,14 @@ from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
 from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
+    Found,
     Place,
     RawAccess,
     RawBlocked,
     RawDeadlock,
     RawFinding,
     RawLocation,
+    RawOldRead,
     RawRepair,
 )
 from fencepost.verdicts.run import (
@@ -46,7 +48,8 @@ _OUR_FILES = re.compile(r"native/sanitizer/(hooks|schedule|races|core)/")
 # Where it ends: with `main`, or before what starts a thread or the program.
 _LAST = "main"
 _BELOW = re.compile(
-    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine)$|__libc_start|fencepost::"
+    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine|fp_run_(test|tests|thread))$"
+    r"|__libc_start|fencepost::"
     r"|.*std::(__invoke|thread::_Invoker|thread::_State_impl)"
 )
 _FILES_BELOW = re.compile(r".*/c\+\+/.*/(invoke\.h|std_thread\.h|thread\.h|thread)$")
@@ -55,11 +58,14 @@ _MODULES_BELOW = re.compile(r".*/(libstdc\+\+|libc\+\+|libc|libpthread)\.[^/]*$"
 _STAND_INS = re.compile(r"/(libsanitizer|compiler-rt)/.*tsan")
 
 
-def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
+def places_of(raw: Found) -> Iterator[Place]:
     """All the addresses in it that source lines are wanted for."""
     if isinstance(raw, RawDeadlock):
         for blocked in raw.threads:
             yield from blocked.stack
+        return
+    if isinstance(raw, RawOldRead):
+        yield from itertools.chain(raw.by.stack, *raw.missed)
         return
     for part in (raw.by, raw.missed, raw.location, *raw.chain):
         yield from part.stack if part is not None else ()
@@ -85,8 +91,17 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
+        step=raw.step,
         group=group_of(access, missed),
     )
+
+
+def identities(read: RawOldRead, symbols: Symbols) -> Iterator[str]:
+    """Of the findings that took effect when a load read an old write: one for each write that it missed."""
+    by = _access(read.by, symbols)
+    for stack in read.missed:
+        missed = Access(thread=by.thread, stack=_trimmed(symbols.of_stack(stack)))
+        yield _identity("robustness", "load", [by, missed])
 
 
 def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:
@@ -226,10 +241,10 @@ def _name_and_size(raw: RawLocation) -> tuple[str, int | None]:
     """Of a variable with the element or field, as far as the module knows it."""
     if raw.kind == "global" and raw.module and raw.offset:
         address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
+        variable = variable_at(raw.module, address, embedded=raw.embedded)
         if variable is not None:
             inside = address - variable.start
-            path = path_inside(raw.module, variable.start, inside)
+            path = path_inside(raw.module, variable.start, inside, embedded=raw.embedded)
             if path is None:
                 path = f"+{inside}" if inside else ""
             return readable(variable.name) + path, variable.size

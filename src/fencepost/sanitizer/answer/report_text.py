@@ -75,7 +75,9 @@ def _finding(page: Page, finding: Finding, seen: _Seen, others: int) -> Iterator
         yield ""
     yield page.wrapped(f"Why: {explain.why(finding)}")
     if finding.kind == "robustness":
-        yield from ("", page.wrapped(explain.HARMLESS), "", page.wrapped(explain.rank(finding)))
+        yield from ("", page.wrapped(explain.harm(finding)))
+        yield from printed(finding.harm.output if finding.harm is not None else "")
+        yield from ("", page.wrapped(explain.rank(finding)))
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
@@ -125,7 +127,9 @@ def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
 
 
 def options_of(schedule: Schedule) -> str:
-    """The options that make a run with this schedule."""
+    """The options that make a run with this schedule, or what it repeats."""
+    if schedule.departure is not None:
+        return f"the recorded schedule, left at step {schedule.departure.step} by an old read"
     depth = f" --depth {schedule.depth}" if schedule.kind == "pct" else ""
     weak = " --weak" if schedule.weak else ""
     return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}{weak}`"
@@ -139,11 +143,11 @@ def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
         verb = "first " if trouble.runs > 1 else ""
         first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
         yield page.wrapped(f"{trouble.runs:,} of {counted(runs, 'run')} {trouble.why}{first}.", "")
-    yield from printed(trouble)
+    yield from printed(trouble.output)
 
 
-def printed(trouble: Trouble) -> Iterator[str]:
-    lines = trouble.output.splitlines()
+def printed(output: str) -> Iterator[str]:
+    lines = output.splitlines()
     stalls = [number for number, line in enumerate(lines) if line.startswith(_STALL)]
     lines = lines[stalls[-1] :] if stalls else lines[-10:]
     if lines:
@@ -190,7 +194,7 @@ def _schedules(answer: AnyRunAnswer) -> str:
         return "replayed from the report"
     if schedule.kind == "os":
         return "scheduled by the system"
-    depth = f", depth {schedule.depth}" if schedule.kind == "pct" else ""
+    depth = f", depth {schedule.depth or '3 to 100,000'}" if schedule.kind == "pct" else ""
     last = schedule.seed + max(answer.runs, 1) - 1
     seeds = f"seed {schedule.seed}" if last == schedule.seed else f"seeds {schedule.seed} to {last}"
     weak = ", weak" if schedule.weak else ""

@@ -15,6 +15,7 @@ from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, Tally
 from fencepost.sanitizer.answer.triage import in_groups, rank_of, worst
+from fencepost.sanitizer.answer.uninstrumented import uninstrumented
 from fencepost.sanitizer.answer.waiting import source_of
 from fencepost.sanitizer.run.events import Place, RawDeadlock, RawFinding
 from fencepost.verdicts import Stats
@@ -133,9 +134,16 @@ def _why_unknown(tally: Tally) -> str:
 
 
 def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:
+    found: list[str] = []
     if raws and symbols.tool is None:
-        return ("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)",)
-    return ()
+        found.append("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)")
+    unseen = uninstrumented(place for raw in raws for place in places_of(raw))
+    if unseen:
+        found.append(
+            f"some threads came through {', '.join(unseen)}, not built with fencepost-cc: what it "
+            "synchronises is not seen, so a finding about such a thread may be about ordered accesses"
+        )
+    return tuple(found)
 
 
 def _not_again(missing: frozenset[str], asked: Asked) -> tuple[str, ...]:

@@ -77,8 +77,8 @@ class Tally:
                 self.plain |= {event.plain} - {""}
             elif isinstance(event, NoSchedules):
                 message = (
-                    "a program built with --mode races has no schedules; rebuild it with --mode full, "
-                    "or leave --schedule out"
+                    "a program built with --mode races has no schedules; rebuild it without that "
+                    "option, or leave --schedule out"
                 )
                 raise InputError(message, self.program)
         trouble = _trouble(outcome)
@@ -112,11 +112,16 @@ def _trouble(outcome: Outcome) -> str | None:
             return f"reached the limit of {event.steps:,} scheduled steps"
         if isinstance(event, RawDeadlock):
             return None
-    if code < 0:
-        return f"was killed by {_signal_name(-code)}"
-    if code > 0 and not any(isinstance(event, RawFinding) for event in outcome.events):
-        return f"exited with code {code}"
-    return None
+    if code > 0 and any(isinstance(event, RawFinding) for event in outcome.events):
+        return None
+    return failure(code)
+
+
+def failure(exit_code: int) -> str | None:
+    """How a program failed that ended so; None if it did not."""
+    if exit_code < 0:
+        return f"was killed by {_signal_name(-exit_code)}"
+    return f"exited with code {exit_code}" if exit_code > 0 else None
 
 
 def _signal_name(number: int) -> str:

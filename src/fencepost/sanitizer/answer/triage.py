@@ -47,7 +47,8 @@ def _lines(access: Access) -> list[str]:
 
 
 def in_groups(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Those with the worst rank first, then as they were first seen; in a group likewise."""
+    """Those with harm shown first, then those with the worst rank, then as they were first seen; in a group
+    likewise."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(f"{finding.kind} {finding.group}", []).append(finding)
@@ -56,5 +57,5 @@ def in_groups(findings: Sequence[Finding]) -> list[list[Finding]]:
     return sorted(groups.values(), key=lambda group: _position(group[0]))
 
 
-def _position(finding: Finding) -> int:
-    return RANKS.index(finding.rank)
+def _position(finding: Finding) -> tuple[bool, int]:
+    return finding.harm is None or not finding.harm.shown, RANKS.index(finding.rank)

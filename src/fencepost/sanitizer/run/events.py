@@ -13,10 +13,14 @@ import msgspec
 
 
 class Place(msgspec.Struct, frozen=True):
-    """An address in a module, counted from where the module is loaded."""
+    """An address in a module, counted from where the module is loaded.
+
+    `embedded`: not in the module as it is, but in the image that it has embedded for runs under a schedule.
+    """
 
     module: str
     offset: str
+    embedded: bool = False
 
     @property
     def address(self) -> int:
@@ -29,6 +33,7 @@ class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     module: str | None = None
     offset: str | None = None
+    embedded: bool = False
     thread: int | None = None
     stack: tuple[Place, ...] = ()
 
@@ -87,6 +92,14 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     location: RawLocation | None = None
     repair: tuple[RawRepair, ...] = ()
     unless_await: Doubt | None = None
+    step: int = 0
+
+
+class RawOldRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="old-read"):
+    """A load of a weak execution that has read an old write; `missed` are the stacks of all newer ones."""
+
+    by: RawAccess
+    missed: tuple[tuple[Place, ...], ...] = ()
 
 
 class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="uses"):
@@ -179,18 +192,8 @@ class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     why: str = ""
 
 
-Event = (
-    RawFinding
-    | RawUses
-    | RawAwait
-    | RawDeadlock
-    | StepLimit
-    | NoSchedules
-    | End
-    | Execution
-    | Exploration
-    | NotResumed
-)
+Found = RawFinding | RawOldRead | RawDeadlock
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
 
 _DECODER = msgspec.json.Decoder(Event)
 

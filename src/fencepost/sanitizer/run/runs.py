@@ -300,9 +300,17 @@ def _schedule_options(schedule: Schedule) -> list[str]:
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
         options += [f"length={schedule.length}"] if schedule.length else []
-        options += ["weak=1"] if schedule.weak else []
+        options += _weakness(schedule)
         options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
     return options
+
+
+def _weakness(schedule: Schedule) -> list[str]:
+    departure = schedule.departure
+    if departure is None:
+        return ["weak=1"] if schedule.weak else []
+    limit = [f"weak_reads={departure.old_reads}"] if departure.old_reads is not None else []
+    return ["weak=1", f"weak_from={departure.step}", f"weak_seed={departure.seed}", *limit]
 
 
 def environment(options: Sequence[str], place: Path) -> dict[str, str]:
