@@ -95,6 +95,8 @@ struct Thread {
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
+    void* result;                          // of the routine
+    bool lent;                             // its kernel thread never runs (schedule/lending.hpp)
     std::size_t stack_bytes;               // as it was asked for
     std::uint64_t signal_mask;             // that it begins with
     std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's

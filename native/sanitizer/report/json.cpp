@@ -1,13 +1,18 @@
 #include "sanitizer/report/json.hpp"
 
+#include <new>
+
 #include "sanitizer/core/await.hpp"
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
 #include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/wording.hpp"
+#include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/row.hpp"
+#include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost {
@@ -215,6 +220,54 @@ void write_json(Text const& line) {
 
 void open_json() {
     if (options.json != nullptr) file = open_output(options.json);
+}
+
+namespace {
+
+Row<int>* files_of_walks;
+long first_process;  // that opened them
+
+// As they were opened.
+char const* path_of_walk(std::uint32_t walk) {
+    Text path;
+    char const* const pattern = options.json;
+    for (char const* at = pattern; *at != '\0'; ++at) {
+        if (at[0] == '%' && at[1] == 'p') {
+            path << static_cast<std::uint64_t>(first_process);
+            ++at;
+        } else {
+            path << std::string_view(at, 1);
+        }
+    }
+    if (walk != 0) path << "." << walk << ".jsonl";
+    return keep(path.view());
+}
+
+}  // namespace
+
+void open_json_of_walks(std::uint32_t count) {
+    files_of_walks = new (memory::pages(sizeof *files_of_walks)) Row<int>;
+    files_of_walks->add(file);
+    first_process = kernel::call(SYS_getpid);
+    for (std::uint32_t walk = 1; walk < count && options.json != nullptr; ++walk)
+        files_of_walks->add(open_output(path_of_walk(walk)));
+}
+
+void write_json_of_walk(std::uint32_t walk) {
+    file = walk < files_of_walks->size() ? (*files_of_walks)[walk] : -1;
+}
+
+void copy_json(Text& into, std::string_view without) {
+    for (std::uint32_t walk = 0; walk < files_of_walks->size() && options.json != nullptr; ++walk) {
+        Text all;
+        read_file(path_of_walk(walk), all);
+        for (std::string_view rest = all.view(); !rest.empty();) {
+            std::size_t const end = rest.find('\n');
+            std::string_view const line(rest.data(), end < rest.size() ? end + 1 : rest.size());
+            if (!line.starts_with(without)) into << line;
+            rest.remove_prefix(line.size());
+        }
+    }
 }
 
 void json_finding(Finding const& f) {

@@ -48,6 +48,15 @@ bool set_sc_fences(std::string_view value) {
     return value == "commute" || value == "ordered";
 }
 
+bool set_restart(std::string_view value) {
+    using Restart = scheduler::Settings::Restart;
+    if (value != "auto" && value != "fork" && value != "memory") return false;
+    options.schedule.restart = value == "auto"   ? Restart::automatic
+                               : value == "fork" ? Restart::fork
+                                                 : Restart::memory;
+    return true;
+}
+
 bool set_log_path(std::string_view value) {
     options.log_path = value == "stderr" ? nullptr : keep(value);
     return !value.empty();
@@ -87,6 +96,14 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "failing") return result(set_number(value, options.schedule.failing));
     if (name == "bound") return result(set_number(value, options.schedule.bound));
     if (name == "first") return result(set_flag(value, options.schedule.first));
+    if (name == "runs") return result(set_number(value, options.schedule.runs));
+    if (name == "stride")
+        return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
+    if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "output") return result(set_path(value, options.output));
+    if (name == "resume") return result(set_path(value, options.schedule.resume));
+    if (name == "walks") return result(set_number(value, options.schedule.walks));
+    if (name == "restart") return result(set_restart(value));
     if (name == "sc_fences") return result(set_sc_fences(value));
     return Setting::unknown;
 }
@@ -109,11 +126,17 @@ void read_options(char** environment) {
     for_settings(environment, read_setting);
 }
 
-char const* with_process_number(char const* path) {
+char const* with_numbers(char const* path) {
     Text text;
     for (; *path != '\0'; ++path) {
         if (path[0] == '%' && path[1] == 'p') {
             text << static_cast<std::uint64_t>(kernel::call(SYS_getpid));
+            ++path;
+        } else if (path[0] == '%' && path[1] == 'r') {
+            if (options.run_number < 0)
+                text << "before";
+            else
+                text << static_cast<std::uint64_t>(options.run_number);
             ++path;
         } else {
             text << std::string_view(path, 1);

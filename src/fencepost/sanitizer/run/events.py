@@ -186,8 +186,14 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     met: RawAccess | None = None
 
 
+class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="not-resumed"):
+    """The file from which an exploration was to go on is not its own."""
+
+    why: str = ""
+
+
 Found = RawFinding | RawOldRead | RawDeadlock
-Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
 
 _DECODER = msgspec.json.Decoder(Event)
 
