@@ -50,10 +50,12 @@ class Measured(NamedTuple):
     without: tuple[Cost, ...]  # per pruning; empty where that would take too long
 
 
-def asked(program: fencepost.Program, limits: fencepost.Limits, engine: Engine, *without: str) -> Cost:
+def asked(
+    program: fencepost.Program, model: str, limits: fencepost.Limits, engine: Engine, *without: str
+) -> Cost:
     started = time.process_time()
     wanted = stated_property(program)
-    answer = fencepost.verify(program, "sra", wanted=wanted, engine=engine, limits=limits, without=without)
+    answer = fencepost.verify(program, model, wanted=wanted, engine=engine, limits=limits, without=without)
     seconds = time.process_time() - started
     decided = not isinstance(answer, fencepost.Unknown)
     return Cost(
@@ -66,15 +68,21 @@ def asked(program: fencepost.Program, limits: fencepost.Limits, engine: Engine, 
     )
 
 
-def measure(file: Path, limits: fencepost.Limits, seconds_without: float) -> Measured:
+def measure(file: Path, model: str, limits: fencepost.Limits, seconds_without: float = 0) -> Measured:
     program = fencepost.load(file)
-    portfolio, backward = asked(program, limits, "portfolio"), asked(program, limits, "backward")
+    portfolio, backward = (asked(program, model, limits, engine) for engine in ("portfolio", "backward"))
     # What is too much with all prunings is so without one.
     easy = backward.holds is not None and backward.seconds < seconds_without
     limits = replace(limits, seconds=seconds_without)
-    without = [asked(program, limits, "backward", name) for name in PRUNINGS] if easy else []
-    expected = expectations(file.read_text(encoding="utf-8"), str(file)).get(("verify", "sra"))
-    return Measured(file.stem, len(program.threads), expected, portfolio, backward, tuple(without))
+    without = [asked(program, model, limits, "backward", name) for name in PRUNINGS] if easy else []
+    expected = expectations(file.read_text(encoding="utf-8"), str(file)).get(("verify", model))
+    measured = Measured(file.stem, len(program.threads), expected, portfolio, backward, tuple(without))
+    print(
+        f"{file.stem}: {_answer(portfolio)} by {portfolio.engine or 'nobody'}, {portfolio.seconds:.2f} s; "
+        f"backward: {_answer(backward)}, {backward.steps:,} steps, {backward.seconds:.2f} s",
+        file=sys.stderr,
+    )
+    return measured
 
 
 # The tables.
@@ -127,25 +135,25 @@ def _sum_seconds(costs: Sequence[Cost]) -> str:
 def main() -> int:
     arguments = _arguments()
     limits = fencepost.Limits(seconds=arguments.seconds, memory_mb=arguments.megabytes)
-    rows = []
-    for name in arguments.programs or sorted(file.stem for file in CORPUS.glob("*.tpl")):
-        rows.append(measure(CORPUS / f"{name}.tpl", limits, arguments.seconds_without))
-        answer, cost = rows[-1].portfolio, rows[-1].backward
-        print(
-            f"{name}: {_answer(answer)} by {answer.engine or 'nobody'}, {answer.seconds:.2f} s; "
-            f"backward: {_answer(cost)}, {cost.steps:,} steps, {cost.seconds:.2f} s",
-            file=sys.stderr,
-        )
-    most = f"at most {arguments.seconds:g} seconds and {arguments.megabytes:g} MB"
-    head = f"Each search had {most}. From *basis* on, the backward search alone."
-    first = "\n".join([head, "", *decided(rows)])
-    head = f"Steps of the backward search without prunings, in at most {arguments.seconds_without:g} seconds."
-    second = "\n".join([head, "", *prunings(rows)])
+    names = arguments.programs or sorted(file.stem for file in CORPUS.glob("*.tpl"))
+    rows = [measure(CORPUS / f"{name}.tpl", "sra", limits, arguments.seconds_without) for name in names]
+    first = "\n".join([head(limits), "", *decided(rows)])
+    said = f"Steps of the backward search without prunings, in at most {arguments.seconds_without:g} seconds."
+    second = "\n".join([said, "", *prunings(rows)])
     print(f"{first}\n\n{second}")
     if not arguments.programs:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(f"{first}\n\n{second}\n", encoding="utf-8")
         page_block.write(PAGE, "sra", first)
+    return exit_code(rows)
+
+
+def head(limits: fencepost.Limits) -> str:
+    most = f"at most {limits.seconds:g} seconds and {limits.memory_mb:g} MB"
+    return f"Each search had {most}. From *basis* on, the backward search alone."
+
+
+def exit_code(rows: Sequence[Measured]) -> int:
     wrong = [row.program for row in rows if _contradicts(row)]
     if wrong:
         print(f"other answers than expected: {', '.join(wrong)}", file=sys.stderr)

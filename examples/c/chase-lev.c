@@ -18,7 +18,7 @@
 #define STEAL_FENCE() ((void)0)
 #endif
 
-#define THIEVES 2
+#define THIEVES (THREADS - 1)
 
 static atomic_long top, bottom;
 static atomic_int items[ROUNDS];

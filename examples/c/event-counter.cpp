@@ -78,9 +78,10 @@ void give() {
 }  // namespace
 
 int main() {
-    run_threads(4, [](int number) {
+    constexpr int givers = (THREADS + 1) / 2;
+    run_threads(2 * givers, [](int number) {
         for (int i = 0; i < ROUNDS; i++) {
-            if (number < 2)
+            if (number < givers)
                 give();
             else
                 take();

@@ -37,5 +37,5 @@ static void thread_body(int number) {
 }
 
 int main(void) {
-    return count_with(3);
+    return count_with(THREADS);
 }

@@ -20,10 +20,10 @@
 
 namespace {
 
-constexpr int readers = 2, nodes = 3, none = 3;
+constexpr int readers = THREADS - 1, nodes = 3, none = 3;
 
 std::atomic<int> current{0};
-std::atomic<int> hazards[readers] = {none, none};
+std::atomic<int> hazards[2] = {none, none};
 std::atomic<int> alive[nodes] = {1, 0, 0};
 
 void read(int number) {

@@ -2,13 +2,13 @@
 // that meets no other enters after a few steps.
 // expect: robust rc20=yes
 // Why: lamport-fast.tpl, by the static engine, for two threads.
-#include <fencepost.h>
-
-#include "guarded.h"
-
 #ifndef THREADS
 #define THREADS 2
 #endif
+
+#include <fencepost.h>
+
+#include "guarded.h"
 
 // 0 is nobody; threads count from 1.
 static atomic_int x, y, busy[THREADS + 1];

@@ -66,7 +66,7 @@ class ring {
     std::atomic<unsigned> enqueue_{0}, dequeue_{0};
 };
 
-constexpr int producers = 2, consumers = 2;
+constexpr int producers = (THREADS + 1) / 2, consumers = producers;
 ring items;
 
 }  // namespace

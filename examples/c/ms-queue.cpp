@@ -58,7 +58,7 @@ class queue {
     std::atomic<node*> head_{&dummy_}, tail_{&dummy_};
 };
 
-constexpr int threads = 3;
+constexpr int threads = THREADS;
 queue items;
 node nodes[threads][ROUNDS];
 

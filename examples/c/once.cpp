@@ -40,7 +40,7 @@ class lazy {
 
 int main() {
     std::unique_ptr<lazy[]> values(new lazy[ROUNDS]);
-    run_threads(3, [&](int) {
+    run_threads(THREADS, [&](int) {
         for (int i = 0; i < ROUNDS; i++) check(values[i].get() == 42, "who finds the flag finds the value");
     });
 }

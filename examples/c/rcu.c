@@ -14,7 +14,7 @@
 #define PUBLISH memory_order_release
 #endif
 
-#define READERS 2
+#define READERS (THREADS - 1)
 
 static atomic_int current, period, seen[READERS];
 static atomic_int versions[2] = {1, 1};

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int threads = 3;
+constexpr int threads = THREADS;
 
 // Each thread uses a part of its own. Parts are relaxed atomics, so that the count alone keeps them in order
 // and the sanitizer sees them.

@@ -57,7 +57,7 @@ static void read_pair(void) {
 
 static void thread_body(int number) {
     for (int i = 0; i < ROUNDS; i++) {
-        if (number < 2)
+        if (number < THREADS - 1)
             write_pair(2 * i + number);
         else
             read_pair();
@@ -65,6 +65,6 @@ static void thread_body(int number) {
 }
 
 int main(void) {
-    run_threads(3);
+    run_threads(THREADS);
     return 0;
 }

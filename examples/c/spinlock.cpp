@@ -26,7 +26,7 @@ class spinlock {
     std::atomic<bool> held_{false};
 };
 
-constexpr int threads = 3;
+constexpr int threads = THREADS;
 spinlock guard;
 std::atomic<int> counter;  // relaxed, so that the lock alone keeps it in order and the sanitizer sees it
 

@@ -12,6 +12,11 @@
 #define ROUNDS 100
 #endif
 
+/* How many threads there are, where that can be chosen. */
+#ifndef THREADS
+#define THREADS 3
+#endif
+
 #define MOST_THREADS 16
 
 static void thread_body(int number);

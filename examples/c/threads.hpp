@@ -12,6 +12,11 @@
 #define ROUNDS 100
 #endif
 
+// How many threads there are, where that can be chosen.
+#ifndef THREADS
+#define THREADS 3
+#endif
+
 // Runs body(0) to body(count - 1), each in a thread, and waits for all of them.
 template <class Body>
 void run_threads(int count, Body body) {

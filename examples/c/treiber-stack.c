@@ -13,8 +13,6 @@
 #define LOOK memory_order_acquire
 #endif
 
-#define THREADS 3
-
 struct node {
     _Atomic(struct node*) next;
     atomic_int value;

@@ -1,6 +1,6 @@
 // A web album whose visitor looks at the permission first and at the photo afterwards: wrong under every
 // model.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global hidden, photo;
 

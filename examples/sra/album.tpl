@@ -1,7 +1,7 @@
 // A web album on a causally consistent store: the owner hides it from the boss and then adds a photo. The
 // boss, who looks again and again, never sees the photo in an album that is open to him. Each look leaves a
 // count, which the owner may see late: not robust.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global hidden, photo, looks;

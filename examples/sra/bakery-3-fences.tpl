@@ -1,6 +1,6 @@
 // Lamport's bakery for three threads, with a fence after each announcement: I am choosing, I have chosen.
 // mutex: cs
-// expect: verify sc=yes
+// expect: verify sc=yes tso=yes
 // expect: robust ra=no
 max_value 3;
 global choosing[3], number[3];

@@ -1,7 +1,7 @@
 // Lamport's bakery for three threads. Bounded: numbers end at 3, and a thread that finds that one taken
 // starts again.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global choosing[3], number[3];

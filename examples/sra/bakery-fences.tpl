@@ -1,6 +1,6 @@
 // Lamport's bakery for two threads, with a fence after each announcement: I am choosing, I have chosen.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global choosing[2], number[2];

@@ -1,7 +1,7 @@
 // Lamport's bakery for two threads with the later of its two fences only: a thread can choose its number
 // without knowing of one that the other has drawn already.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 2;
 global choosing[2], number[2];

@@ -1,7 +1,7 @@
 // Lamport's bakery (Lamport, A new solution of Dijkstra's concurrent programming problem, 1974) for two
 // threads. Bounded: numbers end at 2, and a thread that finds that one taken starts again.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 2;
 global choosing[2], number[2];

@@ -1,7 +1,7 @@
 // A barrier with busy loops for two threads, and the data that it is for: what each writes before it, the
 // other reads after it. Rounds are counted modulo 4. Two cells take turns, since the other may be one round
 // ahead already when we read.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global arrived[2], part[4];

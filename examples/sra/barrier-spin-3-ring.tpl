@@ -1,6 +1,6 @@
 // A barrier for three threads in which each waits for the next one only: not enough for three.
 // bad: p[0]@work && p[1]@work && (p[0].round == 0 && p[1].round == 1 || p[0].round == 1 && p[1].round == 0)
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 3;
 global arrived[3];
 

@@ -2,7 +2,7 @@
 // thread works in one round while another works in the next. A stale flag keeps a thread waiting: harmless,
 // but not robust.
 // bad: p[0]@work && p[1]@work && (p[0].round == 0 && p[1].round == 1 || p[0].round == 1 && p[1].round == 0)
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global arrived[2];

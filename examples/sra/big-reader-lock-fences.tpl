@@ -1,6 +1,6 @@
 // A big-reader lock with a fence between raising one's own flag and looking at the others'.
 // bad: writer@cs && (reader[0]@cs || reader[1]@cs)
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global writing, reading[2];

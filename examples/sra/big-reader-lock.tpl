@@ -1,7 +1,7 @@
 // A big-reader lock: each reader has a flag of its own and does not disturb the others; the writer looks at
 // all of them. Without fences the writer and a reader can miss each other.
 // bad: writer@cs && (reader[0]@cs || reader[1]@cs)
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global writing, reading[2];

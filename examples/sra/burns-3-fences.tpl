@@ -1,6 +1,6 @@
 // The mutual exclusion of Burns for three threads, with a fence after each bit that is set.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global flag[3];

@@ -1,6 +1,6 @@
 // The mutual exclusion of Burns with one bit per thread, for three threads.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global flag[3];

@@ -1,7 +1,7 @@
 // The mutual exclusion of Burns with one bit per thread (Burns and Lynch, Mutual exclusion using indivisible
 // reads and writes, 1980). Thread 1 gives way to thread 0.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global flag[2];

@@ -1,7 +1,7 @@
 // Dekker's idea without the turn for three threads, with a fence between raising one's flag and looking at
 // the others'.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global flag[3];

@@ -1,6 +1,6 @@
 // Dekker's idea without the turn for three threads: a thread that sees another flag withdraws and tries again.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global flag[3];

@@ -1,6 +1,6 @@
 // Dekker's mutual exclusion with a fence between raising one's flag and looking at the other's.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global flag[2], turn;

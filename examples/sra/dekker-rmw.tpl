@@ -1,7 +1,7 @@
 // Dekker's mutual exclusion with read-modify-writes for all accesses to the flags: of two that are made on
 // one flag, the later knows what the earlier knew.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global flag[2], turn;

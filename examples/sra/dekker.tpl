@@ -1,7 +1,7 @@
 // Dekker's mutual exclusion (Dijkstra, Cooperating sequential processes, 1965), as designed for sequential
 // consistency.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global flag[2], turn;

@@ -1,7 +1,7 @@
 // Dijkstra's mutual exclusion for three threads, with one fence per thread. The turn may be seen late and
 // written by two at once: that delays threads, and lets none in.
 // mutex: cs
-// expect: verify sc=yes sra=yes
+// expect: verify sc=yes tso=yes sra=yes
 // expect: robust ra=no
 max_value 3;
 global flag[3], turn;

@@ -1,7 +1,7 @@
 // Dijkstra's mutual exclusion with one fence per thread, between saying that it looks and looking. The turn
 // may be seen late: that delays threads, and lets none in.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 2;
 global flag[2], turn;

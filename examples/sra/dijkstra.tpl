@@ -1,7 +1,7 @@
 // Dijkstra's mutual exclusion (Dijkstra, Solution of a problem in concurrent programming control, 1965),
 // with its two flags per thread as one of three values as in Lynch, Distributed algorithms, 1996.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 2;
 global flag[2], turn;

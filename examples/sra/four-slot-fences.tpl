@@ -1,5 +1,5 @@
 // Simpson's four-slot buffer with a fence after each write of what the other thread goes by.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global latest, reading, slot[2], cell[4]={1, 1, 1, 1};

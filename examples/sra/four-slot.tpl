@@ -1,7 +1,7 @@
 // Simpson's four-slot buffer (Four-slot fully asynchronous communication mechanism, 1990): writer and reader
 // never wait, and never access the same of the four cells at once. A cell that is being written holds 0.
 // Designed for sequential consistency.
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global latest, reading, slot[2], cell[4]={1, 1, 1, 1};

@@ -1,6 +1,6 @@
 // Three threads hand a token round, each through a gate of its own. Its owner finds the data as the
 // one before has left it.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global gate[3]={1, 0, 0}, data;

@@ -1,6 +1,6 @@
 // Hazard pointers with a fence between announcing and looking again, and between taking out and looking at
 // the announcement.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global pointer=1, hazard, node=1;

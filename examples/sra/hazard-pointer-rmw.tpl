@@ -1,6 +1,6 @@
 // Hazard pointers with read-modify-writes of the pointer: that of the reader which still finds the node
 // comes before the one that takes it out, whose thread then knows of the announcement.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global pointer=1, hazard, node=1;

@@ -1,6 +1,6 @@
 // Hazard pointers (Michael 2004) without fences: the reader can miss that the node was taken out, and the
 // reclaimer that it was announced.
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global pointer=1, hazard, node=1;

@@ -1,6 +1,6 @@
 // Lamport's fast mutual exclusion for three threads.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global x, y, b[3];

@@ -1,6 +1,6 @@
 // Lamport's fast mutual exclusion for two threads, with fences after all writes on the way in.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global x, y, b[2];

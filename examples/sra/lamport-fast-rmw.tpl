@@ -1,7 +1,7 @@
 // Lamport's fast mutual exclusion for two threads, with read-modify-writes for the accesses to the two
 // gates.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global x, y, b[2];

@@ -1,7 +1,7 @@
 // Lamport's fast mutual exclusion for two threads, with the fences that make it robust on TSO: one between
 // the write of a gate and the look at the other. They do not make it robust against RA, but safe under SRA.
 // mutex: cs
-// expect: verify sc=yes sra=yes
+// expect: verify sc=yes tso=yes sra=yes
 // expect: robust ra=no
 max_value 2;
 global x, y, b[2];

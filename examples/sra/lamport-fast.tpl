@@ -1,7 +1,7 @@
 // Lamport's fast mutual exclusion (Lamport, A fast mutual exclusion algorithm, 1987, Algorithm 2) for two
 // threads.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 2;
 global x, y, b[2];

@@ -1,6 +1,6 @@
 // Three threads publish a structure each, whenever they get to it, and use the others' as soon as they find
 // them.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global current[3], node[3];

@@ -1,5 +1,5 @@
 // Two threads publish a structure each before it is filled.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global current[2], node[2];
 

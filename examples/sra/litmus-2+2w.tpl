@@ -2,7 +2,7 @@
 // write of the other. RA allows that, SRA does not: there would be a cycle of hb and mo. SRA 2020, Examples
 // 3.11 and 5.9. (The write/write race keeps fencepost from answering for RA.)
 // bad: t1@end && t2@end && t1.a == 1 && t2.b == 1
-// expect: verify sc=yes sra=yes
+// expect: verify sc=yes tso=yes sra=yes
 // expect: robust ra=no
 max_value 2;
 global x, y;

@@ -2,7 +2,7 @@
 // through w, so they cannot miss one message each: an option must name its writer. SRA 2020, Example 5.4,
 // without the explicit initialization.
 // bad: t3@end && t4@end
-// expect: verify sc=yes sra=yes
+// expect: verify sc=yes tso=yes sra=yes
 // expect: robust ra=no
 max_value 1;
 global x, y, z, w;

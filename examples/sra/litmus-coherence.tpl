@@ -1,7 +1,7 @@
 // Two threads write one location and read it twice: they agree on the order of the writes. SRA 2020, Example
 // 3.11 (write coherence).
 // bad: t1@end && t2@end && t1.a == 2 && t2.b == 1
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global x;

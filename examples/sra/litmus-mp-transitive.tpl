@@ -1,6 +1,6 @@
 // Message passing through a third thread. SRA 2020, Example 3.7.
 // bad: t3@end && t3.b == 1 && t3.c == 0
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global x, y, z;

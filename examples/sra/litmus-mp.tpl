@@ -1,6 +1,6 @@
 // Message passing: a reader of the flag y sees the message x. SRA 2020, Examples 3.6 and 5.2.
 // bad: t2@end && t2.a == 1 && t2.b == 0
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global x, y;

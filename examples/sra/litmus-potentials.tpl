@@ -2,7 +2,7 @@
 // thread needs more than one list in its potential. SRA 2020, Example 5.3, without the explicit
 // initialization. A thread waits for what it must see to come to the outcome in question.
 // bad: t1@end && t2@end && t3@end && t4@end && t5@end && t6@end
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=yes sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global x, y, z;

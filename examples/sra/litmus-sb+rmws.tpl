@@ -1,6 +1,6 @@
 // Store buffering with read-modify-writes of one more location, which act as fences. SRA 2020, Example 3.10.
 // bad: t1@end && t2@end && t1.a == 0 && t2.b == 0
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global x, y, f;

@@ -1,7 +1,7 @@
 // Messages on a causally consistent store: a reader of a reply can read what it replies to. Alice writes that
 // her ring is lost, then that it is found; Bob, who sees the second, replies; Carol, who polls for the
 // reply, finds both, and says so to Alice, who polls as well.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 2;
 global ring, glad, gossip;

@@ -1,6 +1,6 @@
 // One slot for messages 0, 1, 0, 1 …, full or empty. The producer polls until the slot is empty, the
 // consumer until it is full, both write the same location, but never both at once.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global full, slot;

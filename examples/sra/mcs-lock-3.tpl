@@ -1,6 +1,6 @@
 // The queue lock of Mellor-Crummey and Scott and three threads.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global tail, next[3], blocked[3];

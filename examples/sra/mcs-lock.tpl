@@ -1,7 +1,7 @@
 // The queue lock of Mellor-Crummey and Scott (1991) and two threads: each waits on a location of its own,
 // and its predecessor hands over.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global tail, next[2], blocked[2];

@@ -1,5 +1,5 @@
 // Message passing through a third thread, whose first thread raises its flag before the message is there.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 2;
 global data, turn[3];
 

@@ -1,6 +1,6 @@
 // Message passing through a third thread, again and again: knowing a flag means knowing all that its writer
 // knew.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global data, turn[3];

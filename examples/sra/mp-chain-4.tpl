@@ -1,5 +1,5 @@
 // Message passing along four threads, again and again.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global data, turn[4];

@@ -1,5 +1,5 @@
 // Message passing from one thread to another, again and again, with a receipt.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global data, turn[2];

@@ -1,6 +1,6 @@
 // Parking with fences: of the two threads, one sees what the other has written before its fence.
 // bad: sleeper@sleep && waker@quiet
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global work, asleep, wake;

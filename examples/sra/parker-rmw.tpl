@@ -1,7 +1,7 @@
 // Parking with exchanges of the one location where the two threads meet. If the waker's comes first, the
 // sleeper knows of the work; if it comes second, it finds the sleeper.
 // bad: sleeper@sleep && waker@quiet
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global work, asleep, wake;

@@ -1,7 +1,7 @@
 // Parking (as in HotSpot, Dice 2009): a thread says that it goes to sleep, looks for work once more and
 // sleeps; a thread that brings work wakes it if it sleeps. It is bad if it sleeps and no thread will wake it.
 // bad: sleeper@sleep && waker@quiet
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global work, asleep, wake;

@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion for three threads, with exchanges in place of the writes that say who came
 // last. Levels can be seen late, which keeps a thread waiting: safe, but not robust.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global level[3], last[2];

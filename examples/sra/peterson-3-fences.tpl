@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion for three threads, with a fence after each write of a level and of a last.
 // Safe under SRA, but not robust.
 // mutex: cs
-// expect: verify sc=yes sra=yes
+// expect: verify sc=yes tso=yes sra=yes
 // expect: robust ra=no
 max_value 3;
 global level[3], last[2];

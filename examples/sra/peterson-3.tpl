@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion for three threads: two levels, on each of which the last to arrive waits
 // (Peterson, Myths about the mutual exclusion problem, 1981).
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 3;
 global level[3], last[2];

@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion with an exchange in place of the write of turn (Vyukov 2008): the one that exchanges
 // second knows all that the first one knew.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global flag[2], turn;

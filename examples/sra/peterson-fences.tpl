@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion with a fence after each of the two writes, so that nobody writes turn without
 // knowing of a turn that the other has relied on.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global flag[2], turn;

@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion with exchanges in place of the wrong writes, those of the flags: each flag has
 // one writer, so that its exchanges order nothing between the threads.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global flag[2], turn;

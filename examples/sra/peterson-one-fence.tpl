@@ -2,7 +2,7 @@
 // it is not: the write of turn that is last in the order of writes need not be the one that its thread
 // followed with the later fence.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=yes sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global flag[2], turn;

@@ -1,7 +1,7 @@
 // Peterson's mutual exclusion (Peterson, Myths about the mutual exclusion problem, 1981), as designed for
 // sequential consistency. Each thread can miss the other's flag.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 1;
 global flag[2], turn;

@@ -1,6 +1,6 @@
 // A lock with hints for three threads: safe, not robust.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global wants[3], lck;

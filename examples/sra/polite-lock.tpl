@@ -1,7 +1,7 @@
 // A lock with hints: a thread that sees that another one wants the lock steps back and tries again. The
 // hints are as weak as Dekker's flags; what excludes is the compare-and-swap.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global wants[2], lck;

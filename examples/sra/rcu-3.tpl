@@ -1,5 +1,5 @@
 // User-level read-copy-update by quiescent states, one writer and two readers.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global current, gp, seen[2], node[2]={1, 0};

@@ -1,5 +1,5 @@
 // User-level read-copy-update, one writer and two readers, of which the writer waits for one only.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global current, gp, seen[2], node[2]={1, 0};
 

@@ -1,6 +1,6 @@
 // User-level read-copy-update by quiescent states, one writer that spins and one reader. The writer can see
 // old quiescent states of the reader for a while: harmless, but not robust.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global current, gp, seen, node[2]={1, 0};

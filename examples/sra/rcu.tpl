@@ -1,7 +1,7 @@
 // User-level read-copy-update by quiescent states (Desnoyers and others, User-level implementations of
 // read-copy update, 2012): one writer, one reader. One bit is enough for the grace period, since the reader
 // is never more than one behind.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global current, gp, seen, node[2]={1, 0};

@@ -1,7 +1,7 @@
 // A read-mostly table with two entries, published one after the other, each with its own flag in the table
 // itself; two readers look entries up again and again and leave word of what they have found, which the
 // writer looks at now and then. A thread that finds the second entry finds the first one too.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 2;
 global entry[2], found[2];

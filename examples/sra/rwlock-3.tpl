@@ -1,6 +1,6 @@
 // A lock for one writer or up to two readers in one location: the number of readers, or 3 for the writer.
 // bad: writer@cs && (reader[0]@cs || reader[1]@cs)
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 3;
 global lck;

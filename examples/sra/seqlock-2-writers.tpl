@@ -1,5 +1,5 @@
 // A sequence lock with two writers and a reader. The writers take the lock by making the counter odd.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 4;
 global seq, left, right;

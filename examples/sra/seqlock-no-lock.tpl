@@ -1,5 +1,5 @@
 // A sequence lock whose two writers make the counter odd with a plain store: both can write at once.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 4;
 global seq, left, right;
 

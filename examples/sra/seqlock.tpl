@@ -1,6 +1,6 @@
 // A sequence lock with one writer (Linux; Boehm, Can seqlocks get along with programming language memory
 // models?, 2012). The counter must not wrap around while a reader sleeps, so the writer stops in time.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 4;
 global seq, left, right;

@@ -1,6 +1,6 @@
 // A lock that is taken with a load and a store: wrong under every model.
 // mutex: cs
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global lck;
 

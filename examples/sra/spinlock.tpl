@@ -1,6 +1,6 @@
 // A test-and-test-and-set lock (Rudolph and Segall 1984) and two threads.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 1;
 global lck;

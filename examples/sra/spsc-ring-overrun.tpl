@@ -1,5 +1,5 @@
 // A ring buffer with two slots whose producer does not look whether there is room.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 3;
 global tail, slot[2];
 

@@ -1,7 +1,7 @@
 // A ring buffer with two slots for one producer and one consumer that poll each other's index (Lamport
 // 1983). Element number n is the value n. Indices are modulo 4, so that full and empty differ. Both can see
 // the index of the other late: harmless, but not robust.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 3;
 global head, tail, slot[2];

@@ -1,5 +1,5 @@
 // A worker that polls a flag to stop, and a controller that raises it and does not wait.
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global stop, data;
 

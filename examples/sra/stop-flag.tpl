@@ -1,7 +1,7 @@
 // A worker that polls a flag to stop, and a controller that raises it, looks at the progress for the log and
 // then waits until the worker has stopped; from there on the data are its own. That progress and flag can be
 // missed at the same time is harmless, but not robust.
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global stop, progress, stopped, data;

@@ -1,6 +1,6 @@
 // Szymanski's mutual exclusion for three threads, with a fence after each write but the last.
 // mutex: cs
-// expect: verify sc=yes
+// expect: verify sc=yes tso=yes
 // expect: robust ra=no
 max_value 4;
 global flag[3];

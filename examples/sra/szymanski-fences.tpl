@@ -1,6 +1,6 @@
 // Szymanski's mutual exclusion for two threads, with a fence after each write but the last.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 4;
 global flag[2];

@@ -1,7 +1,7 @@
 // Szymanski's mutual exclusion (Szymanski, A simple solution to Lamport's concurrent programming problem
 // with linear wait, 1988) for two threads.
 // mutex: cs
-// expect: verify sc=yes sra=no ra=no
+// expect: verify sc=yes tso=no sra=no ra=no
 // expect: robust ra=no
 max_value 4;
 global flag[2];

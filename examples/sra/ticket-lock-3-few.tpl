@@ -1,6 +1,6 @@
 // A ticket lock with two numbers for three threads: two of them can hold the same one.
 // mutex: cs
-// expect: verify sc=no sra=no ra=no
+// expect: verify sc=no tso=no sra=no ra=no
 max_value 1;
 global next, serving;
 

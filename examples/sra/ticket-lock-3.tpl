@@ -1,6 +1,6 @@
 // A ticket lock and three threads.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=yes
 max_value 2;
 global next, serving;

@@ -2,7 +2,7 @@
 // that all can read. The monitoring thread sees the counts late and in no common order, which is harmless
 // but not robust.
 // mutex: cs
-// expect: verify sc=yes sra=yes ra=yes
+// expect: verify sc=yes tso=yes sra=yes ra=yes
 // expect: robust ra=no
 max_value 1;
 global next, serving, seen[2];

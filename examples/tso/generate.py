@@ -1,7 +1,8 @@
-"""Writes the automata of this folder: `python examples/tso/generate.py`.
+"""Writes the automata of this folder and of `tso-mutex`: `python examples/tso/generate.py`.
 
 They are our versions of the programs of Table 1 of persist-2015, with its numbers of threads. The modules
-beside this one describe them, a function each; its docstring becomes the head of the files.
+beside this one describe them, a function each; its docstring becomes the head of the files. In `tso-mutex` is
+what excludes each other with reads and writes alone, for fewer threads, with its fences and without.
 
     generate.py                    write all files
     generate.py --check            name the files that are not as this script writes them; exit code 1 if any
@@ -14,6 +15,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,7 @@ import queues
 from automaton import Program
 
 HERE = Path(__file__).parent
+MUTEX = HERE.parent / "tso-mutex"
 
 FAMILIES: dict[str, Callable[[int], Program]] = {
     "simdekker": mutual_exclusion.simdekker,
@@ -63,6 +66,11 @@ PAIRS: dict[str, Callable[[], Program]] = {
     "lifo-iwsq": queues.lifo_iwsq,
     "anchor-iwsq": queues.anchor_iwsq,
 }
+
+
+# Mutual exclusion with reads and writes alone.
+MUTEXES = ("simdekker", "dekker", "peterson", "lambak", "dijkstra", "burns", "szymanski", "lamfast2")
+MUTEX_THREADS = (2, 3, 4)
 
 
 class Row(NamedTuple):
@@ -126,8 +134,8 @@ def text_of(name: str, program: Program, *, remarks: Sequence[str] = (), fenced:
     return "".join(f"# {line}\n" for line in head) + "\n" + program.text(fenced)
 
 
-def files() -> dict[str, str]:
-    """The text of each file, by name."""
+def files() -> dict[Path, str]:
+    """The text of each file."""
     texts = {}
     for title, (name, threads, robust) in TABLE_1.items():
         program = program_of(name, threads)
@@ -138,14 +146,23 @@ def files() -> dict[str, str]:
             f"expect: robust tso={'yes' if robust else 'no'}",
             f"fences: {fences}",
         ]
-        texts[f"{title.lower()}.aut"] = text_of(name, program, remarks=remarks)
+        texts[HERE / f"{title.lower()}.aut"] = text_of(name, program, remarks=remarks)
+    for name, threads, fenced in product(MUTEXES, MUTEX_THREADS, (False, True)):
+        text = text_of(name, program_of(name, threads), remarks=mutex_remarks(fenced), fenced=fenced)
+        texts[MUTEX / f"{name}-{threads}{'-fences' if fenced else ''}.aut"] = text
     return texts
+
+
+def mutex_remarks(fenced: bool) -> list[str]:
+    return ["mutex: cs", f"expect: verify sc=yes tso={'yes' if fenced else 'no'}"]
 
 
 def differing() -> list[str]:
     texts = files()
-    there = {path.name: path.read_text(encoding="utf-8") for path in HERE.glob("*.aut")}
-    return sorted(name for name in texts.keys() | there.keys() if texts.get(name) != there.get(name))
+    there = {
+        path: path.read_text(encoding="utf-8") for folder in (HERE, MUTEX) for path in folder.glob("*.aut")
+    }
+    return sorted(path.name for path in texts.keys() | there.keys() if texts.get(path) != there.get(path))
 
 
 def main(arguments: list[str]) -> int:
@@ -153,7 +170,7 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case []:
             for file, text in files().items():
-                (HERE / file).write_text(text, encoding="utf-8")
+                file.write_text(text, encoding="utf-8")
         case ["--check"]:
             changed = differing()
             for file in changed:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from fencepost import notebook
 
 if TYPE_CHECKING:
+    from fencepost.analyses.outcomes import outcomes
     from fencepost.analyses.repair.fix import fix
+    from fencepost.analyses.repair.relax import relax
     from fencepost.analyses.robustness import robust
     from fencepost.analyses.safety.portfolio import races, verify
     from fencepost.analyses.tso import persist
@@ -52,7 +54,9 @@ __version__ = "0.1.0"
 
 # Which module has which names.
 _NAMES_IN = {
+    "analyses.outcomes": "outcomes",
     "analyses.repair.fix": "fix",
+    "analyses.repair.relax": "relax",
     "analyses.robustness": "robust",
     "analyses.safety.portfolio": "races verify",
     "analyses.tso": "persist",
@@ -96,8 +100,10 @@ __all__ = [
     "Witness",
     "fix",
     "load",
+    "outcomes",
     "persist",
     "races",
+    "relax",
     "robust",
     "verify",
 ]

@@ -17,6 +17,9 @@ SWARM_ORDER = "at-random"
 Engine = Literal["portfolio", "backward", "forward"]
 ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 
+# Those whose backward search can give its proof away, for `check-certificate`.
+CERTIFIED_MODELS = ("sra", "tso")
+
 # What keeps the backward search for safety small; each can be switched off.
 PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 
@@ -89,16 +92,29 @@ MODELS = {
     ),
     "rc20": MemoryModel(
         "C++20 atomics",
-        criteria={"robust": GRAPH_CRITERIA, "fix": ("robust",), "races": (DATA_RACES,)},
+        criteria={
+            "robust": GRAPH_CRITERIA,
+            "fix": ("robust",),
+            "verify": ("safe",),
+            "races": (DATA_RACES,),
+        },
         definition="fencepost.models.rc20",
         weak_fences=True,
+        engines=("portfolio", "forward"),
         orders=SEARCH_ORDERS,
     ),
     "cpp20": MemoryModel(
         "C++20 atomics with seq_cst accesses",
-        criteria={"robust": GRAPH_CRITERIA, "fix": ("robust",), "races": (DATA_RACES,)},
+        criteria={
+            "robust": GRAPH_CRITERIA,
+            "fix": ("robust",),
+            "relax": ("robust",),
+            "verify": ("safe",),
+            "races": (DATA_RACES,),
+        },
         definition="fencepost.models.cpp20",
         weak_fences=True,
+        engines=("portfolio", "forward"),
         sc_accesses=True,
         ordered_by_s=True,
         orders=SEARCH_ORDERS,
@@ -109,8 +125,11 @@ MODELS = {
             "robust": ("robust", "trf"),
             "persist": ("persistent",),
             "fix": ("either", "persistent", "robust", "trf"),
+            "verify": ("safe", DEADLOCKS),
+            "races": (DATA_RACES,),
         },
         sc_accesses=True,
+        engines=ENGINES,
     ),
     "sc": MemoryModel(
         "sequential consistency",
@@ -138,6 +157,8 @@ def model_for(question: str, name: str) -> MemoryModel:
     return MODELS[name]
 
 
+# Those of which the outcomes of a program can be listed; the strongest first, as far as they compare.
+OUTCOME_MODELS = ("sc", "tso", "sra", "ra", "rc20", "cpp20")
 ROBUSTNESS_MODELS = models_for("robust")
 SAFETY_MODELS = models_for("verify")
 # Those of robustness whose runs are execution graphs.

@@ -15,6 +15,7 @@ from fencepost.formats import tpl
 from fencepost.memory_models import ENGINES, SEARCH_ORDERS
 from fencepost.models.deadlocks import Deadlock, deadlocks
 from fencepost.models.explore import LimitReachedError
+from fencepost.models.tso_witnesses import replay_tso_safety
 from fencepost.program import Program
 from fencepost.program.properties import Property
 from fencepost.verdicts import Answer, DeadlockState, Place, Safe, SafetyWitness, Unknown, Unsafe
@@ -63,7 +64,7 @@ def check_verify(program: Program, model: str, engine: str = "portfolio") -> str
     assert answer.criterion == "deadlock-free"
     if isinstance(answer, Unsafe):
         assert isinstance(answer.witness, SafetyWitness)
-        graph_of(program, answer.witness)
+        (replay_tso_safety if model == "tso" else graph_of)(program, answer.witness)
         assert is_one_of(found, program, answer.witness.bad.places)
     elif isinstance(answer, Safe):
         assert not found
@@ -81,7 +82,7 @@ class TestAgainstTheDefinition:
     @given(waiting_programs())
     def test_drawn_programs(self, program: Program) -> None:
         check_robust(program, "ra", "breadth-first")
-        for model in ("sc", "sra", "ra"):
+        for model in ("sc", "sra", "ra", "tso"):
             try:
                 check_verify(program, model)
             except LimitReachedError:
@@ -107,19 +108,20 @@ class TestAgainstTheDefinition:
                 if answer.exhaustive:
                     assert (answer.deadlock is not None) is bool(deadlocks(program)), f"seed {seed}"
 
-    @pytest.mark.parametrize("model", ["sc", "sra", "ra"])
+    @pytest.mark.parametrize("model", ["sc", "sra", "ra", "tso"])
     def test_verify_on_random_programs(self, model: str) -> None:
         assert min(verdicts(range(2000, 2250), model)[v] for v in ("safe", "unsafe")) > 40
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("model", ["sc", "sra", "ra"])
+    @pytest.mark.parametrize("model", ["sc", "sra", "ra", "tso"])
     @pytest.mark.parametrize("first", range(10_000, 15_000, 500))
     def test_verify_on_many_random_programs(self, model: str, first: int) -> None:
         verdicts(range(first, first + 500), model)
 
     @pytest.mark.parametrize("engine", ENGINES)
-    def test_every_engine(self, engine: str) -> None:
-        assert verdicts(range(3000, 3080), "sra", engine)["unsafe"] > 10
+    @pytest.mark.parametrize("model", ["sra", "tso"])
+    def test_every_engine(self, engine: str, model: str) -> None:
+        assert verdicts(range(3000, 3080), model, engine)["unsafe"] > 10
 
 
 def verdicts(seeds: range, model: str, engine: str = "portfolio") -> Counter[str | None]:
@@ -178,7 +180,7 @@ class TestWhatADeadlockIs:
         assert of_robust(text) is not None
         assert of_verify(text, "sra") == "unsafe"
 
-    @pytest.mark.parametrize("model", ["sc", "sra", "ra"])
+    @pytest.mark.parametrize("model", ["sc", "sra", "ra", "tso"])
     def test_a_value_that_was_there_too_early(self, model: str) -> None:
         """Under weak memory the thread may still read the old value, but it may as well miss it."""
         assert of_verify(LATE, model) == "unsafe"

@@ -408,7 +408,7 @@ class TestVerify:
         assert result.stderr.startswith(message)
 
     @pytest.mark.parametrize(
-        "wrong", [["--model", "rc20"], ["--engine", "sideways"], ["--without", "everything"], []]
+        "wrong", [["--model", "power"], ["--engine", "sideways"], ["--without", "everything"], []]
     )
     def test_wrong_usage_is_2(self, program, wrong):
         files = [program(MUTEX)] if wrong else []
@@ -636,3 +636,145 @@ class TestCertificates:
         path = tmp_path / "proof.json"
         assert fencepost("verify", tmp_path, "--certificate", path).exit_code == 2
         assert not path.exists()
+
+
+class TestOutcomes:
+    SB_TEST = "C SB\n{ x = 0; y = 0; }\n" + "".join(
+        f"P{n}(atomic_int* x, atomic_int* y) {{ atomic_store_explicit({a}, 1, memory_order_relaxed); "
+        f"int r0 = atomic_load_explicit({b}, memory_order_relaxed); }}\n"
+        for n, (a, b) in enumerate(["xy", "yx"])
+    )
+
+    def test_a_possible_condition_is_1_and_an_impossible_one_0(self, program):
+        asked = program(self.SB_TEST + "exists (0:r0 = 0 /\\ 1:r0 = 0)\n", "sb.litmus")
+        assert fencepost("outcomes", asked).exit_code == 1
+        assert fencepost("outcomes", "--model", "tso", asked).exit_code == 1
+        assert fencepost("outcomes", "--model", "sc", asked).exit_code == 0
+
+    def test_it_agrees_with_verify_about_the_exit_code(self, program):
+        for condition in ("exists (0:r0 = 0)", "~exists (0:r0 = 0)", "forall (0:r0 = 0)", "forall (x = 1)"):
+            asked = program(f"{self.SB_TEST}{condition}\n", "sb.litmus")
+            for model in ("sc", "sra", "ra"):
+                codes = {fencepost(c, "--model", model, asked).exit_code for c in ("outcomes", "verify")}
+                assert len(codes) == 1, (condition, model)
+
+    def test_without_a_condition_it_is_0(self, program):
+        assert fencepost("outcomes", program(SB)).exit_code == 0
+
+    def test_a_race_is_1(self, program):
+        assert fencepost("outcomes", program(RACY)).exit_code == 1
+
+    def test_a_failing_assertion_is_1(self, program):
+        assert fencepost("outcomes", program(FAILING)).exit_code == 1
+
+    def test_a_limit_is_3(self, program):
+        result = fencepost("outcomes", "--max-states", 3, program(SB))
+        assert result.exit_code == 3
+        assert "the limit of 3 events was reached" in result.output
+
+    def test_json_is_one_object_per_file(self, program):
+        result = fencepost("outcomes", "--json", program(SB), program(MP, "mp.tpl"))
+        first, second = map(json.loads, result.output.splitlines())
+        assert first["question"] == second["question"] == "outcomes"
+        assert first["verdict"] == "listed"
+        assert first["names"] == ["t1:a", "t2:b", "x", "y"]
+        assert first["outcomes"][0]["under"]["sc"] == "forbidden"
+
+    def test_several_files_are_one_table(self, program):
+        asked = program(self.SB_TEST + "exists (0:r0 = 0 /\\ 1:r0 = 0)\n", "sb.litmus")
+        result = fencepost("outcomes", asked, program(MP))
+        assert result.output.splitlines()[0].split() == [
+            *("file", "outcomes", "sc", "tso", "sra", "ra", "rc20", "cpp20")
+        ]
+        assert "2 files: 1 possible, 1 without a condition" in result.output
+
+    def test_a_mistake_in_one_file_is_2(self, program):
+        assert fencepost("outcomes", program(SB), program("fn", "wrong.tpl")).exit_code == 2
+
+    def test_explain_is_about_one_file(self, program):
+        result = fencepost("outcomes", "--explain", 1, program(SB), program(MP, "mp.tpl"))
+        assert result.exit_code == 2
+        assert "--explain takes exactly one program" in result.output
+
+    def test_an_outcome_that_is_not_there_is_2(self, program):
+        assert fencepost("outcomes", "--explain", 9, program(SB)).exit_code == 2
+
+    def test_any_number_of_threads_needs_a_number(self, program):
+        counter = program("global x; fn t[*] { FADD(x, 1); }")
+        assert fencepost("outcomes", counter).exit_code == 2
+        assert fencepost("outcomes", "--instances", 2, counter).exit_code == 0
+
+    def test_reports_are_written(self, program, tmp_path):
+        names = {kind: tmp_path / f"out.{kind}" for kind in ("html", "svg", "sarif", "junit")}
+        options = [word for kind, path in names.items() for word in (f"--{kind}", path)]
+        result = fencepost("outcomes", "--explain", 1, *options, program(SB))
+        assert result.exit_code == 0
+        assert all(path.stat().st_size > 0 for path in names.values())
+
+    def test_control_c_leaves_it_unknown(self, program):
+        stores = "".join(f"x.store({n}); " for n in range(1, 6))
+        large = program("global x; " + "".join(f"fn t{n} {{ {stores} }} " for n in range(5)))
+        code = f"{HEED_CONTROL_C}\nfrom fencepost.cli.main import main; main()"
+        process = subprocess.Popen([sys.executable, "-c", code, "outcomes", large], stdout=subprocess.PIPE)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        assert "interrupted" in answer_within(process, 60).decode()
+        assert process.returncode == 3
+
+
+class TestVerifyUnderAllModels:
+    def test_the_table_has_all_models_and_the_default_counts(self, program):
+        result = fencepost("verify", program(BROKEN_MUTEX))
+        assert result.exit_code == 1
+        assert "unsafe under sra" in result.output
+        assert [line.split()[:2] for line in result.output.splitlines() if "  safe" in line] == [
+            ["sc", "safe"]
+        ]
+
+    def test_what_is_required_counts(self, program):
+        path = program(BROKEN_MUTEX)
+        assert fencepost("verify", path, "--require", "sc").exit_code == 0
+        assert fencepost("verify", path, "--require", "sc,tso").exit_code == 1
+        assert fencepost("verify", path, "--require", "sra").exit_code == 1
+
+    def test_json_stays_one_object_with_all_verdicts(self, program):
+        answer = json.loads(
+            fencepost("verify", program(BROKEN_MUTEX), "--require", "sc,rc20", "--json").stdout
+        )
+        assert answer["model"] == "rc20"
+        assert answer["verdict"] == "unsafe"
+        assert {one["model"]: one["required"] for one in answer["models"]} == {
+            "sc": True,
+            "tso": False,
+            "sra": False,
+            "ra": False,
+            "rc20": True,
+        }
+
+    def test_one_model_alone_has_no_table(self, program):
+        answer = json.loads(fencepost("verify", program(BROKEN_MUTEX), "--model", "sra", "--json").stdout)
+        assert "models" not in answer
+
+    def test_models_that_do_not_take_the_program_are_not_asked(self, program):
+        path = program("global x; fn t { local r; x.store(1, sc); r = x.load(sc); assert(r == 1); }")
+        answer = json.loads(fencepost("verify", path, "--json").stdout)
+        assert answer["model"] == "cpp20"
+        assert {one["model"] for one in answer["models"] if one["verdict"] == "not-asked"} == {"sra", "ra"}
+        assert fencepost("verify", path, "--require", "ra").exit_code == 2
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            ["--require", "power"],
+            ["--require", "sc", "--model", "sc"],
+            ["--require", "sc", "--engine", "forward"],
+        ],
+    )
+    def test_wrong_usage_is_2(self, program, wrong):
+        assert fencepost("verify", program(BROKEN_MUTEX), *wrong).exit_code == 2
+
+    def test_deadlocks_are_not_asked_of_all(self, program):
+        path = program("global x; fn t { wait(x, 1); }")
+        answer = json.loads(fencepost("verify", path, "--deadlocks", "--json").stdout)
+        assert answer["verdict"] == "unsafe"
+        assert {one["model"] for one in answer["models"] if one["verdict"] == "not-asked"} == {"rc20"}

@@ -8,10 +8,11 @@ from fencepost.engine._native import Outcome
 from fencepost.engine.graphs import all_observed, enumerate_graphs
 from fencepost.engine.search import Limits
 from fencepost.formats.tpl import write
+from fencepost.memory_models import OUTCOME_MODELS
 from fencepost.models.definition import definition, program_lts
 from fencepost.models.enumerate import reachable_graph_states
 from fencepost.models.explore import LimitReachedError
-from fencepost.models.outcomes import OUTCOME_MODELS, ends
+from fencepost.models.outcomes import ends
 from fencepost.program import Choose
 from tests.strategies import random_program
 

@@ -17,10 +17,16 @@ def test_every_question_is_answered(serving):
     for question in QUESTIONS:
         answer = serving.answer(BOTH_IN, question=question.name)
         refuted = None if question.name.startswith("observational") else False  # that is only ever proven
-        holds = True if question.name in ("verify-sc", "races") else refuted
+        holds = True if question.name in ("verify-sc", "races", "outcomes") else refuted
         assert answer["holds"] is holds, question.name
         assert ("fp-picture" in answer["html"]) is not answer["holds"]
         assert serving.answer(FENCED, question=question.name)["holds"] is True
+
+
+def test_outcomes_are_a_table(serving):
+    answer = serving.answer(SB, question="outcomes")
+    assert answer["verdict"] == "4 outcomes"
+    assert "fp-outcomes" in answer["html"]
 
 
 def test_a_data_race_is_a_bad_state_and_an_answer(serving):

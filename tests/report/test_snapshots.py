@@ -17,13 +17,13 @@ from tests.report.witnesses import ANSWERS
 PICTURES = [
     *("sb", "iriw", "2+2w", "peterson", "peterson-40", "stale-rmw", "fences", "no-positions", "hostile"),
     *("tso-sb", "tso-detour", "tso-several", "tso-triangular", "tso-long", "tso-hostile"),
-    *("unsafe-mutex", "unsafe-under-sc", "unsafe-at-once", "unsafe-hostile", "racy"),
+    *("unsafe-mutex", "unsafe-under-sc", "unsafe-at-once", "unsafe-hostile", "unsafe-tso", "racy"),
 ]
 
 
 JSON = [
     *("sb", "race", "assertion", "unknown", "hostile", "tso-sb"),
-    *("safe", "unsafe-mutex", "unsafe-final", "unsafe-race", "race-free", "racy"),
+    *("safe", "unsafe-mutex", "unsafe-final", "unsafe-race", "unsafe-tso", "race-free", "racy"),
 ]
 
 
@@ -77,6 +77,6 @@ def test_tables():
 
 
 def test_notebook():
-    names = ("race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race")
+    names = ("race", "assertion", "unknown", "tso-several", "unsafe-mutex", "unsafe-race", "unsafe-tso")
     shown = {name: notebook.answer_html(ANSWERS[name]) for name in names}
     assert_matches("html/notebook.html", page_of(shown))

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from fencepost.verdicts import (
     Answer,
     Assertion,
@@ -646,6 +648,30 @@ HOSTILE_BAD = run_to_bad(
     old={4: 1, 5: 0},
 )
 
+# The store of `p1` leaves its buffer in the middle of the run, that of `p0` at its end.
+BUFFERED = replace(
+    run_to_bad(
+        ["p0", "p1"],
+        {"x": 0, "y": 0, "z": 0},
+        [
+            Step(1, "W z=1", 9, "z.store(1)"),
+            Step(0, "W x=1", 3, "x.store(1)"),
+            Step(0, "R y=0", 4, "a = y.load()"),
+            Step(1, "W y=1", 10, "y.store(1)"),
+            Step(1, "R x=0", 11, "b = x.load()"),
+        ],
+        BadState(
+            kind="mutex",
+            places=(
+                Place(thread=0, line=5, column=1, text="", label="cs"),
+                Place(thread=1, line=12, column=1, text="", label="cs"),
+            ),
+        ),
+        old={7: 0},
+    ),
+    delayed=(Delay(3, 5), Delay(4, 7)),
+)
+
 STATS = Stats(states=12345, transitions=34567, seconds=0.042, peak_memory_mb=14.3)
 TOO_MANY = "stopped at --max-states 1000000; 311 states were still to be expanded"
 
@@ -761,6 +787,7 @@ ANSWERS: dict[str, Answer] = {
     "unsafe-final": unsafe(FINAL_STATE, "backward", file="examples/sb.litmus"),
     "unsafe-hostile": unsafe(HOSTILE_BAD, file="examples/\x1b[31m<b>.tpl"),
     "unsafe-race": unsafe(DATA_RACE),
+    "unsafe-tso": unsafe(BUFFERED, model="tso", because="TSO reaches a bad state"),
     "race-free": RaceFree(**ABOUT_WRITES, basis=12),
     "racy": Racy(**ABOUT_WRITES, witness=WRITES_RACE),
     "data-race-free": RaceFree(**ABOUT_DATA),

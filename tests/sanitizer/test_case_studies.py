@@ -41,6 +41,27 @@ STUDIES = (
     Study("moodycamel-queue", HEADERS / "concurrentqueue", "size_approx", "dequeue"),
     Study("moodycamel-blocking", HEADERS / "concurrentqueue", "size_approx", "dequeue"),
 )
+# Those whose repairs leave harmless findings, or that have none.
+OTHERS = (
+    Study("moodycamel-spsc", HEADERS / "readerwriterqueue", "load", "operator="),
+    Study("xenium-queue", HEADERS / "xenium", "try_get_object", "set_link"),
+    Study("xenium-deque", HEADERS / "xenium", "try_steal", "try_pop"),
+    Study("tbb-queue", HEADERS / "oneapi", "internal_try_pop", "internal_push"),
+)
+
+
+class Harm(NamedTuple):
+    """A client that fails in weak runs under this schedule, and not when it is repaired."""
+
+    client: str
+    needs: Path
+    schedule: str
+
+
+HARMS = (
+    Harm("xenium-deque", HEADERS / "xenium", "random"),
+    Harm("tbb-queue", HEADERS / "oneapi", "pct"),
+)
 
 
 @pytest.fixture
@@ -75,7 +96,7 @@ def functions(found: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         yield access, missed
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.client)
+@pytest.mark.parametrize("study", STUDIES + OTHERS, ids=lambda study: study.client)
 def test_a_library_is_found_to_be_what_the_page_says(shell: Shell, study: Study) -> None:
     needed(study.needs)
     executable = built(shell, study.client)
@@ -88,6 +109,18 @@ def test_a_repaired_library_is_silent(shell: Shell, study: Study) -> None:
     needed(study.needs)
     executable = built(shell, f"repaired/{study.client}")
     assert [findings(shell, executable, schedule) for schedule in SCHEDULES] == [[], [], []]
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.client)
+def test_a_library_fails_in_weak_runs_until_it_is_repaired(shell: Shell, harm: Harm) -> None:
+    needed(harm.needs)
+    command = ("fencepost", "run", "--json", "--schedule", harm.schedule, "--max-steps", "100000")
+    for client in (harm.client, f"repaired/{harm.client}"):
+        executable = built(shell, client)
+        plain = json.loads(shell.run(*command, "--runs", RUNS, executable).stdout)
+        weak = json.loads(shell.run(*command, "--weak", "--runs", RUNS, executable).stdout)
+        assert plain["troubles"] == []
+        assert bool(weak["troubles"]) == (client == harm.client)
 
 
 class TestMimalloc:

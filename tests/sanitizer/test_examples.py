@@ -206,3 +206,27 @@ def test_a_sibling_with_seq_cst_accesses_is_what_the_variant_says(
     (program,) = (path for path in PROGRAMS if path.stem == variant)
     answered = fencepost.robust(tpl.read(text), model="cpp20")
     assert isinstance(answered, fencepost.Robust) == is_robust(program)
+
+
+@pytest.mark.slow
+def test_pct_finds_no_less_than_random_in_as_many_runs(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, USUAL)
+    findings = {"random": 0, "pct": 0}
+    for source in NOT_ROBUST:
+        executable = built(shell, source)
+        found = {kind: len(answer(shell, executable, kind, 20)["findings"]) for kind in findings}
+        assert found["pct"] > 0, source.stem
+        findings = {kind: number + found[kind] for kind, number in findings.items()}
+    assert findings["pct"] >= findings["random"]
+
+
+# Clients with few executions; docs/check.md has a table of all of them.
+@pytest.mark.parametrize("name", ["dekker.c", "mcs-lock.c", "spinlock.cpp", "hazard-pointers.cpp"])
+def test_all_executions_of_a_small_client(tmp_path: Path, name: str) -> None:
+    """Two threads, one round."""
+    shell = Shell(tmp_path, USUAL)
+    source = FOLDER / name
+    wrapper = ("fencepost-cc", "-std=gnu11") if source.suffix == ".c" else ("fencepost-c++", "-std=c++20")
+    shell.ok(*wrapper, "-O1", "-DTHREADS=2", "-DROUNDS=1", source, "-o", "client")
+    answer = json.loads(shell.run("fencepost", "check", "--json", "./client").stdout)
+    assert (answer["verdict"], answer["exhaustive"]) == ("robust", True)

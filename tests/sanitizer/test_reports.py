@@ -20,7 +20,7 @@ from tests.sanitizer.fakes import Module, build_module, end, finding, play
 
 TEXT = """\
 ==================
-WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it follows
+WARNING: fencepost: not robust: a load of `flags[2]` can miss a write that it follows
   Load of size 4 at 0x555555558028 (memory_order_acquire) by thread T2 'reader':
     #0 get module/spin.c:5 (spin+READER)
         4 | static inline __attribute__((always_inline)) int get(int i) {
@@ -36,7 +36,7 @@ WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it fol
         9 | }
     #1 main module/spin.c:16 (spin+MAIN)
 
-  Location is global 'flags+8' of size 16 at 0x555555558028 (spin+FLAGS)
+  Location is global 'flags[2]' of size 16 at 0x555555558028 (spin+FLAGS)
 
   Why: In every interleaving of this run the load comes after that write (thread T1: write flags
   (module/spin.c:8)). The memory orders do not ensure it: no chain of release and acquire operations
@@ -44,6 +44,8 @@ WARNING: fencepost: not robust: a load of `flags+8` can miss a write that it fol
   this load returns the older value 0.
 
   Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.md for how to find out.
+
+  Ranked first of four: the value may decide a branch or be used in other ways.
 
   Repair: In thread T2, put `atomic_thread_fence(memory_order_seq_cst)` after module/spin.c:8 and
   before module/spin.c:5.
@@ -189,7 +191,7 @@ class TestJson:
         frame = found["access"]["stack"][1]
         assert (frame["function"], frame["line"]) == ("reader", 11)
         assert found["missed"]["stack"][0]["function"] == "writer"
-        assert found["location"]["name"] == "flags+8"
+        assert found["location"]["name"] == "flags[2]"
         assert found["runs"] == 1
 
     @pytest.mark.parametrize(

@@ -61,12 +61,12 @@ class TestExitCodes:
         ("mode", "options", "says", "last"),
         [
             ("atomics", (), "Not watched: plain accesses", "nothing seen (plain accesses were not watched)"),
-            ("atomics", (), "rebuild with `fencepost-cc --mode races`", "nothing seen (plain"),
+            ("atomics", (), "rebuild without `--mode atomics`", "nothing seen (plain"),
             ("atomics", (), "may show more: `--schedule pct`", "nothing seen (plain"),
             ("races", (), "Watched: atomic operations, fences and plain accesses", "nothing seen in 1 run"),
             ("races", (), "Not watched: other orders of the threads", "nothing seen in 1 run"),
             ("full", (), "They are watched under a schedule only", "nothing seen (plain accesses were not"),
-            ("", (), "plain accesses only if the program was built with `--mode races`", "nothing seen in"),
+            ("", (), "plain accesses unless the program was built with `--mode atomics`", "nothing seen in"),
         ],
     )
     def test_nothing_seen_says_what_was_watched(
@@ -360,8 +360,8 @@ class TestSummingUp:
         same_line["by"]["stack"][0] = module.place("reader", 1)
         elsewhere = finding(module, reader="other")
         done = play(shell, events=[[finding(module), same_line, elsewhere, end()]])
-        assert done.stdout.count("WARNING: fencepost") == 2
-        assert "2 findings in 1 run" in done.stdout
+        assert "At these two lines there is 1 more finding" in done.stdout
+        assert "2 findings at 1 pair of lines in 1 run" in done.stdout
 
     @pytest.mark.skipif(not shutil.which("llvm-symbolizer"), reason="llvm-symbolizer is not installed")
     @pytest.mark.parametrize(("ended_by", "told"), [([1], 0), ([1, 0], 1)])

@@ -32,6 +32,12 @@ def test_an_assertion_fails_in_weak_runs_only_and_again_with_the_same_seed(tmp_p
     assert [one["why"] for one in again["troubles"]] == [trouble["why"]]
 
 
+def test_an_assertion_fails_in_weak_runs_under_pct_too(tmp_path: Path) -> None:
+    weak = ("fencepost", "run", "--schedule", "pct", "--weak", "--json", "./publication")
+    answer = json.loads(_built(tmp_path).run(*weak).stdout)
+    assert [one["why"] for one in answer["troubles"]] == ["was killed by SIGABRT"]
+
+
 def test_a_run_goes_on_weakly_from_a_finding(tmp_path: Path) -> None:
     shell = _built(tmp_path)
     events = shell.directory / "events"

@@ -292,12 +292,12 @@ class Enumerator {
         if (options_.find_races && model_ == GraphModel::sc && program_.has_non_atomic) {
             if (auto const pair = sc_race(graph)) race(graph, pair->first, pair->second);
         }
-        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-            auto const last = graph.last(t);
-            if (last != nothing && graph[last].blocked) return void(++result_.blocked);
-            if (!steps_.has_ended(t, node_after(graph, t))) return void(++result_.blocked);
+        if (all_have_ended(graph)) {
+            ++result_.graphs;
+        } else {
+            ++result_.blocked;
+            if (!options_.all_leaves) return;
         }
-        ++result_.graphs;
         auto const values = final_values(graph);
         auto const [at, is_new] = ends_.try_emplace(values);
         ++at->second.graphs;
@@ -307,10 +307,22 @@ class Enumerator {
         if (on_end_ && on_end_(values)) throw Stop{Outcome::violation};
     }
 
+    bool all_have_ended(ExecutionGraph const& graph) const {
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            auto const last = graph.last(t);
+            if (last != nothing && graph[last].blocked) return false;
+            if (!steps_.has_ended(t, node_after(graph, t))) return false;
+        }
+        return true;
+    }
+
     std::vector<Value> final_values(ExecutionGraph const& graph) const {
         std::vector<Value> values;
-        for (auto const& [t, reg] : observed_.registers)
-            values.push_back(steps_.registers(t, node_after(graph, t))[reg]);
+        for (auto const& [t, reg] : observed_.registers) {
+            auto const last = graph.last(t);
+            bool const waits = last != nothing && graph[last].blocked;
+            values.push_back(steps_.registers(t, waits ? graph[last].node : node_after(graph, t))[reg]);
+        }
         for (auto x : observed_.cells) {
             auto const newest = graph.cell(x).newest;
             values.push_back(value_of(graph, x, newest == nothing ? initial : newest));

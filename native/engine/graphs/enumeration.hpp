@@ -43,6 +43,7 @@ struct EnumerationOptions {
     std::uint32_t unroll = 1;  // how often a thread may do one access
     bool find_races = true;    // and stop at the first
     bool stop_at_failure = false;
+    bool all_leaves = false;  // tell also of graphs in which a thread cannot go on, or is not followed
     Limits limits;
 };
 
@@ -89,7 +90,8 @@ struct Enumeration {
     bool endless_choices = false;
 };
 
-// Told of each new way to end; the enumeration stops with `violation` when it returns true.
+// Told of each new way to end, with `all_leaves` also of what holds where it goes no further; the enumeration
+// stops with `violation` when it returns true.
 using EndWatcher = std::function<bool(std::vector<Value> const&)>;
 
 Enumeration enumerate_graphs(Program const& program, GraphModel model, Observed const& observed,

@@ -47,7 +47,7 @@ ToldGraph told(ExecutionGraph const& graph) {
                           : event.writes()          ? EventKind::write
                                                     : EventKind::read;
         std::int64_t source = -2;
-        if (event.reads()) source = event.source == initial ? -1 : numbers[event.source];
+        if (event.reads()) source = event.source == initial ? -1 : std::int64_t{numbers[event.source]};
         result.events.push_back({event.thread, event.pc, kind, event.cell, event.reads() ? event.value : 0,
                                  event.writes() ? event.value : 0, source});
     }

@@ -43,14 +43,15 @@ Observed checked(Program const& program,
 Enumeration enumerate_releasing_gil(Program const& program, GraphModel model,
                                     std::vector<std::pair<std::uint32_t, std::uint32_t>> const& registers,
                                     std::vector<std::uint32_t> const& cells, std::uint32_t unroll,
-                                    bool find_races, bool stop_at_failure, std::optional<OnEnd> on_end,
-                                    std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
+                                    bool find_races, bool stop_at_failure, bool all_leaves,
+                                    std::optional<OnEnd> on_end, std::uint64_t most_states,
+                                    double most_seconds, std::size_t most_bytes,
                                     std::optional<Report> report) {
     auto const observed = checked(program, registers, cells);
     auto const watcher = watcher_for(std::move(report));
     auto const end_watcher = end_watcher_for(std::move(on_end));
     EnumerationOptions const options{
-        unroll, find_races, stop_at_failure, {most_states, most_seconds, most_bytes}};
+        unroll, find_races, stop_at_failure, all_leaves, {most_states, most_seconds, most_bytes}};
     nb::gil_scoped_release release;
     return enumerate_graphs(program, model, observed, options, watcher, end_watcher);
 }
@@ -99,7 +100,7 @@ void bind_enumeration(nb::module_& m) {
         .def_ro("endless_pc", &Enumeration::endless_pc)
         .def_ro("endless_choices", &Enumeration::endless_choices);
     m.def("enumerate_graphs", &enumerate_releasing_gil, "program"_a, "model"_a, "registers"_a, "cells"_a,
-          "unroll"_a, "find_races"_a, "stop_at_failure"_a, "on_end"_a.none(), "most_states"_a,
+          "unroll"_a, "find_races"_a, "stop_at_failure"_a, "all_leaves"_a, "on_end"_a.none(), "most_states"_a,
           "most_seconds"_a, "most_bytes"_a, "report"_a);
 }
 

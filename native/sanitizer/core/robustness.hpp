@@ -238,6 +238,28 @@ void rmw_parts(Thread&, Cell&, std::uint64_t value, bool acquire, bool release, 
 void acquire_fence(Thread&);
 void release_fence(Thread&);
 void sc_fence(Thread&);
+// membarrier(2), by the thread that calls it: calls each(other) for every other thread that lives, which
+// makes a full fence between what it has done and what it will do. It then knows what the caller knew, and
+// the caller what all of them knew. Not in a hook; the world stands still.
+template <class Each>
+void fence_everywhere(Thread& caller, Each each);
+
+template <class Each>
+void fence_everywhere(Thread& caller, Each each) {
+    sc_fence(caller);
+    for (Thread* t = all_threads; t != nullptr; t = t->next) {
+        if (t == &caller || (t->state != Thread::State::made && t->state != Thread::State::running)) continue;
+        bool const has_done_nothing = t->slot == no_slot;
+        if (!has_done_nothing) sc_fence(*t);
+        learn_from(*t, caller);
+        if (!has_done_nothing) sc_fence(*t);
+        each(*t);
+    }
+    // Also of those that have ended, but were not joined.
+    for (Thread* t = all_threads; t != nullptr; t = t->next)
+        if (t != &caller && t->slot != no_slot) learn_from(caller, *t);
+    sc_fence(caller);
+}
 
 // Synchronisation objects, and the begin and end of what they protect.
 void acquire_from(Thread&, Cell const&);

@@ -9,15 +9,16 @@ ScProvenance* all_provenance;
 
 namespace {
 
-constexpr std::uint32_t most_retired = 64;
+// Those of threads that have ended, the longest ago first.
+constexpr std::uint32_t most_retired = 512;
 std::uint32_t retired;
+ScProvenance *oldest_retired, *newest_retired;
 
-// The one that has been retired longest is the last in the list of those that are.
-ScProvenance* oldest_retired() {
-    ScProvenance* oldest = nullptr;
-    for (ScProvenance* p = all_provenance; p != nullptr; p = p->next)
-        if (!p->alive && (oldest == nullptr || p->thread < oldest->thread)) oldest = p;
-    return oldest;
+ScProvenance& take_oldest_retired() {
+    ScProvenance& p = *oldest_retired;
+    oldest_retired = p.next_retired;
+    --retired;
+    return p;
 }
 
 // Those of its fences that it made before that time of its own.
@@ -80,7 +81,7 @@ class Search {
   private:
     Search() = default;
 
-    static constexpr std::size_t most = 128, no_parent = SIZE_MAX;
+    static constexpr std::size_t most = 512, no_parent = SIZE_MAX;
     struct Node {
         ScProvenance const* of;
         std::uint32_t thread;
@@ -130,13 +131,13 @@ void find_fences(Chain& chain, Thread const& t, std::uint32_t first) {
 }  // namespace
 
 ScProvenance* make_provenance(std::uint32_t thread) {
-    ScProvenance* p = retired < most_retired ? nullptr : oldest_retired();
-    if (p == nullptr) {
+    ScProvenance* p = nullptr;
+    if (retired < most_retired) {
         p = static_cast<ScProvenance*>(memory::pages(sizeof(ScProvenance)));
         p->next = all_provenance;
         __atomic_store_n(&all_provenance, p, __ATOMIC_RELEASE);
     } else {
-        --retired;
+        p = &take_oldest_retired();
         __atomic_store_n(&p->made, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&p->fences, 0, __ATOMIC_RELEASE);
     }
@@ -148,7 +149,9 @@ ScProvenance* make_provenance(std::uint32_t thread) {
 void retire(ScProvenance* p) {
     if (p == nullptr || !p->alive) return;
     p->alive = false;
-    ++retired;
+    p->next_retired = nullptr;
+    (retired++ == 0 ? oldest_retired : newest_retired->next_retired) = p;
+    newest_retired = p;
 }
 
 void add_link(ScProvenance& p, Link const& link) {

@@ -75,6 +75,7 @@ struct ScProvenance {
     bool alive;
     Slot slot;           // of the thread, when it made its last fence
     ScProvenance* next;  // all of them
+    ScProvenance* next_retired;
     Link last[most_links];
     FenceNote last_fences[most_fences];
 };

@@ -2,6 +2,7 @@
 
 #include "sanitizer/core/atomic_methods.hpp"
 #include "sanitizer/system/memory.hpp"
+#include "sanitizer/system/syscalls.hpp"
 
 namespace fencepost {
 namespace {
@@ -31,11 +32,23 @@ bool on_stack(Frame const* frame, std::uintptr_t high) {
     return address - 1 < high - sizeof(Frame) && address % alignof(Frame) == 0;  // null is above all
 }
 
+// Where a fiber's stack ends nobody tells: at most so far up as memory is mapped without a gap.
+std::uintptr_t end_of_mapping(void const* frame) {
+    constexpr std::uintptr_t page = 4096;
+    unsigned char resident[512];
+    std::uintptr_t end = reinterpret_cast<std::uintptr_t>(frame) & ~(page - 1);
+    for (std::uintptr_t bytes = sizeof resident * page; bytes >= page; bytes /= 2)
+        if (kernel::call(SYS_mincore, end, bytes, resident) == 0) end += bytes;
+    return end;
+}
+
 // Frames lie above each other up to the end of the stack.
 class Walk {
   public:
     Walk(Thread const& t, void const* frame)
-        : frame_(static_cast<Frame const*>(frame)), base_(t.stack_base), high_(t.stack_high) {}
+        : frame_(static_cast<Frame const*>(frame)),
+          base_(t.stack_base),
+          high_(t.stack_high != 0 ? t.stack_high : end_of_mapping(frame)) {}
 
     std::uintptr_t next() {
         if (!on_stack(frame_, high_) || frame_->caller == base_) return 0;
@@ -116,6 +129,8 @@ std::uint32_t keep_stack(Stack const& stack) {
 }
 
 std::uint32_t keep_stack(Thread& t, void const* frame) {
+    if (t.stack_high == 0) [[unlikely]]
+        t.stack_high = end_of_mapping(frame);
     std::uintptr_t const pc = static_cast<Frame const*>(frame)->return_address;
     std::uint32_t& cached = t.stacks.ids[(pc ^ pc >> 6) % StackCache::size];
     if (cached == 0 || !same(t, frame, stacks[cached]))

@@ -6,6 +6,7 @@
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/processor.hpp"
+#include "sanitizer/system/signal_mask.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -143,6 +144,8 @@ void start_threads() {
 }
 
 Thread* adopt_thread() {
+    SignalsBlocked const alone;
+    if (this_thread != nullptr) return this_thread;  // a signal handler was faster
     threads_lock.lock();
     Thread* const t = new_thread();
     // Nobody asks any more for what all know.
@@ -242,6 +245,17 @@ void thread_runs(Thread* t) {
     t->state = Thread::State::running;
 }
 
+void fiber_begins(Thread& t) {
+    t.is_fiber = t.detached = true;
+    t.state = Thread::State::running;
+}
+
+void name_thread(Thread& t, char const* name) {
+    std::size_t length = 0;
+    for (; length + 1 < sizeof t.name && name[length] != '\0'; ++length) t.name[length] = name[length];
+    t.name[length] = '\0';
+}
+
 void thread_has_ended(Thread& t) {
     t.state = Thread::State::ended;
 }
@@ -251,14 +265,18 @@ void wait_to_join(Thread& t, Thread* child) {
     t.joins = child;
 }
 
-void join_thread(Thread& t, Thread* child) {
-    join(t.current, child->current, clock_width);
-    join(t.acquire, child->current, clock_width);
-    join(t.sc, child->sc, clock_width);
-    learn_sc_clocks(t, *child);
-    note_order(t, *child);
+void learn_from(Thread& t, Thread& other) {
+    join(t.current, other.current, clock_width);
+    join(t.acquire, other.current, clock_width);
+    join(t.sc, other.sc, clock_width);
+    learn_sc_clocks(t, other);
+    note_order(t, other);
     t.changed = t.changed_by_others = t.has_learned = t.has_new_sc_clocks = true;
     change_sc_version(t);
+}
+
+void join_thread(Thread& t, Thread* child) {
+    learn_from(t, *child);
     Locked held(threads_lock);
     t.joins = nullptr;
     forget_thread(*child);
@@ -284,6 +302,7 @@ void detach_thread(Thread& t) {
 }
 
 Thread* find_thread(pthread_t handle) {
+    SignalsBlocked const alone;  // not in a hook
     Locked held(threads_lock);
     for (Thread* t = all_threads; t != nullptr; t = t->next) {
         bool const lives = t->state == Thread::State::made || t->state == Thread::State::running ||
@@ -297,7 +316,7 @@ void in_child_of_fork() {
     register_barriers();
     this_thread->tid = static_cast<std::int32_t>(call(SYS_gettid));
     for (Thread* t = all_threads; t != nullptr; t = t->next) {
-        if (t == this_thread || t->state == Thread::State::unused) continue;
+        if (t == this_thread || t->is_fiber || t->state == Thread::State::unused) continue;
         t->in_hook = 0;
         forget_thread(*t);
     }
@@ -321,6 +340,7 @@ void enter_slowly(Thread& t) {
 
 StoppedWorld::StoppedWorld() {
     Thread& self = current_thread();
+    SignalsBlocked const alone;
     world_lock.lock();
     // A signal handler in this thread must not wait for the world to go on.
     __atomic_store_n(&self.in_hook, 1, __ATOMIC_RELAXED);

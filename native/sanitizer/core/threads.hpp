@@ -41,6 +41,14 @@ struct StackCache {
 
 struct RaceClocks;  // races/happens_before.hpp
 
+// The last read of a thread that could have been of an older write: what becomes of the value?
+struct LastFinding {
+    struct FindingUses* uses;
+    std::uintptr_t address;
+    std::uint64_t value;
+    std::uint64_t atomics;  // of the thread, with this one
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
@@ -71,6 +79,7 @@ struct Thread {
     Thread* joins;                   // whom it waits for in pthread_join
     AwaitState await;
     ScProvenance* provenance;
+    LastFinding last_finding;
     StackCache stacks;
     shadow::RegionCache regions;
     RaceClocks* race_clocks;  // in mode full, while its plain accesses are watched
@@ -78,15 +87,17 @@ struct Thread {
     enum class State : std::uint8_t { unused, made, running, ended } state;
     bool detached;
     bool scheduled;  // its creator was under a schedule
+    bool is_fiber;   // the program switches between it and others itself (hooks/fibers.cpp)
     bool published;  // its creator has noted its handle
     std::uint8_t destructor_rounds;
     std::int32_t tid;
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
-    std::size_t stack_bytes;  // as it was asked for
-    std::uintptr_t stack_low, stack_high;
-    void const* stack_base;  // frame of our function that calls the thread's; null: not ours
+    std::size_t stack_bytes;               // as it was asked for
+    std::uint64_t signal_mask;             // that it begins with
+    std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's
+    void const* stack_base;                // frame of our function that calls the thread's; null: not ours
     char name[16];
     std::uint32_t parent;
     std::uint32_t made_by;  // stack of its creation
@@ -134,9 +145,14 @@ Thread* make_thread(Thread& parent);
 void thread_not_made(Thread*);
 // First of all in the new thread.
 void thread_runs(Thread*);
+// It runs wherever the program switches to it.
+void fiber_begins(Thread&);
+void name_thread(Thread&, char const* name);
 void thread_has_ended(Thread&);
 // Before pthread_join: `t` will do nothing before it knows what `child` knows. Null: it goes on as it is.
 void wait_to_join(Thread& t, Thread* child);
+// `t` knows all that `other` knows, as C and as SC. Nobody else may touch them.
+void learn_from(Thread& t, Thread& other);
 // `child` has been joined: `t` knows what it knew. Its place is free then.
 void join_thread(Thread& t, Thread* child);
 void detach_thread(Thread&);

@@ -100,6 +100,7 @@ struct ThreadViews {
 
 struct Write {
     Value value;
+    std::uint32_t stack;
     View* message;
     RaceMessage race_message;
     ScEvents own;       // itself if it is seq_cst, and its F
@@ -315,6 +316,11 @@ void find_choices(Thread const& thread, Location const& x, Order order, Choices&
     }
 }
 
+void find_missed(Location const& x, std::uint32_t age, MissedWrites& missed) {
+    missed.count = age;
+    for (std::uint32_t i = 0; i < age; ++i) missed.stack[i] = x.at(x.newest() - i).stack;
+}
+
 ReadWrite read(Thread const& thread, Location& x, Order order, std::uint32_t age) {
     bool const sc = order == Order::seq_cst;
     if (sc) make_room_for_event();
@@ -341,9 +347,9 @@ ReadWrite read(Thread const& thread, Location& x, Order order, std::uint32_t age
     return {w.value, &w.race_message};
 }
 
-void write(Thread const& thread, Location& x, Order order, bool is_rmw, Value value,
+void write(Thread const& thread, Location& x, Order order, NewWrite const& write,
            RaceMessage const& race_message) {
-    bool const sc = order == Order::seq_cst;
+    bool const sc = order == Order::seq_cst, is_rmw = write.is_rmw;
     if (sc) make_room_for_event();
     ThreadViews& t = views_of(thread);
     Place const place = x.newest() + 1;
@@ -361,7 +367,8 @@ void write(Thread const& thread, Location& x, Order order, bool is_rmw, Value va
     learn(t.pending, x.id, place);
     learn(t.current, x.id, place);
     Write made{};
-    made.value = value;
+    made.value = write.value;
+    made.stack = write.stack;
     made.message = share(releases(order) ? t.current : t.released);
     if (is_rmw) join(made.message, replaced);
     made.race_message = copy_race_message(race_message);
@@ -421,14 +428,18 @@ void thread_made(Thread const& parent, Thread const& child) {
     replace(t.released, nullptr);
 }
 
-void thread_joined(Thread const& thread, Thread const& child) {
-    ThreadViews& ended = views_of(child);
-    View* const known = share(ended.current);
-    for (View** view : {&ended.current, &ended.pending, &ended.released}) replace(*view, nullptr);
+void learn_from(Thread const& thread, Thread const& other) {
+    View* const known = share(views_of(other).current);
     ThreadViews& t = views_of(thread);
     join(t.current, known);
     join(t.pending, known);
     let_go(known);
+}
+
+void thread_joined(Thread const& thread, Thread const& child) {
+    learn_from(thread, child);
+    ThreadViews& ended = views_of(child);
+    for (View** view : {&ended.current, &ended.pending, &ended.released}) replace(*view, nullptr);
 }
 
 }  // namespace fencepost::weak

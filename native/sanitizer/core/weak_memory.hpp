@@ -60,12 +60,26 @@ struct Choices {
 };
 void find_choices(Thread const&, Location const&, Order, Choices&);
 
+// Where the writes were made that a load has missed, as numbers of stacks (stacks.hpp); the newest comes
+// first.
+struct MissedWrites {
+    std::uint32_t count;
+    std::uint32_t stack[most_choices];
+};
+void find_missed(Location const&, std::uint32_t age, MissedWrites&);
+
 struct ReadWrite {
     Value value;
     RaceMessage* message;
 };
 ReadWrite read(Thread const&, Location&, Order, std::uint32_t age);
-void write(Thread const&, Location&, Order, bool is_rmw, Value, RaceMessage const&);
+// `stack` is the number of that of the write.
+struct NewWrite {
+    Value value;
+    bool is_rmw;
+    std::uint32_t stack = 0;
+};
+void write(Thread const&, Location&, Order, NewWrite const&, RaceMessage const&);
 void fence(Thread const&, Order);
 
 // Objects that synchronise as a whole.
@@ -73,5 +87,7 @@ void acquire_object(Thread const&, Cell const&);
 void release_object(Thread const&, Cell const&);
 void thread_made(Thread const& parent, Thread const& child);
 void thread_joined(Thread const&, Thread const& child);
+// The thread learns what another knows, which lives on.
+void learn_from(Thread const&, Thread const& other);
 
 }  // namespace fencepost::weak

@@ -41,10 +41,10 @@ FENCEPOST_INTERPOSE void GUARD(release)(std::uint64_t* guard) {
             if (x) {
                 x->foreign = true;
                 races::publish(t, x->race_message, true);
-                write_part(t, *x, 1, true, {0, 0, Access::store, Order::release});
+                AccessSite const site{0, 0, Access::store, Order::release};
+                write_part(t, *x, 1, true, site);
                 auto* const byte = reinterpret_cast<std::uint8_t*>(guard);
-                if (is_weak())
-                    follow_weakly(t, x, byte, *byte, std::uint8_t{1}, Access::store, Order::release);
+                if (is_weak()) follow_weakly(t, x, byte, *byte, std::uint8_t{1}, site);
             }
         }
     }

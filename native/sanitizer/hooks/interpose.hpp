@@ -32,6 +32,7 @@ void start_watching_crashes();
 // What synchronises through the object at this address. An object may have several channels.
 void acquire_object(void const volatile* object, std::uintptr_t channel = 0);
 void release_object(void const volatile* object, std::uintptr_t channel = 0);
+inline constexpr std::uintptr_t by_writers = 0, by_readers = 1;  // of read-write locks
 
 // Threads under a schedule may wait for what one beside it has done.
 inline void wake_scheduled(void const volatile* object) {

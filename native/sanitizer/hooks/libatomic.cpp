@@ -83,8 +83,7 @@ void on_odd_size(void volatile* a, Access access, Order success, Order failure, 
             write_part(t, *x, outcome.next, releases(success), site);
         else
             rmw_parts(t, *x, outcome.next, acquires(success), releases(success), site);
-        if (is_weak())
-            follow_weakly(t, x, a, sizeof(std::uint64_t), outcome.old, outcome.next, site.access, order);
+        if (is_weak()) follow_weakly(t, x, a, sizeof(std::uint64_t), outcome.old, outcome.next, site);
     }
     written(static_cast<char volatile*>(a), outcome.wrote && outcome.old != outcome.next);
     if (violated) {

@@ -126,8 +126,6 @@ FENCEPOST_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) {
 // readers do not synchronise with each other. So there are two channels.
 namespace {
 
-constexpr std::uintptr_t by_writers = 0, by_readers = 1;
-
 template <class Scheduled, class Real>
 int acquiring_to_write(pthread_rwlock_t* lock, Scheduled scheduled, Real real) {
     int const result = acquiring(lock, scheduled, real);

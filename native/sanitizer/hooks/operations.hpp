@@ -119,15 +119,22 @@ bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std
 
 // In a weak execution; false if it reads the newest write, and all else is as ever.
 template <class T>
-bool load_reads_old(Thread& t, T const volatile* a, Order order, WatchedAtomic& watched_atomic, T& value,
-                    T& newest) {
-    LockedCell x(t, address_of(a), CellKind::atomic);
-    if (!x) return false;
-    newest = peek(a);
-    bool const old = reads_old(t, x, a, order, newest, value);
-    keep_in_step(x, to_bits(newest), sizeof(T));
-    if (old) watched_atomic.read();
-    return old;
+bool load_reads_old(Thread& t, T const volatile* a, Order order, void const* frame,
+                    WatchedAtomic& watched_atomic, T& value) {
+    T newest;
+    weak::MissedWrites missed;
+    {
+        LockedCell x(t, address_of(a), CellKind::atomic);
+        if (!x) return false;
+        newest = peek(a);
+        bool const old = reads_old(t, x, a, order, newest, value, missed);
+        keep_in_step(x, to_bits(newest), sizeof(T));
+        if (!old) return false;
+        watched_atomic.read();
+    }
+    watched_atomic.report();
+    report_old_read(t, note_of(Access::load, order, a, value, frame), to_bits(newest), missed);
+    return true;
 }
 
 template <class T>
@@ -148,11 +155,9 @@ template <class T>
     WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
     bool violated = false;
-    T value, newest;
-    if (is_weak() && load_reads_old(t, a, order, watched_atomic, value, newest)) [[unlikely]] {
+    T value;
+    if (is_weak() && load_reads_old(t, a, order, frame, watched_atomic, value)) [[unlikely]] {
         note_round(t, pc, address_of(a), to_bits(value));
-        watched_atomic.report();
-        report_old_read(t, note_of(Access::load, order, a, value, frame), to_bits(newest));
         return value;
     }
     if (!again || !waits_on(t, a, cell, order, pc, value)) {
@@ -207,7 +212,7 @@ template <class T>
             violated = check_write(t, *x, order, v);
             write_part(t, *x, to_bits(value), releases(order), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, value, Access::store, order);
+        if (is_weak()) follow_weakly(t, x, a, old, value, site);
     }
     written(a, old != value);
     watched_atomic.report();
@@ -274,7 +279,7 @@ template <class Update, class T>
             });
             rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, next, Access::rmw, order);
+        if (is_weak()) follow_weakly(t, x, a, old, next, site);
     }
     note_round(t, pc, address_of(a), to_bits(old));
     if (old != next) interrupt_await(t);
@@ -302,6 +307,7 @@ template <class T>
     if (!again) expect_write(a, cell);
     back_off_if_contended(hook, cell, pc, again);
     ++t.atomics;
+    note_cas(t, address_of(a), to_bits(expected));
     std::uint32_t const stack = keep_stack(t, frame);
     WatchedAtomic watched_atomic(t, a, frame);
     Violation v;
@@ -330,7 +336,7 @@ template <class T>
             else
                 read_part(t, *x, acquires(failure), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, desired, site.access, site.order);
+        if (is_weak()) follow_weakly(t, x, a, old, desired, site);
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
     note_round(t, pc, address_of(a), to_bits(old));

@@ -82,6 +82,21 @@ void memory_goes(void const* begin, std::size_t bytes, void const* frame) {
     races::forget_accesses(access.address, bytes);
 }
 
+void begin_ignoring() {
+    if (Thread const* const t = this_thread; t != nullptr && races::watches(*t)) ++t->race_clocks->ignored;
+}
+void end_ignoring() {
+    Thread const* const t = this_thread;
+    if (t != nullptr && races::watches(*t) && t->race_clocks->ignored != 0) --t->race_clocks->ignored;
+}
+
+void note_external_read(void const* object, void const* frame) {
+    note_unless_noted(object, 1, Kind::read, frame);
+}
+void note_external_write(void const* object, void const* frame) {
+    note_unless_noted(object, 1, Kind::write, frame);
+}
+
 }  // namespace fencepost
 
 #define FRAME __builtin_frame_address(0)
@@ -132,10 +147,10 @@ FENCEPOST_API void __tsan_func_entry(void*) {}
 FENCEPOST_API void __tsan_func_exit() {}
 
 FENCEPOST_API void __tsan_ignore_thread_begin() {
-    if (Thread const* const t = this_thread; t != nullptr && races::watches(*t)) ++t->race_clocks->ignored;
+    begin_ignoring();
 }
 FENCEPOST_API void __tsan_ignore_thread_end() {
-    if (Thread const* const t = this_thread; t != nullptr && races::watches(*t)) --t->race_clocks->ignored;
+    end_ignoring();
 }
 
 FENCEPOST_API void* __tsan_memcpy(void* to, void const* from, std::size_t bytes) {

@@ -1,5 +1,6 @@
 // Ends of the process, fork, unmapped memory, and system calls made by number: C++20's waits and the C++
 // library's static-local guards block through `syscall(SYS_futex, …)`.
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -8,9 +9,12 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "sanitizer/core/await.hpp"
+#include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
+#include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/system_calls.hpp"
@@ -47,6 +51,29 @@ void at_quick_end() {
     if (wanted != quick_exit_code) _exit(wanted);
 }
 
+// A fence in all threads of the process. In mode races ThreadSanitizer cannot be told so.
+void membarrier(std::uintptr_t command) {
+    constexpr std::uintptr_t fences = MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED |
+                                      MEMBARRIER_CMD_PRIVATE_EXPEDITED |
+                                      MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE;
+    if ((command & fences) == 0) return;
+    Thread& caller = current_thread();
+    if (caller.in_hook != 0) return;
+    if (caller.slot == no_slot && !take_slot(caller)) return;
+    StoppedWorld const stopped;
+    bool const in_weak_run = is_weak();
+    static RaceMessage of_caller, of_others;
+    races::release_object(caller, of_caller);
+    fence_everywhere(caller, [&](Thread& other) {
+        if (in_weak_run) weak::learn_from(other, caller), weak::learn_from(caller, other);
+        if (other.race_clocks == nullptr) return;
+        races::release_object(other, of_others);
+        races::acquire_object(other, of_caller);
+    });
+    races::acquire_object(caller, of_others);
+    interrupt_await(caller);
+}
+
 long in_the_c_librarys_way(long result) {
     if (result >= 0 || result < -4095) return result;
     errno = static_cast<int>(-result);
@@ -74,7 +101,9 @@ FENCEPOST_INTERPOSE long syscall(long number, ...) noexcept {
     long result = 0;
     if (scheduler::active() && scheduler::system_call(number, a, result))
         return in_the_c_librarys_way(result);
+    if (number == SYS_membarrier) scheduler::point();
     result = kernel::call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_membarrier && result == 0) membarrier(static_cast<std::uintptr_t>(a[0]));
     if (number == SYS_futex) wake_scheduled(reinterpret_cast<void*>(a[0]));
     return in_the_c_librarys_way(result);
 }

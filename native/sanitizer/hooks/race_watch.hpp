@@ -48,6 +48,13 @@ void memory_comes(void const* begin, std::size_t bytes);
 void memory_is_zeroed(void const* begin, std::size_t bytes, void const* frame);
 void memory_goes(void const* begin, std::size_t bytes, void const* frame);
 
+// What a program says of its plain accesses (hooks/annotations.cpp): those in between are not watched; one to
+// an object of another language; races at these bytes are not reported.
+void begin_ignoring();
+void end_ignoring();
+void note_external_read(void const* object, void const* frame);
+void note_external_write(void const* object, void const* frame);
+
 #else
 
 class WatchedAtomic {
@@ -63,6 +70,11 @@ inline void memory_comes(void const*, std::size_t) {}
 inline void memory_is_zeroed(void const*, std::size_t, void const*) {}
 inline void memory_goes(void const*, std::size_t, void const*) {}
 inline void race_findings_in_child_of_fork() {}
+inline void begin_ignoring() {}
+inline void end_ignoring() {}
+inline void note_external_read(void const*, void const*) {}
+inline void note_external_write(void const*, void const*) {}
+inline void races_are_benign(void const*, std::size_t) {}
 
 #endif
 

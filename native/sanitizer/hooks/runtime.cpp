@@ -14,6 +14,7 @@
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -22,10 +23,23 @@ namespace {
 
 bool started;
 
+// The exit code, as the program may change its mind.
+int code_at_end(int code) {
+    int const wanted = finish_findings(code);
+#if defined(FENCEPOST_RACES)
+    return wanted;
+#else
+    bool const failed = wanted != code;
+    bool const fails = __tsan_on_finalize(failed) != 0;
+    if (fails == failed) return wanted;
+    return fails && options.exitcode != 0 ? static_cast<int>(options.exitcode) : code;
+#endif
+}
+
 // Registered before the program's own handlers and before the destructors of all modules, so it runs last.
 void at_end(int code, void*) {
     scheduler::exit_point();
-    int const wanted = finish_findings(code);
+    int const wanted = code_at_end(code);
     if (wanted == code) return;
     fflush(nullptr);
     _Exit(wanted);
@@ -44,12 +58,18 @@ void start(char** environment) {
     started = true;
     read_options(environment);
     end_with_parent();
+#if defined(FENCEPOST_FULL)
+    embedded_image_runs = program_embeds_image();
+#endif
     races::start();
     start_threads();
     find_atomic_methods();
     start_findings();
     start_interposing();
     on_exit(at_end, nullptr);
+#if !defined(FENCEPOST_RACES)
+    __tsan_on_initialize();
+#endif
     scheduler::start(options.schedule);
     if (!scheduler::active()) return;
     races::watch_main(current_thread());

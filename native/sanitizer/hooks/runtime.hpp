@@ -12,3 +12,8 @@ void start_runtime();
 std::uint32_t choose(std::uint32_t n);
 
 }  // namespace fencepost
+
+// Programs may define these, as for ThreadSanitizer, which calls them itself in mode races: at the beginning,
+// and at the end, where the answer says whether the program has failed.
+extern "C" void __tsan_on_initialize();
+extern "C" int __tsan_on_finalize(int failed);

@@ -14,6 +14,7 @@
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/time.hpp"
 #include "sanitizer/schedule/waits.hpp"
+#include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/real.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -28,8 +29,12 @@ std::uint64_t bits(sigset_t const* set) {
     return *reinterpret_cast<std::uint64_t const*>(set);
 }
 
+// The watchdog's signal is never blocked.
 void mask_changed() {
-    if (active()) signal_mask_changed(self->fiber);
+    if (!active()) return;
+    constexpr std::uint64_t watchdogs = std::uint64_t{1} << (watchdog::signal_number - 1);
+    kernel::call(SYS_rt_sigprocmask, SIG_UNBLOCK, &watchdogs, nullptr, mask_bytes);
+    signal_mask_changed(self->fiber);
 }
 
 std::uint64_t pending_signals() {

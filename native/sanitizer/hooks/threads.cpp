@@ -13,6 +13,7 @@
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/schedule/time.hpp"
+#include "sanitizer/system/signal_mask.hpp"
 
 using namespace fencepost;
 
@@ -48,6 +49,7 @@ void* run_thread(void* argument) {
     auto* const t = static_cast<Thread*>(argument);
     thread_runs(t);
     t->stack_base = __builtin_frame_address(0);
+    exchange_signal_mask(t->signal_mask);
     if (t->scheduled) scheduler::thread_begins(t->id);
     pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
     return t->routine(t->argument);
@@ -69,6 +71,17 @@ void note_attributes(Thread& t, pthread_attr_t const* attributes) {
 }  // namespace
 
 namespace fencepost {
+
+// A signal that comes before the thread knows who it is would be handled by somebody else. So it begins with
+// all of them blocked, unless the attributes have a mask of their own.
+int create_without_signals(Thread& child, pthread_t* handle, pthread_attr_t const* attributes) {
+    SignalsBlocked const alone;
+    child.signal_mask = alone.before();
+    sigset_t own;
+    if (attributes != nullptr && pthread_attr_getsigmask_np(attributes, &own) == 0)
+        child.signal_mask = *reinterpret_cast<std::uint64_t const*>(&own);
+    return REAL(pthread_create)(handle, attributes, run_thread, &child);
+}
 
 void start_interposing() {
     pthread_key_create(&end_key, at_thread_end);
@@ -97,7 +110,7 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
     child->argument = argument;
     child->scheduled = scheduler::active();
     note_attributes(*child, attributes);
-    int const error = REAL(pthread_create)(handle, attributes, run_thread, child);
+    int const error = create_without_signals(*child, handle, attributes);
     if (error != 0) {
         Hook hook;
         races::thread_not_made(*child);
@@ -197,10 +210,6 @@ FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
 }
 
 FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {
-    if (Thread* const t = find_thread(handle); t != nullptr) {
-        std::size_t length = 0;
-        for (; length + 1 < sizeof t->name && name[length] != '\0'; ++length) t->name[length] = name[length];
-        t->name[length] = '\0';
-    }
+    if (Thread* const t = find_thread(handle); t != nullptr) name_thread(*t, name);
     return REAL(pthread_setname_np)(handle, name);
 }

@@ -94,8 +94,9 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
             value = raw_load(a, pc_of(frame));
             if (x) {
                 keep_in_step(x, to_bits(value), sizeof(T));
-                read_part(hook.thread(), *x, acquires(order), {pc_of(frame), 0, Access::wait, order});
-                if (is_weak()) follow_weakly(hook.thread(), x, a, value, value, Access::wait, order);
+                AccessSite const site{pc_of(frame), 0, Access::wait, order};
+                read_part(hook.thread(), *x, acquires(order), site);
+                if (is_weak()) follow_weakly(hook.thread(), x, a, value, value, site);
             }
         }
         watched_atomic.report();
@@ -128,9 +129,9 @@ void do_bcas(T volatile* a, T expected, T desired, Order order, void const* fram
             if (x) {
                 races::extend(t, x->race_message, releases(order), in_place);
                 keep_in_step(x, wanted, sizeof(T));
-                rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order),
-                          {pc_of(frame), stack, Access::cas, order});
-                if (is_weak()) follow_weakly(t, x, a, expected, desired, Access::cas, order);
+                AccessSite const site{pc_of(frame), stack, Access::cas, order};
+                rmw_parts(t, *x, to_bits(desired), acquires(order), releases(order), site);
+                if (is_weak()) follow_weakly(t, x, a, expected, desired, site);
             }
         }
         watched_atomic.report();

@@ -7,6 +7,7 @@
 
 #include "sanitizer/core/locations.hpp"
 #include "sanitizer/core/orders.hpp"
+#include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
@@ -24,7 +25,7 @@ inline bool is_weak() {
 // A load whose memory holds `newest`; true if it reads an old write, whose value is put into `value`.
 template <class T>
 [[gnu::noinline]] bool reads_old(Thread& t, LockedCell const& x, T const volatile* a, Order order, T newest,
-                                 T& value) {
+                                 T& value, weak::MissedWrites& missed) {
     weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), newest, sizeof(T));
     if (location == nullptr) return false;
     weak::Choices choices;
@@ -32,6 +33,7 @@ template <class T>
     std::uint32_t const age = choices.age[scheduler::choose_write(choices.count)];
     weak::ReadWrite const read = weak::read(t, *location, order, age);
     if (age == 0) return false;
+    weak::find_missed(*location, age, missed);
     weak::has_read_old = true;
     value = static_cast<T>(read.value);
     races::acquire_message(t, *read.message, a, acquires(order));
@@ -40,19 +42,20 @@ template <class T>
 
 // An access that reads the newest write, or writes after it: memory held `old`, and holds `now` if it writes.
 [[gnu::noinline]] inline void follow_weakly(Thread const& t, LockedCell const& x, void const volatile* a,
-                                            std::size_t size, weak::Value old, weak::Value now, Access access,
-                                            Order order) {
+                                            std::size_t size, weak::Value old, weak::Value now,
+                                            AccessSite const& site) {
     weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), old, size);
     if (location == nullptr) return;
-    if (writes(access))
-        weak::write(t, *location, order, access != Access::store, now, x->race_message);
+    if (writes(site.access))
+        weak::write(t, *location, site.order, {now, site.access != Access::store, site.stack},
+                    x->race_message);
     else
-        weak::read(t, *location, order, 0);
+        weak::read(t, *location, site.order, 0);
 }
 template <class T>
-void follow_weakly(Thread const& t, LockedCell const& x, T const volatile* a, T old, T now, Access access,
-                   Order order) {
-    follow_weakly(t, x, a, sizeof(T), old, now, access, order);
+void follow_weakly(Thread const& t, LockedCell const& x, T const volatile* a, T old, T now,
+                   AccessSite const& site) {
+    follow_weakly(t, x, a, sizeof(T), old, now, site);
 }
 
 }  // namespace fencepost

@@ -12,13 +12,31 @@
  *
  * `x` is an atomic object, `_Atomic T` or `std::atomic<T>`, or a plain object that is only used atomically; T
  * is an integer, an enumeration, a boolean or a pointer of at most 8 bytes. Orders are those of the language.
+ *
+ * Tests, which `fencepost check` runs one by one, each in all its executions:
+ *
+ *   fp_test(name) {
+ *       fp_setup { x = y = 0; }                    before the threads; may be left out, as the others may
+ *       fp_thread { x = 1; a = y; }                a thread
+ *       fp_threads(2, i) { count += i; }           two more, with i = 0 and i = 1
+ *       fp_check { fp_assert(a || b); }            when all threads have ended
+ *   }
+ *
+ * The body is called once for each part, and each call does only its own: what the parts share is declared
+ * outside, or static. A body without parts is called once, and may start threads of its own.
+ * fencepost-cc and fencepost-c++ give a program with tests a `main` if it has none. In other builds, define
+ * FP_TEST_MAIN before this header is included in one of the files. A `main` of your own may call
+ * fp_run_tests(argc, argv): the arguments are names of tests, none stands for all, and `--list` lists them.
  */
 #ifndef FENCEPOST_H
 #define FENCEPOST_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __cplusplus
 #include <atomic>
@@ -224,4 +242,126 @@ typename fencepost_detail::value_of<X>::type fp_cas(X* x, typename fencepost_det
 
 #endif
 #endif
+
+/* Ends the program with a message unless the condition holds, also with NDEBUG. */
+#define fp_assert(condition) \
+    ((condition) ? (void)0 : fp_assertion_failed(#condition, __FILE__, __LINE__))
+
+#ifdef __clang__
+#define FP_IN_ORDER
+#else
+#define FP_IN_ORDER , no_reorder
+#endif
+#define fp_test(name)                                                                                     \
+    static void fp_test_##name(struct fp_part*);                                                          \
+    static const char fp_name_of_##name[] __attribute__((section("fp_test_names") FP_IN_ORDER, used)) = #name; \
+    static const struct fp_registered_test fp_registered_##name = {fp_name_of_##name, fp_test_##name};    \
+    static const struct fp_registered_test* fp_pointer_to_##name                              \
+        __attribute__((section("fp_tests") FP_IN_ORDER, used)) =                                          \
+        &fp_registered_##name;                                                                            \
+    static void fp_test_##name(struct fp_part* fp_part_ __attribute__((unused)))
+#define fp_setup if (fp_part_->pass == fp_pass_setup)
+#define fp_thread if (fp_number_of_thread(fp_part_, 1) == 0)
+#define fp_threads(n, i) for (int i = fp_number_of_thread(fp_part_, (n)); i >= 0; i = -1)
+#define fp_check if (fp_part_->has_check = 1, fp_part_->pass == fp_pass_check)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fp_pass { fp_pass_setup, fp_pass_thread, fp_pass_check };
+
+/* A call of a test's body: which part it does, and what parts it has met. */
+struct fp_part {
+    enum fp_pass pass;
+    int thread; /* which, if it is one */
+    int threads;
+    int has_check;
+    void (*body)(struct fp_part*);
+};
+
+struct fp_registered_test {
+    const char* name;
+    void (*body)(struct fp_part*);
+};
+
+/* From the linker; both null if there is no test and none is needed. */
+#ifndef FP_TESTS
+#define FP_TESTS __attribute__((weak, visibility("hidden")))
+#endif
+extern const struct fp_registered_test* __start_fp_tests[] FP_TESTS;
+extern const struct fp_registered_test* __stop_fp_tests[] FP_TESTS;
+
+/* Which of the next n threads the call is; -1: none of them. */
+static inline int fp_number_of_thread(struct fp_part* part, int n) {
+    int number = part->thread - part->threads;
+    part->threads += n;
+    return part->pass == fp_pass_thread && number >= 0 && number < n ? number : -1;
+}
+
+__attribute__((noreturn, unused)) static void fp_assertion_failed(const char* what, const char* file,
+                                                                 int line) {
+    fprintf(stderr, "%s:%d: fp_assert(%s) failed\n", file, line, what);
+    fflush(NULL);
+    abort();
+}
+
+__attribute__((unused)) static void* fp_run_thread(void* part) {
+    ((struct fp_part*)part)->body((struct fp_part*)part);
+    return NULL;
+}
+
+__attribute__((unused)) static void fp_run_test(const struct fp_registered_test* test) {
+    struct fp_part part = {fp_pass_setup, -1, 0, 0, test->body};
+    test->body(&part);
+    int threads = part.threads;
+    struct fp_part* parts = (struct fp_part*)calloc((size_t)threads + 1, sizeof *parts);
+    pthread_t* ids = (pthread_t*)calloc((size_t)threads + 1, sizeof *ids);
+    for (int i = 0; i < threads; ++i) {
+        struct fp_part own = {fp_pass_thread, i, 0, 0, test->body};
+        parts[i] = own;
+        if (pthread_create(&ids[i], NULL, fp_run_thread, &parts[i]) != 0) {
+            perror("fp_test: pthread_create");
+            exit(2);
+        }
+    }
+    for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+    free(ids);
+    free(parts);
+    if (!part.has_check) return;
+    part.pass = fp_pass_check;
+    part.threads = 0;
+    test->body(&part);
+}
+
+/* Gives the exit code: 0, or 2 if there is no such test. A test that fails ends the program. */
+__attribute__((unused)) static int fp_run_tests(int argc, char** argv) {
+    int list = argc == 2 && strcmp(argv[1], "--list") == 0;
+    for (int i = 1; i < argc && !list; ++i) {
+        const struct fp_registered_test** test = __start_fp_tests;
+        while (test < __stop_fp_tests && strcmp((*test)->name, argv[i]) != 0) ++test;
+        if (test == __stop_fp_tests) {
+            fprintf(stderr, "%s: there is no test `%s`; --list lists them\n", argv[0], argv[i]);
+            return 2;
+        }
+        fp_run_test(*test);
+    }
+    if (argc > 1 && !list) return 0;
+    for (const struct fp_registered_test** test = __start_fp_tests; test < __stop_fp_tests; ++test) {
+        if (!list) fp_run_test(*test);
+        printf(list ? "%s\n" : "%s: passed\n", (*test)->name);
+    }
+    return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef FP_TEST_MAIN
+int main(int argc, char** argv) {
+    return fp_run_tests(argc, argv);
+}
+#endif
+
 #endif

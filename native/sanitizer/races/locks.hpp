@@ -10,8 +10,9 @@ namespace fencepost::races {
 
 extern "C" {
 void __tsan_mutex_pre_lock(void* lock, unsigned flags);
-void __tsan_mutex_post_lock(void* lock, unsigned flags, int recursion);
-void __tsan_acquire(void* address);
+void __real___tsan_mutex_post_lock(void* lock, unsigned flags, int recursion);
+void __real___tsan_acquire(void* address);
+void __real___tsan_release(void* address);
 }
 
 constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as if by a trylock
@@ -20,12 +21,12 @@ constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as i
 inline int note_lock(bool known, void* lock, unsigned flags, int result) {
     if (known || result != 0) return result;
     __tsan_mutex_pre_lock(lock, flags);
-    __tsan_mutex_post_lock(lock, flags, 0);
+    __real___tsan_mutex_post_lock(lock, flags, 0);
     return result;
 }
 
 inline int note_semaphore(bool known, void* semaphore, int result) {
-    if (!known && result == 0) __tsan_acquire(semaphore);
+    if (!known && result == 0) __real___tsan_acquire(semaphore);
     return result;
 }
 

@@ -7,11 +7,14 @@
 
 extern "C" {
 
-void __tsan_acquire(void* address);
-void __tsan_release(void* address);
+// These the linker leads to functions of ours (hooks/public_interface.hpp); the library itself wants the real
+// ones.
+void __tsan_acquire(void* address) __asm__("__real___tsan_acquire");
+void __tsan_release(void* address) __asm__("__real___tsan_release");
+void* __tsan_get_current_fiber() __asm__("__real___tsan_get_current_fiber");
+
 void __tsan_func_entry(void* return_address);
 void __tsan_func_exit();
-void* __tsan_get_current_fiber();
 
 // What lies at an address: "heap", "stack", …
 char const* __tsan_locate_address(void* address, char* name, std::size_t name_size, void** begin,
@@ -46,8 +49,7 @@ struct ThreadState;
 
 // Its functions for atomics begin with this one, the only one used here that is not public. With clang it is
 // part of the program; gcc's library hides it, then it is null.
-[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t pc,
-                                                           std::uintptr_t address, std::uintptr_t size,
-                                                           std::uintptr_t kind);
+[[gnu::weak]] void MemoryAccess(ThreadState*, std::uintptr_t pc, std::uintptr_t address, std::uintptr_t size,
+                                std::uintptr_t kind);
 
 }  // namespace __tsan

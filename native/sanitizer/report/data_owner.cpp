@@ -1,6 +1,5 @@
 #include "sanitizer/report/data_owner.hpp"
 
-#include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/report/symbols.hpp"
 
@@ -13,7 +12,7 @@ bool on_stack_of(Thread const& t, std::uintptr_t address) {
 
 }  // namespace
 
-DataOwner find_owner(std::uintptr_t address) {
+DataOwner find_owner(std::uintptr_t address, Block const& accessed) {
     DataOwner owner;
     owner.module = find_module(address);
     if (owner.module.module != nullptr) {
@@ -23,7 +22,7 @@ DataOwner find_owner(std::uintptr_t address) {
         owner.size = global.size;
         return owner;
     }
-    if (Block const block = find_block(address); block.begin != 0) {
+    if (Block const block = accessed.begin != 0 ? accessed : find_block(address); block.begin != 0) {
         owner.kind = DataOwner::Kind::heap;
         owner.begin = block.begin;
         owner.size = block.bytes;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/core/allocations.hpp"
 #include "sanitizer/system/modules.hpp"
 
 namespace fencepost {
@@ -18,8 +19,8 @@ struct DataOwner {
     std::uint32_t thread = 0;        // whose stack
 };
 
-// In a hook.
-DataOwner find_owner(std::uintptr_t address);
+// In a hook. `block`: that it was in when it was accessed, if any; it may be freed by now, or another.
+DataOwner find_owner(std::uintptr_t address, Block const& block = {});
 
 struct ThreadName {
     char text[16];

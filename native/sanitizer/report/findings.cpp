@@ -66,14 +66,30 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->thread = t.id;
     f->by = walk_stack(t, note.frame, stack_depth);
     f->missed = kept_stack(v.missed.stack);
+    f->block = find_block(note.address);
     f->chain = find_chain(t, v.links, {v.missed.thread, v.missed.slot, v.missed.time, note.address});
     Order const order = static_cast<Order>(v.missed.order);
     AccessAt const missed{f->missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
                           order};
     f->repairs = find_repairs(missed, note.address, f->chain, {f->by.pc(), t.id, note.access, v.order});
-    f->times = 1;
     f->step = scheduler::steps();
     return f;
+}
+
+bool reads_same_value(AccessNote const& note, Violation const& v) {
+    if (v.stale_count == 0 || v.stale_count == Violation::most_stale || !note.has_value) return false;
+    for (std::uint32_t i = 0; i < v.stale_count; ++i)
+        if (v.stale[i] != note.value) return false;
+    return true;
+}
+
+void count_use(Thread& t, Finding& f, AccessNote const& note, Violation const& v) {
+    __atomic_add_fetch(&f.uses.times, 1, __ATOMIC_RELAXED);
+    t.last_finding.uses = nullptr;
+    if (reads_same_value(note, v))
+        __atomic_add_fetch(&f.uses.same, 1, __ATOMIC_RELAXED);
+    else if ((note.access == Access::load || note.access == Access::cas) && note.has_value)
+        t.last_finding = {&f.uses, note.address, note.value, t.atomics};
 }
 
 // What Python tells findings apart by: a doubtful one may be none, and then says nothing about others.
@@ -133,7 +149,7 @@ void report(Thread& t, AccessNote const& note, Violation const& v) {
     Key const key{by.pc(), kept_stack(v.missed.stack).pc(), note.access};
     bool const sure = certain(note, v);
     if (Finding* const f = look_up(key); f != nullptr && (f->reported || !sure)) {
-        __atomic_add_fetch(&f->times, 1, __ATOMIC_RELAXED);
+        count_use(t, *f, note, v);
         return count_repetition();
     }
     Locked one_at_a_time(guard);
@@ -148,7 +164,15 @@ void report(Thread& t, AccessNote const& note, Violation const& v) {
             held = f;
         }
     }
+    count_use(t, *f, note, v);
     if (sure && !f->reported) publish(*f);
+}
+
+void note_compared(Thread& t, std::uintptr_t address, std::uint64_t expected) {
+    LastFinding const& last = t.last_finding;
+    if (t.atomics == last.atomics + 1 && address == last.address && expected == last.value)
+        __atomic_add_fetch(&last.uses->compared, 1, __ATOMIC_RELAXED);
+    t.last_finding.uses = nullptr;
 }
 
 int finish_findings(int exit_code) {
@@ -159,6 +183,9 @@ int finish_findings(int exit_code) {
         Locked one_at_a_time(guard);
         publish_held();
     }
+    for (Finding const* f : known)
+        for (; f != nullptr; f = f->next)
+            if (f->reported) json_uses(*f);
     json_end(reported, repetitions, exit_code);
     text_end(reported);
     if ((reported == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
@@ -201,8 +228,8 @@ void report_no_schedules() {
     constexpr int wrong_use = 2;
     json_no_schedules();
     Text message;
-    message << "fencepost: a program built with --mode races has no schedules; rebuild it with --mode "
-               "full, or leave the schedule to the system\n";
+    message << "fencepost: a program built with --mode races has no schedules; rebuild it without that "
+               "option, or leave the schedule to the system\n";
     if (!options.quiet) message.write_to(2);
     for (;;) kernel::call(SYS_exit_group, wrong_use);
 }

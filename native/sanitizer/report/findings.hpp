@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sanitizer/core/allocations.hpp"
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/stacks.hpp"
@@ -23,16 +24,25 @@ struct AccessNote {
     void const* frame;  // of the function of the library that the program called
 };
 
+// How often it was met, and what an older value could have done, as far as that is seen; the first that
+// holds is counted. All else decides a branch or is used otherwise.
+struct FindingUses {
+    std::uint32_t times;
+    std::uint32_t same;      // each older value was equal to the one read
+    std::uint32_t compared;  // the thread's next atomic operation was a CAS of the location with the value
+};
+
 struct Finding {
     AccessNote note;
     Violation violation;
     std::uint32_t thread;
     Stack by, missed;
+    Block block;  // of the heap, that it was in when it was found
     Chain chain;
     Repairs repairs;
     bool reported;
     bool doubtful;  // not a finding, if its pc turns out to wait
-    std::uint32_t times;
+    FindingUses uses;
     std::uint64_t step;  // of the schedule
     Finding* next;       // in its bucket
     Finding* next_held;
@@ -40,6 +50,13 @@ struct Finding {
 
 // In a hook, no lock being held.
 void report(Thread&, AccessNote const&, Violation const&);
+
+// Before a CAS: does it compare with what the thread's last finding has read?
+void note_compared(Thread&, std::uintptr_t address, std::uint64_t expected);
+inline void note_cas(Thread& t, std::uintptr_t address, std::uint64_t expected) {
+    if (t.last_finding.uses != nullptr) [[unlikely]]
+        note_compared(t, address, expected);
+}
 
 // For findings of other kinds. False: there have been so many that this one is only counted.
 bool count_finding();

@@ -13,13 +13,16 @@
 namespace fencepost {
 namespace {
 
+// Of the build.
+char const* mode() {
 #if defined(FENCEPOST_RACES)
-constexpr char const* mode = "races";
+    return program_embeds_image() ? "all" : "races";
 #elif defined(FENCEPOST_FULL)
-constexpr char const* mode = "full";
+    return embedded_image_runs ? "all" : "full";
 #else
-constexpr char const* mode = "atomics";
+    return "atomics";
 #endif
+}
 
 // Which plain accesses were watched in this run.
 char const* plain_accesses_watched() {
@@ -49,8 +52,9 @@ std::uint64_t hash_of(std::string_view text) {
 void put_pc(Text& out, std::uintptr_t pc) {
     std::uintptr_t const address = pc - 1;
     ModuleOffset const place = find_module(address);
-    out << "{\"module\":" << Quoted{place.module == nullptr ? "" : place.module} << ",\"offset\":\""
-        << Hex{place.module == nullptr ? address : place.offset} << "\"}";
+    out << "{";
+    put_module(out, place.module == nullptr ? ModuleOffset{"", address} : place);
+    out << "}";
 }
 
 }  // namespace
@@ -70,15 +74,15 @@ void put_thread(Text& out, std::uint32_t id) {
     out << "\"thread\":" << id << ",\"name\":" << Quoted{name_of_thread(id).text};
 }
 
-void put_data(Text& out, std::uintptr_t address) {
+void put_owner(Text& out, std::uintptr_t address, DataOwner const& owner) {
     constexpr char const* kinds[] = {"global", "heap", "stack", "unknown"};
-    DataOwner const owner = find_owner(address);
     out << "{\"kind\":\"" << kinds[static_cast<int>(owner.kind)] << "\"";
     if (owner.name != nullptr) out << ",\"name\":" << Quoted{owner.name};
     if (owner.size != 0) out << ",\"size\":" << std::uint64_t{owner.size};
-    if (owner.module.module != nullptr)
-        out << ",\"module\":" << Quoted{owner.module.module} << ",\"offset\":\"" << Hex{owner.module.offset}
-            << "\"";
+    if (owner.module.module != nullptr) {
+        out << ",";
+        put_module(out, owner.module);
+    }
     if (owner.kind == DataOwner::Kind::stack) out << ",\"thread\":" << owner.thread;
     if (owner.kind == DataOwner::Kind::heap) {
         out << ",\"offset\":\"" << Hex{address - owner.begin} << "\",\"stack\":";
@@ -87,14 +91,20 @@ void put_data(Text& out, std::uintptr_t address) {
     out << "}";
 }
 
+void put_data(Text& out, std::uintptr_t address) {
+    put_owner(out, address, find_owner(address));
+}
+
 // A global; who else owns the address is not asked.
 void put_global(Text& out, std::uintptr_t address) {
     ModuleOffset const place = find_module(address);
-    if (place.module == nullptr)
+    if (place.module == nullptr) {
         out << "{\"kind\":\"unknown\"}";
-    else
-        out << "{\"kind\":\"global\",\"module\":" << Quoted{place.module} << ",\"offset\":\""
-            << Hex{place.offset} << "\"}";
+        return;
+    }
+    out << "{\"kind\":\"global\",";
+    put_module(out, place);
+    out << "}";
 }
 
 // One end of a link of the chain.
@@ -219,7 +229,7 @@ void json_finding(Finding const& f) {
     out << ",\"chain\":";
     put_chain(out, f.chain, put_data);
     out << ",\"location\":";
-    put_data(out, f.note.address);
+    put_owner(out, f.note.address, find_owner(f.note.address, f.block));
     put_repairs(out, f.repairs);
     out << ",\"unless_await\":";
     put_doubt(out, f);
@@ -228,7 +238,17 @@ void json_finding(Finding const& f) {
     out.write_to(file);
 }
 
-void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest) {
+// An exploration meets a finding in many executions, and tells of one.
+void json_uses(Finding const& f) {
+    if (file < 0 || is_execution()) return;
+    Text out;
+    out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
+        << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared << "}\n";
+    out.write_to(file);
+}
+
+void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest,
+                   weak::MissedWrites const& missed) {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"old-read\",\"step\":" << scheduler::steps() << ",\"by\":{";
@@ -238,7 +258,12 @@ void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest
     put_stack(out, walk_stack(t, note.frame, stack_depth));
     out << ",\"location\":";
     put_data(out, note.address);
-    out << "}";
+    out << "},\"missed\":[";
+    for (std::uint32_t i = 0; i < missed.count; ++i) {
+        if (i != 0) out << ",";
+        put_stack(out, kept_stack(missed.stack[i]));
+    }
+    out << "]";
     if (note.has_value) out << ",\"value\":" << note.value << ",\"newest\":" << newest;
     out << "}\n";
     out.write_to(file);
@@ -310,12 +335,12 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     json_awaits(out);
     if (is_execution()) {
         scheduler::count_atomics(atomics);
-        out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"plain\":\"" << plain_accesses_watched()
+        out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"plain\":\"" << plain_accesses_watched()
             << "\"}\n";
         if (!out.view().empty() && scheduler::is_news(hash_of(out.view()))) out.write_to(file);
         return;
     }
-    out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"pid\":" << process_number()
+    out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"pid\":" << process_number()
         << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
         << ",\"steps\":" << scheduler::steps() << ",\"plain\":\"" << plain_accesses_watched()
         << "\",\"exit\":" << exit_code << "}\n";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 
 namespace fencepost {
@@ -25,7 +26,8 @@ void put_race_repairs(Text&, Chain const& between);  // with the chain itself
 void write_json(Text const& line);
 
 void json_finding(Finding const&);
-void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest);
+void json_uses(Finding const&);
+void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest, weak::MissedWrites const&);
 void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);

@@ -10,10 +10,11 @@ std::uint32_t told;
 
 }  // namespace
 
-void report_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest) {
+void report_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest,
+                     weak::MissedWrites const& missed) {
     if (told == most_told) return;
     ++told;
-    json_old_read(t, note, newest);
+    json_old_read(t, note, newest, missed);
 }
 
 }  // namespace fencepost

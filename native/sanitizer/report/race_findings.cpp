@@ -20,6 +20,18 @@ RaceFinding*& bucket_of(std::uintptr_t other) {
     return known[other % buckets];
 }
 
+struct Range {
+    std::uintptr_t begin, end;
+    Range const* next;
+};
+Range const* benign;
+
+bool is_benign(std::uintptr_t address, std::size_t bytes) {
+    for (Range const* range = benign; range != nullptr; range = range->next)
+        if (address < range->end && range->begin < address + bytes) return true;
+    return false;
+}
+
 bool is_same(RaceFinding const& f, RaceFinding const& other) {
     if (f.other.kind != other.other.kind || f.other.stack.pc() != other.other.stack.pc()) return false;
     bool const at_same_place = f.by.kind == other.by.kind && f.by.stack.pc() == other.by.stack.pc();
@@ -63,7 +75,14 @@ void report_race(Thread& t, races::PlainAccess const& access, races::Race const&
 }  // namespace
 
 void report_races(Thread& t, races::PlainAccess const& access, races::Races const& found) {
-    for (std::size_t i = 0; i < found.count; ++i) report_race(t, access, found.list[i]);
+    for (std::size_t i = 0; i < found.count; ++i)
+        if (!is_benign(found.list[i].address, 1)) report_race(t, access, found.list[i]);
+}
+
+void races_are_benign(void const* begin, std::size_t bytes) {
+    auto const address = reinterpret_cast<std::uintptr_t>(begin);
+    if (is_benign(address, bytes)) return;
+    benign = new (memory::for_good(sizeof(Range))) Range{address, address + bytes, benign};
 }
 
 void race_findings_in_child_of_fork() {

@@ -36,6 +36,9 @@ struct RaceFinding {
 // In a hook, no lock being held.
 void report_races(Thread&, races::PlainAccess const&, races::Races const&);
 
+// The program says that races there do no harm.
+void races_are_benign(void const* begin, std::size_t bytes);
+
 void race_findings_in_child_of_fork();
 
 }  // namespace fencepost

@@ -118,12 +118,21 @@ void put_stack(Text& out, Stack const& stack, bool with_source = true) {
 }
 
 // The position of a return address, or its module.
-void put_line(Text& out, std::uintptr_t pc) {
+void put_place(Text& out, std::uintptr_t pc) {
     Symbol const& s = of_the_program(*symbol_at(pc));
     if (s.line != nullptr)
         put_position(out, s);
     else
         put_module(out, pc);
+}
+
+// The same; for a wrapper also where it is called.
+void put_line(Text& out, std::uintptr_t pc) {
+    put_place(out, pc);
+    if (Symbol const* const caller = caller_of_wrapper(of_the_program(*symbol_at(pc)))) {
+        out << ", called at ";
+        put_position(out, *caller);
+    }
 }
 
 // A paragraph, in lines that are not too long.
@@ -141,8 +150,8 @@ void put_paragraph(Text& out, std::string_view text) {
     }
 }
 
-void put_location(Text& out, std::uintptr_t address) {
-    DataOwner const owner = find_owner(address);
+void put_location(Text& out, std::uintptr_t address, Block const& block = {}) {
+    DataOwner const owner = find_owner(address, block);
     out << "  Location is ";
     switch (owner.kind) {
         case DataOwner::Kind::global:
@@ -228,13 +237,22 @@ void put_consequence(Text& out, Finding const& f) {
     }
 }
 
-// With a blank before it; nothing if it is empty.
+bool begins_where_it_ended(Link const& link, Link const& before) {
+    AccessAt const &from = link.from, &to = before.to;
+    return link.address == before.address && from.pc == to.pc && from.thread == to.thread &&
+           from.access == to.access;
+}
+
+// With a blank before it; nothing if it is empty. An access that ends one link and begins the next is there
+// once.
 void put_chain(Text& out, Chain const& chain) {
     for (std::size_t i = 0; i < chain.count; ++i) {
         Link const& link = chain.links[i];
         out << (i == 0 ? " (" : "; then ");
-        put_event(out, link.from, link.address);
-        out << "; then ";
+        if (i == 0 || !begins_where_it_ended(link, chain.links[i - 1])) {
+            put_event(out, link.from, link.address);
+            out << "; then ";
+        }
         put_event(out, link.to, link.address);
     }
     if (chain.count != 0) out << ")";
@@ -422,14 +440,14 @@ void put_race_accesses(Text& out, RaceFinding const& f) {
 // The last line of a finding.
 void put_summary(Text& out, char const* verdict, std::uintptr_t pc) {
     out << "SUMMARY: fencepost: " << verdict << " ";
-    put_line(out, pc);
+    put_place(out, pc);
     char const* const function = of_the_program(*symbol_at(pc)).function;
     if (function != nullptr) out << " in " << function;
     out << "\n" << rule;
 }
 
 // Looks up all symbols of two stacks, a chain, and the allocation of the address.
-void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std::uintptr_t address) {
+void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, DataOwner const& owner) {
     std::uintptr_t pcs[3 * stack_depth];
     std::size_t count = 0;
     auto const add = [&](std::uintptr_t pc) {
@@ -441,7 +459,7 @@ void symbolise_all(Stack const& by, Stack const& other, Chain const& chain, std:
         add(chain.links[i].from.pc);
         add(chain.links[i].to.pc);
     }
-    Stack const allocation = kept_stack(find_owner(address).allocated_by);
+    Stack const allocation = kept_stack(owner.allocated_by);
     for (std::size_t i = 0; i < allocation.count; ++i) add(allocation.frames[i]);
     look_up_symbols(pcs, count);
 }
@@ -467,10 +485,10 @@ void open_text() {
 }
 
 void symbolise(Finding const& f) {
-    symbolise_all(f.by, f.missed, f.chain, f.note.address);
+    symbolise_all(f.by, f.missed, f.chain, find_owner(f.note.address, f.block));
 }
 void symbolise(RaceFinding const& f) {
-    symbolise_all(f.by.stack, f.other.stack, f.chain, f.address);
+    symbolise_all(f.by.stack, f.other.stack, f.chain, find_owner(f.address));
 }
 
 void text_race(RaceFinding const& f) {
@@ -494,7 +512,7 @@ void text_finding(Finding const& f) {
     put_title(out, f);
     out << "\n";
     put_accesses(out, f);
-    put_location(out, f.note.address);
+    put_location(out, f.note.address, f.block);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
     if (f.repairs.count == 0) {

@@ -120,12 +120,51 @@ bool some_pattern_matches(std::string_view kind, Stack const& by, Stack const& o
     return false;
 }
 
+// Headers of libstdc++ with locations of their own. The same as INTERNALS in answer/suppressions.py.
+constexpr std::string_view internals[] = {
+    "atomic_wait.h",
+    "atomic_timed_wait.h",
+    "atomic_futex.h",
+    "semaphore_base.h",
+    "semaphore",
+    "barrier",
+    "latch",
+    "stop_token",
+    "shared_ptr_base.h",
+    "shared_ptr_atomic.h",
+    "atomicity.h",
+};
+
+bool is_in_internals(std::string_view line) {
+    std::size_t const slash = line.rfind('/'), colon = line.rfind(':');
+    if (slash == line.npos || colon == line.npos || colon < slash || line.find("/c++/") == line.npos)
+        return false;
+    std::string_view const header(line.data() + slash + 1, colon - slash - 1);
+    for (std::string_view const one : internals)
+        if (header == one) return true;
+    return false;
+}
+
+// Is the access made inside of one, from the innermost call to the first outside of the compiler's headers?
+bool is_internal(Stack const& stack) {
+    for (std::size_t i = 0; i < stack.count; ++i)
+        for (Symbol const* s = symbol_at(stack.frames[i]); s != nullptr; s = s->next) {
+            if (s->line == nullptr) continue;
+            if (!comes_with_the_compiler(s->line)) return false;
+            if (is_in_internals(s->line)) return true;
+        }
+    return false;
+}
+
 }  // namespace
 
 bool is_suppressed(Finding const& f) {
-    if (matches("__waiter_pool_base", name_of_global(f.note.address))) return true;
-    if (patterns == nullptr) return false;
+    if (!options.internals && matches("__waiter_pool_base", name_of_global(f.note.address))) return true;
+    // `fencepost run`, which has no report written here, looks for internals itself.
+    bool const asks_internals = !options.internals && !options.quiet;
+    if (patterns == nullptr && !asks_internals) return false;
     symbolise(f);
+    if (asks_internals && is_internal(f.by) && is_internal(f.missed)) return true;
     return some_pattern_matches(robustness, f.by, f.missed, f.note.address);
 }
 

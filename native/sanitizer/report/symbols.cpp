@@ -131,9 +131,48 @@ struct Questions {
     std::size_t count = 0;
 };
 
-char const* question(ModuleOffset const& place) {
+// The file that a symbolizer is to look into. An embedded image gets one without a name, as long as this
+// lives; the symbolizer's process inherits it.
+class SymbolFile {
+  public:
+    SymbolFile() = default;
+    SymbolFile(SymbolFile const&) = delete;
+    SymbolFile& operator=(SymbolFile const&) = delete;
+    ~SymbolFile() {
+        if (descriptor_ >= 0) kernel::call(SYS_close, descriptor_);
+    }
+
+    char const* of(ModuleOffset const& place) {
+        if (!place.embedded) return place.module;
+        if (descriptor_ < 0) descriptor_ = copy_of_image(place.module);
+        Text path;
+        path << "/proc/self/fd/" << static_cast<std::uint64_t>(descriptor_);
+        return keep(path.view());
+    }
+
+  private:
+    // Its number is above those that the symbolizer's own streams get.
+    static long copy_of_image(char const* path) {
+        ElfFile const file(path);
+        ElfImage const image = embedded_image(file.image());
+        long const copy = kernel::call(SYS_memfd_create, "symbols", 0);
+        for (std::size_t written = 0; written < image.size();) {
+            long const bytes = kernel::call(SYS_write, copy, image.begin() + written, image.size() - written);
+            if (bytes <= 0) break;
+            written += static_cast<std::size_t>(bytes);
+        }
+        constexpr int least = 10;
+        long const moved = kernel::call(SYS_fcntl, copy, F_DUPFD, least);
+        kernel::call(SYS_close, copy);
+        return moved;
+    }
+
+    long descriptor_ = -1;
+};
+
+char const* question(char const* file, ModuleOffset const& place) {
     Text text;
-    text << "CODE \"" << place.module << "\" " << Hex{place.offset};
+    text << "CODE \"" << file << "\" " << Hex{place.offset};
     return keep(text.view());
 }
 
@@ -147,10 +186,10 @@ void ask_llvm(char const* program, Questions& questions, std::size_t begin) {
 }
 
 // addr2line knows one file at a time.
-void ask_addr2line(Known& entry, ModuleOffset const& place) {
+void ask_addr2line(Known& entry, char const* file, ModuleOffset const& place) {
     Text offset;
     offset << Hex{place.offset} << std::string_view("\0", 1);
-    char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", place.module,
+    char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", file,
                                      offset.view().data(), nullptr};
     Text output;
     if (!run_and_read(arguments, output)) return;
@@ -170,6 +209,7 @@ Symbol* from_dynamic_table(std::uintptr_t address) {
 void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
     char const* const llvm = find_symbolizer();
     Questions questions;
+    SymbolFile file;
     constexpr std::size_t begin = 2;
     questions.arguments[1] = "--demangle";
     for (std::size_t i = 0; i < count && questions.count < most_questions; ++i) {
@@ -179,10 +219,10 @@ void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
         ModuleOffset const place = find_module(address);
         if (place.module == nullptr) continue;
         if (llvm == nullptr) {
-            ask_addr2line(entry, place);
+            ask_addr2line(entry, file.of(place), place);
             continue;
         }
-        questions.arguments[begin + questions.count] = question(place);
+        questions.arguments[begin + questions.count] = question(file.of(place), place);
         questions.answers[questions.count++] = &entry;
     }
     if (questions.count != 0) ask_llvm(llvm, questions, begin);
@@ -221,7 +261,8 @@ bool is_plumbing(Frames::Frame const& frame) {
     std::string_view const function(s.function == nullptr ? "" : s.function);
     std::string_view const line(s.line == nullptr ? "" : s.line);
     for (std::string_view const name :
-         {"_start", "start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine"})
+         {"_start", "start_thread", "clone", "clone3", "__clone3", "execute_native_thread_routine",
+          "fp_run_test", "fp_run_tests", "fp_run_thread"})
         if (function == name) return true;
     for (std::string_view const part : {"std::__invoke", "std::thread::_Invoker", "std::thread::_State_impl"})
         if (contains(function, part)) return true;
@@ -272,6 +313,32 @@ Symbol const& of_the_program(Symbol const& innermost) {
     return s != nullptr ? *s : innermost;
 }
 
+namespace {
+
+// file, of file:line.
+std::string_view file_of(Symbol const& s) {
+    std::string_view const line(s.line == nullptr ? "" : s.line);
+    std::size_t const colon = line.rfind(':');
+    return {line.data(), colon < line.size() ? colon : line.size()};
+}
+
+bool is_header(std::string_view file) {
+    std::size_t const dot = file.rfind('.');
+    if (dot == file.npos || file.find('/', dot) != file.npos) return !file.empty();
+    return dot + 1 < file.size() && (file[dot + 1] == 'h' || file[dot + 1] == 'H');
+}
+
+}  // namespace
+
+Symbol const* caller_of_wrapper(Symbol const& accessing) {
+    std::string_view const file = file_of(accessing);
+    if (!is_header(file)) return nullptr;
+    Symbol const* s = accessing.next;
+    while (s != nullptr && (s->line == nullptr || file_of(*s) == file || comes_with_the_compiler(s->line)))
+        s = s->next;
+    return s;
+}
+
 bool come_from_same_source(std::uintptr_t first, std::uintptr_t second) {
     std::uintptr_t const pcs[] = {first, second};
     look_up_symbols(pcs, 2);
@@ -285,31 +352,98 @@ bool come_from_same_source(std::uintptr_t first, std::uintptr_t second) {
 
 namespace {
 
-// A variable in namespaces, or static: _ZN3app5readyE, _ZL5ready. Other names stay as they are. The same as
-// `readable` in answer/elf_data.py.
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+std::string_view after(std::string_view text, std::size_t bytes) {
+    return {text.data() + bytes, text.size() - bytes};
+}
+
+// Of several variables with this name one has a number behind a dot, and so have the parts that clang makes
+// of one.
+std::string_view without_number(std::string_view name) {
+    for (;;) {
+        std::size_t const dot = name.rfind('.');
+        if (dot == name.npos || dot + 1 == name.size()) return name;
+        for (char const c : after(name, dot + 1))
+            if (!is_digit(c)) return name;
+        name.remove_suffix(name.size() - dot);
+    }
+}
+
+// A part of a mangled name with its length before it; empty if there is none.
+std::string_view take_part(std::string_view& rest) {
+    if (!rest.empty() && rest[0] == 'L') rest.remove_prefix(1);
+    std::size_t length = 0;
+    for (; !rest.empty() && is_digit(rest[0]); rest.remove_prefix(1))
+        length = 10 * length + static_cast<std::size_t>(rest[0] - '0');
+    if (length == 0 || length > rest.size()) return {};
+    std::string_view const part(rest.data(), length);
+    rest.remove_prefix(length);
+    return part;
+}
+
+// A name in namespaces or by itself; `rest` is what follows it. False if it is anything else.
+bool put_parts(Text& out, std::string_view& rest) {
+    bool const nested = rest.starts_with('N');
+    if (nested) rest.remove_prefix(rest.starts_with("NK") ? 2 : 1);
+    bool some = nested && rest.starts_with("St");
+    if (some) {
+        rest.remove_prefix(2);
+        out << "std";
+    }
+    while (nested || !some) {
+        if (nested && some && rest.starts_with('E')) {
+            rest.remove_prefix(1);
+            return true;
+        }
+        std::string_view const part = take_part(rest);
+        if (part.empty()) return false;
+        out << (some ? "::" : "") << (part == "_GLOBAL__N_1" ? "(anonymous namespace)" : part);
+        some = true;
+    }
+    return true;
+}
+
+// What a compiler appends to one of several variables of a function: _1, __12_, or nothing.
+bool is_number_of_local(std::string_view text) {
+    return text.empty() || (text.size() >= 2 && text[0] == '_' && (is_digit(text[1]) || text[1] == '_'));
+}
+
+// A variable of a function: _ZZN3app3runEvE5ready. If the function is a template, the variable alone.
+bool put_local(Text& out, std::string_view rest) {
+    Text function;
+    bool const known = put_parts(function, rest) && !rest.starts_with('I');
+    for (; !rest.empty(); rest.remove_prefix(1)) {
+        if (rest[0] != 'E') continue;
+        std::string_view end = after(rest, 1);
+        std::string_view const local = take_part(end);
+        if (local.empty() || !is_number_of_local(end)) continue;
+        if (known) out << function.view() << "()::";
+        out << local;
+        return true;
+    }
+    return false;
+}
+
+// A variable in namespaces, of a function, or static: _ZN3app5readyE, _ZZ3runvE5ready, _ZL5ready; in C
+// run.ready (clang). Other names stay as they are. The same as `readable` in answer/elf_data.py.
 void put_readable(Text& out, std::string_view name) {
-    std::string_view rest = name;
+    name = without_number(name);
     Text readable;
-    bool const nested = rest.starts_with("_ZN");
-    if (!rest.starts_with("_Z")) {
+    std::string_view rest = name;
+    if (name.starts_with("_ZZ")) {
+        rest.remove_prefix(3);
+        out << (put_local(readable, rest) ? readable.view() : name);
+    } else if (name.starts_with("_Z")) {
+        rest.remove_prefix(2);
+        out << (put_parts(readable, rest) && rest.empty() ? readable.view() : name);
+    } else if (std::size_t const dot = name.find('.'); dot != name.npos && dot != 0) {
+        out << std::string_view(name.data(), dot) << "()::" << after(name, dot + 1);
+    } else {
         out << name;
-        return;
     }
-    rest.remove_prefix(nested ? 3 : 2);
-    while (!rest.empty() && rest[0] != 'E') {
-        if (rest[0] == 'L') rest.remove_prefix(1);
-        std::size_t length = 0;
-        for (; !rest.empty() && rest[0] >= '0' && rest[0] <= '9'; rest.remove_prefix(1))
-            length = 10 * length + static_cast<std::size_t>(rest[0] - '0');
-        if (length == 0 || length > rest.size()) break;
-        std::string_view const part(rest.data(), length);
-        rest.remove_prefix(length);
-        if (!readable.view().empty()) readable << "::";
-        readable << (part == "_GLOBAL__N_1" ? "(anonymous namespace)" : part);
-        if (!nested) break;
-    }
-    bool const whole = !readable.view().empty() && rest == (nested ? "E" : "");
-    out << (whole ? readable.view() : name);
 }
 
 struct Variable {
@@ -328,9 +462,10 @@ Symbol* variable_at(std::uintptr_t address) {
     ModuleOffset const place = find_module(address);
     if (place.module == nullptr) return symbol;
     ElfFile const file(place.module);
+    ElfImage const image = place.embedded ? embedded_image(file.image()) : file.image();
     Variable last;
     for (std::uint32_t const table : {SHT_SYMTAB, SHT_DYNSYM}) {
-        file.for_symbols(table, [&](ElfW(Sym) const& s, char const* name) {
+        image.for_symbols(table, [&](ElfW(Sym) const& s, char const* name) {
             bool const is_variable =
                 ELF64_ST_TYPE(s.st_info) == STT_OBJECT && s.st_shndx != SHN_UNDEF && s.st_size != 0;
             if (!is_variable || s.st_value > place.offset) return;

@@ -27,6 +27,10 @@ Symbol const* symbol_at(std::uintptr_t pc);
 // of the compiler, such as <atomic>; the innermost if all do.
 Symbol const& of_the_program(Symbol const&);
 
+// If that one is in a header, and so perhaps in a wrapper around atomics: the nearest that it is inlined into
+// in another file. Null if there is none. The same as `caller_of_wrapper` in verdicts/run.py.
+Symbol const* caller_of_wrapper(Symbol const&);
+
 // The frames of a stack that a reader looks for, innermost first: without those of this library, and without
 // what starts a thread or the program, such as the inner parts of std::thread. The same as `_trimmed` in
 // answer/findings.py.

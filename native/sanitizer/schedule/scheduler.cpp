@@ -8,6 +8,7 @@
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
+#include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -34,6 +35,7 @@ std::uint32_t may_fail;  // allocations
 // Which writes are read in a weak execution. Numbers of their own: the program's choices stay what they are.
 struct WeakReads {
     std::uint64_t from;  // step; 0: all
+    std::uint64_t left;  // old ones that may be read
     detail::Random draw;
 } weak_reads;
 
@@ -110,6 +112,7 @@ void record_switch(Thread const& to) {
 void hand_over(Thread& from, Thread& to) {
     if (from.handlers != 0) signal_mask_changed(from.fiber);  // the kernel blocks what is being handled
     record_switch(to);
+    from.frame = __builtin_frame_address(0);
     switch_fibers(from.fiber, to.fiber);
 }
 
@@ -186,6 +189,10 @@ bool has_turn() {
     return self != nullptr && running == self;
 }
 
+Thread const* thread_with_turn() {
+    return __atomic_load_n(&running, __ATOMIC_ACQUIRE);
+}
+
 void step(bool yields) {
     if (!has_turn() || self->pinned != 0) return;
     running = nullptr;
@@ -212,7 +219,9 @@ void start(Settings const& settings) {
     detail::choices.state = ~seed;
     detail::as_explored = detail::exploring || decisions::of_exploration();
     may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
-    weak_reads = {settings.weak_from, {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
+    weak_reads = {settings.weak_from,
+                  settings.weak_reads != 0 ? settings.weak_reads : UINT64_MAX,
+                  {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
     strategy::start(settings);
     if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
     detail::start_waits();
@@ -246,6 +255,7 @@ void thread_created(ThreadId child) {
     await_parked(thread.fiber);
     add(thread);
     thread.after = detail::self->last_event;
+    if (!detail::as_explored) watchdog::start();
 }
 
 void thread_begins(ThreadId id) {
@@ -288,6 +298,7 @@ void forked() {
     for (std::uint32_t i = 0; i < places; ++i) table[i].claimed = &table[i] == &self;
     decisions::abandon();
     only_fiber(self.fiber);
+    watchdog::forked();
 }
 
 std::uint32_t draw(std::uint32_t n) {
@@ -312,8 +323,9 @@ bool allocation_fails() {
 }
 
 std::uint32_t choose_write(std::uint32_t n) {
-    if (n == 1 || taken < weak_reads.from) return 0;
+    if (n == 1 || taken < weak_reads.from || weak_reads.left == 0) return 0;
     if (taken > weak_reads.from && weak_reads.draw.below(2) == 0) return 0;
+    --weak_reads.left;
     return 1 + weak_reads.draw.below(n - 1);
 }
 

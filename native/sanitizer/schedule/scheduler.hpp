@@ -186,6 +186,14 @@ struct Blocked {
     ThreadId owner;     // the thread that could end the wait, or no_thread
     void const* frame;  // frame pointer in the blocked call, for its stack
 };
+// Where a thread stands that is not to be found waiting.
+struct Standing {
+    ThreadId thread;
+    char const* on_what;  // it waits for that; null: it has its turn, or could have it
+    void const* frame;
+    std::uintptr_t pc;  // in the innermost function, if that is known; else 0
+};
+void report_stall(std::uint32_t seconds, Standing const* threads, std::size_t count);  // and goes on
 [[noreturn]] void report_deadlock(Blocked const* threads, std::size_t count);
 [[noreturn]] void report_step_limit(std::uint64_t steps);
 [[noreturn]] void report_no_schedules();  // in mode races

@@ -21,10 +21,12 @@ struct Thread {
     bool waiting;         // `wait` is not over; a runnable thread that waits was woken, but not yet asked
     std::uint32_t place;  // in its list
     std::int64_t priority;
+    std::uint64_t own_steps;    // in pct: that it has made,
+    std::uint64_t own_changes;  // and the change points at one of them, a bit each
 
     Wait wait;
     End end;            // of the last wait
-    void const* frame;  // of the blocked call
+    void const* frame;  // where it was when it last did not go on
     bool chosen;        // block_until_chosen
     std::uint32_t choice_bits;
 
@@ -77,6 +79,8 @@ Thread* find(ThreadId);
 // Is it this thread's turn? Not in a signal handler that interrupted the scheduler, and not in one that runs
 // while another thread runs.
 bool has_turn();
+// The one whose turn it is; null while that is decided. Any thread may ask.
+Thread const* thread_with_turn();
 
 // Waits that end only when somebody chooses this thread: condition variables, futexes, barriers. A thread
 // that waits with bits can be chosen by a call that has one of them. Among several threads the choice is

@@ -202,6 +202,10 @@ bool user_space_switching() {
     return in_user_space;
 }
 
+std::int32_t kernel_thread_of(Fiber const& fiber) {
+    return in_user_space ? carrier->tid : fiber.tid;
+}
+
 void start_fibers(Fiber& self, bool prefer_futexes) {
     in_user_space = !prefer_futexes && user_space_possible();
     only_fiber(self);

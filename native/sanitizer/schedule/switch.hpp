@@ -33,6 +33,9 @@ void start_fibers(Fiber& self, bool prefer_futexes);
 void await_first_turn(Fiber& self);
 void await_parked(Fiber& child);
 
+// The kernel thread that runs it when it is its turn.
+std::int32_t kernel_thread_of(Fiber const&);
+
 // Lets `to` run; returns when `from` is switched to again.
 void switch_fibers(Fiber& from, Fiber& to);
 

@@ -10,6 +10,7 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/strategy.hpp"
+#include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -98,7 +99,7 @@ bool outside_can_help() {
     if (waiting_for_outside != 0) return true;
     bool const main_has_ended = find(0) == nullptr;  // the kernel keeps it
     bool const this_one_leaves = self == nullptr;
-    return kernel_threads() > blocked.count + main_has_ended + this_one_leaves;
+    return kernel_threads() > blocked.count + main_has_ended + this_one_leaves + watchdog::is_there();
 }
 
 void wait_for_outside() {

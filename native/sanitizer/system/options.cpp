@@ -1,5 +1,6 @@
 #include "sanitizer/system/options.hpp"
 
+#include "sanitizer/system/settings.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -8,8 +9,6 @@ namespace fencepost {
 Options options;
 
 namespace {
-
-constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
 
 bool set_flag(std::string_view value, bool& into) {
     if (value == "0" || value == "1") into = value == "1";
@@ -64,6 +63,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "quiet") return result(set_flag(value, options.quiet));
     if (name == "json") return result(set_path(value, options.json));
     if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
     if (name == "threads_limit") return result(set_number(value, options.threads_limit));
@@ -73,12 +73,14 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "depth") return result(set_number(value, options.schedule.depth));
     if (name == "steps") return result(set_number(value, options.schedule.steps));
     if (name == "length") return result(set_number(value, options.schedule.length));
+    if (name == "stall") return result(set_number(value, options.schedule.stall));
     if (name == "switch") return result(set_switch(value));
     if (name == "decisions") return result(set_path(value, options.schedule.decisions));
     if (name == "replay") return result(set_path(value, options.schedule.replay));
     if (name == "weak") return result(set_flag(value, options.schedule.weak));
     if (name == "weak_from") return result(set_number(value, options.schedule.weak_from));
     if (name == "weak_seed") return result(set_number(value, options.schedule.weak_seed));
+    if (name == "weak_reads") return result(set_number(value, options.schedule.weak_reads));
     if (name == "executions") return result(set_number(value, options.schedule.executions));
     if (name == "seconds") return result(set_number(value, options.schedule.seconds));
     if (name == "rounds") return result(set_number(value, options.schedule.rounds));
@@ -89,11 +91,8 @@ Setting set(std::string_view name, std::string_view value) {
     return Setting::unknown;
 }
 
-void read_setting(std::string_view setting) {
-    std::size_t const equals = setting.find('=');
-    std::string_view const name(setting.data(), equals < setting.size() ? equals : setting.size());
-    std::size_t const rest = equals < setting.size() ? equals + 1 : setting.size();
-    std::string_view const value(setting.data() + rest, setting.size() - rest);
+void read_setting(SettingText const& setting) {
+    auto const [name, value] = setting;
     Setting const outcome = set(name, value);
     if (outcome == Setting::done) return;
     Text warning;
@@ -107,17 +106,7 @@ void read_setting(std::string_view setting) {
 }  // namespace
 
 void read_options(char** environment) {
-    for (; environment != nullptr && *environment != nullptr; ++environment) {
-        std::string_view text(*environment);
-        if (!text.starts_with(variable)) continue;
-        text.remove_prefix(variable.size());
-        while (!text.empty()) {
-            std::size_t const colon = text.find(':');
-            std::string_view const setting(text.data(), colon < text.size() ? colon : text.size());
-            if (!setting.empty()) read_setting(setting);
-            text.remove_prefix(setting.size() < text.size() ? setting.size() + 1 : setting.size());
-        }
-    }
+    for_settings(environment, read_setting);
 }
 
 char const* with_process_number(char const* path) {

@@ -7,14 +7,16 @@
 //   quiet=0              no text report
 //   json=FILE            events as JSON lines; %p as above
 //   suppressions=FILE    lines `robustness:PATTERN`: findings with a frame that matches are left out
+//   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
-//   seed=1  depth=3  steps=20000000  length=0  switch=auto|futex  decisions=FILE  replay=FILE
+//   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
+//   weak_reads=0         at most so many loads do; 0: no limit
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
 #pragma once
 
@@ -30,12 +32,14 @@ struct Settings {
     std::uint32_t depth = 3;           // pct
     std::uint64_t length = 0;          // pct: expected number of steps; 0 if it is not known
     std::uint64_t steps = 20'000'000;  // then the run is given up
+    std::uint32_t stall = 10;          // seconds without a step after which that is reported; 0: never
     bool futexes = false;              // no switching in user space, even if the processor could
     char const* decisions = nullptr;   // file to write
     char const* replay = nullptr;      // file to follow; makes any kind but `os` a replay
     bool weak = false;                 // loads may read old writes
     std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
     std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
+    std::uint64_t weak_reads = 0;      // of old writes, at most; 0: no limit
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same
@@ -52,6 +56,7 @@ struct Options {
     bool halt_on_error = false;
     bool quiet = false;
     bool await_loops = true;
+    bool internals = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;

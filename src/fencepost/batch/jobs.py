@@ -16,14 +16,23 @@ from msgspec.structs import replace
 from fencepost.engine.search import REDUCED, Limits, Progress, Tactics, Watcher
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, FORMATS, Reading, load_as
-from fencepost.memory_models import DEFAULT_MODELS, MODELS, WRITE_RACES, Engine, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DEFAULT_MODELS,
+    MODELS,
+    OUTCOME_MODELS,
+    WRITE_RACES,
+    Engine,
+    RaceKind,
+)
 from fencepost.program import Program
-from fencepost.verdicts import Question as QuestionName
 from fencepost.verdicts import StaticAnswer, Stats, Unknown
+from fencepost.verdicts.answers import AskedOfFiles as QuestionName
 
 if TYPE_CHECKING:
     from fencepost.batch.executors import Executor
     from fencepost.program.properties import Property
+    from fencepost.verdicts.outcomes import AnyOutcomesAnswer
 
 
 class Question(NamedTuple):
@@ -57,9 +66,24 @@ class Safety(NamedTuple):
     without: tuple[str, ...] = ()  # prunings
     certificate: str | None = None  # the file to write it to
     deadlocks: bool = False
+    all_models: bool = False  # asked, if the question names none
+    require: tuple[str, ...] = ()  # models of which the worst verdict counts then
 
 
 _PLAIN = Safety()
+_NOT_STARTED = "interrupted before it was started"
+
+
+class Listing(NamedTuple):
+    """What "outcomes" is asked about: the models (all if there are none), how far loops are followed (None:
+    the default), and the final state to explain."""
+
+    models: tuple[str, ...] = ()
+    unroll: int | None = None
+    explain: int | None = None
+
+
+_WHOLE = Listing()
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -72,6 +96,7 @@ class Job(msgspec.Struct, frozen=True):
     tactics: Tactics = REDUCED
     flatten: int | None = None  # k of the abstraction that is tried first, for persistence
     safety: Safety = _PLAIN
+    listing: Listing = _WHOLE
     reading: Reading = BY_ENDING
     text: str | None = None
 
@@ -80,11 +105,11 @@ class Outcome(msgspec.Struct, frozen=True):
     """The answer about a file, or what is wrong with it."""
 
     file: str
-    answer: StaticAnswer | None = None
+    answer: StaticAnswer | AnyOutcomesAnswer | None = None
     error: InputError | None = None
 
     @property
-    def required_answer(self) -> StaticAnswer:
+    def required_answer(self) -> StaticAnswer | AnyOutcomesAnswer:
         assert self.answer is not None
         return self.answer
 
@@ -187,7 +212,7 @@ def with_seconds(outcome: Outcome, seconds: float) -> Outcome:
     return replace(outcome, answer=replace(outcome.answer, stats=stats))
 
 
-def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
+def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer | AnyOutcomesAnswer:
     match job.question.name:
         case "persist":
             from fencepost.analyses.tso import persist
@@ -207,6 +232,8 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer
             )
         case "verify":
             return _safety_answer(job, program, watcher)
+        case "outcomes":
+            return _outcomes_answer(job, program, watcher)
         case _:
             return _robustness_answer(job, program, watcher)
 
@@ -221,6 +248,19 @@ def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> S
         limits=job.limits,
         order=job.order,
         tactics=job.tactics,
+        watcher=watcher,
+    )
+
+
+def _outcomes_answer(job: Job, program: Program, watcher: Watcher | None) -> AnyOutcomesAnswer:
+    from fencepost.analyses.outcomes import DEFAULT_UNROLL, outcomes
+
+    return outcomes(
+        program,
+        job.listing.models or None,
+        unroll=job.listing.unroll or DEFAULT_UNROLL,
+        explain=job.listing.explain,
+        limits=job.limits,
         watcher=watcher,
     )
 
@@ -241,6 +281,12 @@ def _safety_answer(job: Job, program: Program, watcher: Watcher | None) -> Stati
     wanted = both(stated_property(program), given)
     if job.safety.certificate is not None:
         return _certified(program, wanted, job, watcher)
+    if job.safety.all_models:
+        from fencepost.analyses.safety.all_models import verify_under_all
+
+        return verify_under_all(
+            program, wanted=wanted, require=job.safety.require, limits=job.limits, watcher=watcher
+        )
     return verify(
         program,
         job.question.model,
@@ -260,7 +306,12 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
     path = job.safety.certificate
     assert path is not None
     answer, certificate = certify(
-        program, wanted=wanted, limits=job.limits, without=job.safety.without, watcher=watcher
+        program,
+        job.question.model or CERTIFIED_MODELS[0],
+        wanted=wanted,
+        limits=job.limits,
+        without=job.safety.without,
+        watcher=watcher,
     )
     if certificate is not None:
         try:
@@ -273,6 +324,8 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
 
 def undecided(job: Job, why: str | None) -> Outcome:
     """There is no answer, for the reason `why`; None: it was interrupted before it was started."""
+    if job.question.name == "outcomes":
+        return Outcome(job.file, answer=_unlisted(job, why))
     answer = Unknown(
         file=job.file,
         question=job.question.name,
@@ -280,11 +333,26 @@ def undecided(job: Job, why: str | None) -> Outcome:
         criterion=job.question.criterion,
         stats=Stats(),
         exhaustive=False,
-        why=why or "interrupted before it was started",
+        why=why or _NOT_STARTED,
         interrupted=why is None,
     )
     return Outcome(job.file, answer=answer)
 
 
+def _unlisted(job: Job, why: str | None) -> AnyOutcomesAnswer:
+    from fencepost.verdicts.outcomes import OutcomesUnknown
+
+    return OutcomesUnknown(
+        file=job.file,
+        question="outcomes",
+        model=",".join(job.listing.models or OUTCOME_MODELS),
+        criterion=job.question.criterion,
+        stats=Stats(),
+        exhaustive=False,
+        why=why or _NOT_STARTED,
+        interrupted=why is None,
+    )
+
+
 def interrupted(outcome: Outcome) -> bool:
-    return isinstance(outcome.answer, Unknown) and outcome.answer.interrupted
+    return bool(getattr(outcome.answer, "interrupted", False))

@@ -1,4 +1,4 @@
-"""Certificates of safety under SRA, and their check: it shares no code with the search that writes them."""
+"""Certificates of safety under SRA and TSO, and their check, which shares no code with the searches."""
 
 from fencepost.certificates.bad import Bad
 from fencepost.certificates.certificate import (

@@ -1,4 +1,4 @@
-"""The file with which a safe answer under SRA can be trusted: an inductive invariant, as JSON.
+"""The file with which a safe answer under SRA or TSO can be trusted: an inductive invariant, as JSON.
 
     {"format": "fencepost-certificate", "version": 2, "model": "sra", "question": …, "program": …,
      "basis": [{"threads": [{"pc": 3, "registers": [0, 1]}, …], "phase": 2,
@@ -10,6 +10,9 @@ list of the potentials is a possible future of its thread. Only some orders of a
 it was that of its TPL text. A writer is the number of a thread, or −1 for the initial memory. A cell is an
 index into `Program.cells`. The flag says whether the write must be the last one of its cell in modification
 order (U), must not be (S), or may be either (R). Whether all this is true is `check`'s question.
+
+Under TSO each thread has one list, of what it has yet to read; the lists after those of the threads, of one
+option each, are what cells hold. There it does not matter who wrote a value: the writer is always −1.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from fencepost.errors import InputError
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
 
+CertifiedModel = Literal["sra", "tso"]
 Flag = Literal["R", "U", "S"]
 FileOption = tuple[int, int, int, Flag]
 
@@ -45,14 +49,16 @@ class BasisState(msgspec.Struct, frozen=True):
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["fencepost-certificate"]
     version: Literal[2]
-    model: Literal["sra"]
+    model: CertifiedModel
     question: str
     program: str
     basis: tuple[BasisState, ...]
 
     @staticmethod
-    def of(program: Program, question: str, basis: tuple[BasisState, ...]) -> Certificate:
-        return Certificate("fencepost-certificate", 2, "sra", question, program_digest(program), basis)
+    def of(
+        program: Program, question: str, basis: tuple[BasisState, ...], model: CertifiedModel = "sra"
+    ) -> Certificate:
+        return Certificate("fencepost-certificate", 2, model, question, program_digest(program), basis)
 
 
 def encode(certificate: Certificate) -> bytes:

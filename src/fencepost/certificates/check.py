@@ -1,6 +1,7 @@
 """Is a certificate true? Small enough to be read, and apart from the search that wrote it.
 
-Three things show that the program reaches no bad state under SRA:
+Three things show that the program reaches no bad state under SRA, or in the same way under TSO
+(`tso_states`):
 
 1. every possible bad state is above a state of the basis;
 2. no state of the basis is initial;
@@ -26,6 +27,8 @@ from fencepost.certificates.bad import Bad
 from fencepost.certificates.certificate import Certificate
 from fencepost.certificates.spelling import Spelling, UnknownStateError
 from fencepost.certificates.states import State, States
+from fencepost.certificates.tso_states import TsoStates
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
 
@@ -50,13 +53,16 @@ def check(
     bad: Sequence[Bad],
     kept: Sequence[frozenset[str]] | None = None,
 ) -> Checked | Refuted:
-    """Whether `certificate` shows that `program` reaches no state of `bad` under SRA.
+    """Whether `certificate` shows that `program` reaches no state of `bad` under its model.
 
     `kept` names, for each thread, the registers on which the predicates of `bad` depend.
     """
+    if certificate.model == "tso":
+        program = on_x86(program)
     if certificate.program != program_digest(program):
         return Refuted("it is the certificate of another program")
-    states = States(program, kept or [frozenset()] * len(program.threads))
+    states_of = TsoStates if certificate.model == "tso" else States
+    states = states_of(program, kept or [frozenset()] * len(program.threads))
     spelling = Spelling(states)
     basis: list[State] = []
     for place, state in enumerate(certificate.basis):

@@ -6,7 +6,9 @@ it. Where these go wrong (an assertion, a division by zero, a bad index), the ed
 `FAILED`, from which nothing goes on. A read of a cell that nobody writes is silent: it tells nothing. An SC
 fence is an edge of its own kind, as nobody else accesses the cell that it stands for.
 
-Every run of the program under SRA is, seen by one thread, a way through its graph.
+Every run of the program under SRA is, seen by one thread, a way through its graph. Under TSO a failing CAS
+needs an empty store buffer, as an RMW does. There it counts as one that writes what it has read, which
+changes nothing for anybody.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from fencepost.certificates.live_registers import live_slots
 from fencepost.models.threads import Finding, Label, ProgramLts, ThreadLts, ThreadState, fence_cell
-from fencepost.program import Fence, Program, Store
+from fencepost.program import CompareExchange, Fence, Program, Store
 
 Node = tuple[int, tuple[int, ...]]  # the position, and the registers
 
@@ -64,12 +66,17 @@ class LocalGraph:
         return edges
 
 
-def local_graphs(program: Program, kept: Sequence[frozenset[str]]) -> list[LocalGraph]:
+def local_graphs(
+    program: Program, kept: Sequence[frozenset[str]], *, failing_cas_writes: bool = False
+) -> list[LocalGraph]:
     """For each thread its graph, with the least sets of values that cells can hold."""
     lts = ProgramLts(program)
     values = [{value} for value in lts.initial_memory]
     while True:
-        graphs = [_Walk(part, names, values).graph() for part, names in zip(lts.threads, kept, strict=True)]
+        graphs = [
+            _Walk(part, names, values, failing_cas_writes).graph()
+            for part, names in zip(lts.threads, kept, strict=True)
+        ]
         writes = {(edge.cell, edge.written) for graph in graphs for edge in graph.edges if edge.written >= 0}
         if all(value in values[cell] for cell, value in writes):
             break
@@ -89,9 +96,12 @@ def _told(edges: Iterable[Edge], written: set[int]) -> tuple[Edge, ...]:
 class _Walk:
     """Finds the nodes of one thread, with reads limited to `values` of each cell."""
 
-    def __init__(self, part: ThreadLts, kept: frozenset[str], values: Sequence[set[int]]) -> None:
+    def __init__(
+        self, part: ThreadLts, kept: frozenset[str], values: Sequence[set[int]], failing_cas_writes: bool
+    ) -> None:
         self.part = part
         self.values = values
+        self._failing_cas_writes = failing_cas_writes
         self._live = live_slots(part.thread, kept)
         self._numbers: dict[Node, int] = {}
         self._frontier: list[ThreadState] = []
@@ -103,14 +113,18 @@ class _Walk:
             at = self._frontier.pop()
             for label, states, findings in self._steps(at):
                 targets = self._arrivals(states, findings)
-                edges += [self._edge(self._numbers[at], target, label) for target in targets]
+                edges += [self._edge(at, target, label) for target in targets]
         return LocalGraph(tuple(self._numbers), start, tuple(edges))
 
-    def _edge(self, source: int, target: int, label: Label) -> Edge:
+    def _edge(self, at: ThreadState, target: int, label: Label) -> Edge:
+        source = self._numbers[at]
         if label.cell == fence_cell(self.part.program):
             return Edge(source, target, "fence")
         assert label.kind != "F"
         read, written = (-1 if value is None else value for value in (label.read, label.written))
+        fails = label.kind == "R" and isinstance(self.part.code[at.pc], CompareExchange)
+        if fails and self._failing_cas_writes:
+            return Edge(source, target, "RMW", label.cell, read, read)
         return Edge(source, target, label.kind, label.cell, read, written)
 
     def _steps(self, at: ThreadState) -> Iterator[tuple[Label, tuple[ThreadState, ...], frozenset[Finding]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost.certificates.blocks import Nodes
 from fencepost.certificates.certificate import BasisState, FileOption, Standing
 from fencepost.certificates.local_graphs import Edge
-from fencepost.certificates.option_lists import EMPTY, FLAGS, Potential, Source
+from fencepost.certificates.option_lists import EMPTY, FLAGS, Potential
 from fencepost.certificates.states import State, States
 
 OTHERS = ("who sees the final memory", "who knows all fences")  # they have potentials, too
@@ -52,7 +52,7 @@ class Spelling:
 
     def _read_option(self, option: FileOption) -> int:
         writer, cell, value, flag = option
-        source = self._states.sources.number.get(Source(writer, cell, value))
+        source = self._states.source(writer, cell, value)
         if source is None:
             raise UnknownStateError(f"writer {writer} never writes {value} to cell {cell}")
         return 4 * source + FLAGS.index(flag)
@@ -68,8 +68,11 @@ class Spelling:
         )
 
     def _write_list(self, number: int) -> tuple[FileOption, ...]:
-        sources = self._states.sources.all
-        return tuple((*sources[option >> 2], FLAGS[option & 3]) for option in self._states.lists.all[number])
+        return tuple(map(self._write_option, self._states.lists.all[number]))
+
+    def _write_option(self, option: int) -> FileOption:
+        _, cell, value = self._states.sources.all[option >> 2]
+        return self._states.writer_shown(option >> 2), cell, value, FLAGS[option & 3]
 
     def shown(self, state: State) -> str:
         """Where the threads stand, and what they may read in one way or another."""

@@ -35,9 +35,13 @@ class StepBack(NamedTuple):
 
 
 class States:
+    """Those of SRA; `tso_states` has those of TSO."""
+
+    failing_cas_writes = False
+
     def __init__(self, program: Program, kept: Sequence[frozenset[str]]) -> None:
         self.program = program
-        self.graphs = local_graphs(program, kept)
+        self.graphs = local_graphs(program, kept, failing_cas_writes=self.failing_cas_writes)
         self.blocks = Blocks(self.graphs)
         self.sources = Sources(self.graphs, program.initial_memory)
         self.lists = Lists(self.sources)
@@ -46,9 +50,16 @@ class States:
         self._joint = {} if joint is None else {(False,) * len(self.graphs): joint}
         self._predecessors = Predecessors(self.sources, self.lists)
 
+    def source(self, writer: int, cell: int, value: int) -> int | None:
+        """The number of a write; None if there can be no such write."""
+        return self.sources.number.get(Source(writer, cell, value))
+
+    def writer_shown(self, source: int) -> int:
+        return self.sources.all[source].writer
+
     def is_possible(self, state: State) -> bool:
         together = state.phase != self.blocks.free or self._can_be_together(state.nodes)
-        return together and self._possible.state(state.nodes, state.potentials)
+        return together and self._can_match(state.nodes, state.potentials)
 
     def is_initial(self, state: State) -> bool:
         if state.phase != self.blocks.free:
@@ -56,10 +67,7 @@ class States:
         for node, graph, anywhere in zip(state.nodes, self.graphs, self.blocks.anywhere, strict=True):
             if node != anywhere and node not in graph.start:
                 return False
-        return all(
-            self.sources.all[option >> 2].writer == INITIAL_WRITER and option & 3 != S
-            for option in self._options(state)
-        )
+        return all(self._is_initial_option(option) for option in self._options(state))
 
     def steps_back(self, state: State) -> Iterator[StepBack]:
         """The possible predecessors."""
@@ -68,7 +76,7 @@ class States:
             phase = self.blocks.in_block(thread) if free else state.phase
             for edge in self._edges_back(state, thread):
                 nodes = (*state.nodes[:thread], edge.source, *state.nodes[thread + 1 :])
-                for potentials in self._predecessors.before(state.potentials, thread, edge):
+                for potentials in self._before(state.potentials, thread, edge):
                     for before in self._met(State(nodes, potentials, phase)):
                         yield StepBack(thread, edge, before)
 
@@ -85,7 +93,7 @@ class States:
 
     def _met(self, state: State) -> Iterator[State]:
         """The state in those phases in which it is to be looked at, if it is possible."""
-        if self._possible.state(state.nodes, state.potentials):
+        if self._can_match(state.nodes, state.potentials):
             for phase in self.blocks.phases(state.nodes, state.phase):
                 if phase != self.blocks.free or self._can_be_together(state.nodes):
                     yield state._replace(phase=phase)
@@ -102,11 +110,21 @@ class States:
             edge
             for edge in graph.edges
             if edge.written >= 0
-            and (
-                edge.cell in overwritten
-                or self.sources.number[Source(thread, edge.cell, edge.written)] in asked
-            )
+            and (edge.cell in overwritten or self.source(thread, edge.cell, edge.written) in asked)
         ]
+
+    # What differs between models.
+
+    def _before(self, potentials: Potentials, thread: int, edge: Edge) -> Iterator[Potentials]:
+        """The potentials before the thread took the edge."""
+        return self._predecessors.before(potentials, thread, edge)
+
+    def _can_match(self, nodes: Nodes, potentials: Potentials) -> bool:
+        """Whether the potentials can match a graph with the threads at these nodes."""
+        return self._possible.state(nodes, potentials)
+
+    def _is_initial_option(self, option: int) -> bool:
+        return self.sources.all[option >> 2].writer == INITIAL_WRITER and option & 3 != S
 
     def _options(self, state: State) -> Iterator[int]:
         for potential in state.potentials:

@@ -87,16 +87,16 @@ def print_answers(whole: list[Outcome], known: frozenset[str], first: Job, print
         _print_json(whole)  # this is what baselines are made of
     elif len(outcomes) == 1:
         _print_answer(outcomes[0], quiet=printing.quiet, verbose=printing.verbose)
-        _print_known(hidden)
+        print_known(hidden)
     else:
         _print_summary(outcomes, quiet=printing.quiet)
-        _print_known(hidden)
+        print_known(hidden)
     _write_reports(outcomes, printing.sarif, printing.junit)
     if printing.svg is not None:
         _write_svg(outcomes[0], printing.svg)
     if printing.html is not None and outcomes[0].answer is not None:
         write_html(outcomes[0].answer, first.reading, printing.html, first.text)
-    sys.exit(_exit_code(outcomes))
+    sys.exit(_exit_code(outcomes, hidden))
 
 
 def _print_json(outcomes: list[Outcome]) -> None:
@@ -139,9 +139,11 @@ def _print_summary(outcomes: list[Outcome], *, quiet: bool) -> None:
         elif quiet:
             _print_verdict(outcome)
     if not quiet:
-        from fencepost.report.text.table import summary
-
         rows = [(outcome.file, outcome.error or outcome.required_answer) for outcome in outcomes]
+        if any(outcome.answer is not None and outcome.answer.question == "outcomes" for outcome in outcomes):
+            from fencepost.report.text.outcomes import summary
+        else:
+            from fencepost.report.text.table import summary
         say(summary(rows, color=wants_color(), width=terminal_width()), end="")
 
 
@@ -165,9 +167,10 @@ def write_html(answer: Answer, reading: Reading, path: Path, text: str | None = 
     write_file(path, page(answer, program), "page")
 
 
-def _exit_code(outcomes: list[Outcome]) -> int:
-    """Wrong input first, then a violation anywhere, then anything undecided."""
-    codes = {EXIT_WRONG_INPUT if o.answer is None else _exit_code_of(o.answer) for o in outcomes}
+def _exit_code(outcomes: list[Outcome], hidden: int) -> int:
+    """Wrong input first, then a violation anywhere, then anything undecided. `hidden` findings are known."""
+    code_of = _exit_code_of if hidden else lambda answer: answer.exit_code
+    codes = {EXIT_WRONG_INPUT if o.answer is None else code_of(o.answer) for o in outcomes}
     for code in (EXIT_WRONG_INPUT, EXIT_VIOLATED, EXIT_UNDECIDED):
         if code in codes:
             return code
@@ -202,7 +205,7 @@ def _without_known(outcomes: Sequence[Outcome], known: frozenset[str]) -> tuple[
     return new, hidden
 
 
-def _print_known(count: int) -> None:
+def print_known(count: int) -> None:
     """Say how many findings are not shown."""
     if count:
         say(f"{count} finding{' is' if count == 1 else 's are'} in the baseline and not shown")

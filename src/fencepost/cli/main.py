@@ -30,10 +30,14 @@ GROUPS = {
         "persist": _Entry("fencepost persist lock.tpl"),
         "verify": _Entry("fencepost verify lock.tpl --mutex critical"),
         "races": _Entry("fencepost races lock.tpl", "verify"),
+        "outcomes": _Entry("fencepost outcomes test.litmus --model tso"),
         "swarm": _Entry("fencepost swarm large.tpl --runs 100"),
         "check-certificate": _Entry("fencepost check-certificate lock.tpl proof.json"),
     },
-    "Repair a program": {"fix": _Entry("fencepost fix lock.tpl --output repaired.tpl")},
+    "Repair a program": {
+        "fix": _Entry("fencepost fix lock.tpl --output repaired.tpl"),
+        "relax": _Entry("fencepost relax lock.tpl"),
+    },
     "Watch C and C++ programs": {
         "run": _Entry("fencepost run --schedule random ./queue"),
         "check": _Entry("fencepost check ./queue-client"),

@@ -67,14 +67,23 @@ def exit_codes(
 def model_option(question: str, models: Sequence[str] | None = None) -> Command:
     """The memory models that can be asked about; None if none is named, for the default of the program."""
     choices = models or models_for(question)
-    names = ", ".join(f"{name}: {MODELS[name].called}" for name in choices)
-    default = DEFAULT_MODELS[question]
-    if "cpp20" in choices:
-        default += ", but cpp20 for C litmus tests and programs with seq_cst accesses"
     option: Command = click.option(
-        "--model", type=click.Choice(choices), show_default=default, help=f"{names}."
+        "--model",
+        type=click.Choice(choices),
+        show_default=default_words(question, choices),
+        help=f"{models_in_words(choices)}.",
     )
     return option
+
+
+def models_in_words(models: Sequence[str]) -> str:
+    return ", ".join(f"{name}: {MODELS[name].called}" for name in models)
+
+
+def default_words(question: str, models: Sequence[str]) -> str:
+    """Which model is asked if none is named."""
+    for_c = ", but cpp20 for C litmus tests and programs with seq_cst accesses" if "cpp20" in models else ""
+    return DEFAULT_MODELS[question] + for_c
 
 
 def input_options(command: Command) -> Command:
@@ -305,6 +314,28 @@ def search_limits(command: Command) -> Command:
             help="Let the workers of this Dask cluster do it: tcp://host:8786.",
         ),
     )
+
+
+def _list_internals(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from fencepost.sanitizer.answer.suppressions import listed_internals
+
+        click.echo(listed_internals(), nl=False)
+        context.exit()
+
+
+def internals_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether findings inside of libstdc++ are reported, and which those are."""
+    listing = click.option(
+        "--list-suppressions",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_list_internals,
+        help="Print what is left out by default, and exit.",
+    )
+    flag = click.option("--internals", is_flag=True, help="Report findings inside of libstdc++ too.")
+    return flag(listing(command))
 
 
 def library_option(name: str) -> str | None:

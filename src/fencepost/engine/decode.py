@@ -17,14 +17,14 @@ from fencepost.static.liveness import registers_read
 from fencepost.verdicts import Assertion, DeadlockState, Event, Place, Race, Run
 from fencepost.verdicts.graph import FENCE_CELL
 
-_KINDS: dict[EventKind, str] = {
+EVENT_KINDS: dict[EventKind, str] = {
     EventKind.READ: "R",
     EventKind.WRITE: "W",
     EventKind.READ_MODIFY_WRITE: "RMW",
     EventKind.FENCE: "F",
 }
 
-_FAILURES: dict[FailureKind, str] = {
+FAILURES: dict[FailureKind, str] = {
     FailureKind.ASSERTION: "assertion",
     FailureKind.DIVISION_BY_ZERO: "division-by-zero",
     FailureKind.INDEX_OUT_OF_RANGE: "index-out-of-range",
@@ -51,7 +51,7 @@ def decode_run(program: Program, model: str, run: Sequence[_native.Event]) -> li
 
 
 def _decode_event(program: Program, model: str, number: int, event: _native.Event) -> Event:
-    kind = _KINDS[event.kind]
+    kind = EVENT_KINDS[event.kind]
     weak_fence = event.cell > len(program.cells)
     return make_event(
         program,
@@ -140,7 +140,7 @@ def decode_failure(program: Program, model: str, result: _native.Result) -> Asse
     thread = program.threads[failure.thread]
     instruction = thread.code[failure.pc]
     return Assertion(
-        kind=_FAILURES[failure.kind],  # type: ignore[arg-type]
+        kind=FAILURES[failure.kind],  # type: ignore[arg-type]
         thread=failure.thread,
         line=instruction.at.line,
         column=instruction.at.column,

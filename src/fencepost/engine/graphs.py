@@ -27,6 +27,13 @@ class Observed(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return (*(f"{thread}:{register}" for thread, register in self.registers), *self.cells)
 
+    def state(self, values: Sequence[int]) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+        """Registers by thread, and memory, with these values."""
+        registers: dict[str, dict[str, int]] = {}
+        for (thread, register), value in zip(self.registers, values, strict=False):
+            registers.setdefault(thread, {})[register] = value
+        return registers, dict(zip(self.cells, values[len(self.registers) :], strict=True))
+
 
 def has_loops(program: Program) -> bool:
     return any(
@@ -46,11 +53,13 @@ def enumerate_graphs(
     unroll: int,
     find_races: bool = True,
     stop_at_failure: bool = False,
+    all_leaves: bool = False,
     on_end: Callable[[Sequence[int]], bool] | None = None,
     watcher: Watcher | None = None,
 ) -> _native.Enumeration:
     """Every way in which the program ends under the model, if no thread does an access more than `unroll`
-    times; stops at the first data race unless that is not asked for, and where `on_end` returns True."""
+    times; stops at the first data race unless that is not asked for, and where `on_end` returns True. With
+    `all_leaves`, graphs that cannot grow count as ends, though some thread has not ended."""
     threads = {thread.name: number for number, thread in enumerate(program.threads)}
     registers = [
         (threads[thread], program.threads[threads[thread]].registers.index(register))
@@ -70,6 +79,7 @@ def enumerate_graphs(
             unroll,
             find_races,
             stop_at_failure,
+            all_leaves,
             on_end,
             **bounds(limits, watcher),
         )
@@ -84,6 +94,8 @@ def why_inexact(program: Program, found: _native.Enumeration, limits: Limits, un
         case Outcome.COMPLETE | Outcome.VIOLATION:
             if not found.truncated:
                 return ""
+            if not has_loops(program):
+                return "there are runs of more than 250 accesses: they were followed only so far"
             return f"a thread may do an access more than {_times(unroll)}: runs were followed only so far"
         case Outcome.STATE_LIMIT:
             return f"the limit of {limits.states:,} events was reached {covered}"

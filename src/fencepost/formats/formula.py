@@ -15,7 +15,7 @@ from fencepost.formats.text.lalr import UnexpectedError
 from fencepost.formats.text.source import whole_number
 from fencepost.formats.text.tree import Token, Tree
 from fencepost.program import Program, Thread
-from fencepost.program.conditions import And, CellIs, Formula, Not, Or, RegisterIs, StandsAt
+from fencepost.program.conditions import Always, And, CellIs, Formula, Not, Or, RegisterIs, StandsAt
 
 MOST_NESTED = 100
 
@@ -65,6 +65,8 @@ def spelled(formula: Formula) -> str:
             return f"{thread}.{register} {comparison} {value}"
         case CellIs(cell, value, comparison):
             return f"{cell} {comparison} {value}"
+        case Always():
+            return "true"
         case Not(part):
             return f"!({spelled(part)})"
         case And(parts) | Or(parts):

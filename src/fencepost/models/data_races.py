@@ -1,4 +1,4 @@
-"""Data races, defined twice for SC, RA and SRA, and once for RC20 and C++20.
+"""Data races, defined twice for SC, RA and SRA, and once for RC20, C++20 and TSO.
 
     standing_races     a reachable state in which two threads' next accesses conflict on a non-atomic cell;
                        every access synchronises, whatever its cell, as in the engines for safety
@@ -11,6 +11,10 @@ order in which the graph grows, that races with one before it. Up to there happe
 conflicts, so it makes no difference whether non-atomic accesses synchronise. What happens before the two
 racing events, without themselves, is a graph of the model in which both threads stand before them. And where
 two threads stand so, their two next events are a pair that nothing orders. Happens-before of SC is `hbsc`.
+
+TSO has no happens-before, and only the first definition. A write that is still in a store buffer counts as
+one that is about to be done: no other thread knows of it, nor of what its thread has done after it, so there
+is a run in which the thread still stands before the write and the others have done the same.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from fencepost.models.relations import Relation
 from fencepost.models.sc import SCG, ScRace, racing, sc_states
 from fencepost.models.sra import SRAG, SraLts
 from fencepost.models.threads import ProgramLts, Threads
+from fencepost.models.tso import on_x86, tso_states
 from fencepost.program import Program
 
 _MEMORIES: dict[str, tuple[GraphMemory, Callable[[Graph], Relation[Event]]]] = {
@@ -47,6 +52,8 @@ def _states(program: Program, model: str, limit: int | None) -> Iterator[Threads
             return (state.threads for state in sc_states(ProgramLts(program), limit))
         case "sra":
             return (state.threads for state in op_sra.op_sra_states(program, limit))
+        case "tso":
+            return (state.threads for state in tso_states(ProgramLts(on_x86(program)), limit))
         case _:
             return (state.threads for state in reachable_graph_states(SraLts(program), RAG, limit))
 

@@ -8,6 +8,8 @@ no deadlocks.
 Under RA and SRA a cell holds the value of its mo-maximal write. A thread may be able to read an older value
 and go on. But every write reaches every thread some time, so it can also miss that value, and then it waits
 for ever. So the deadlocks of SC are deadlocks under every model.
+
+Under TSO a write in a store buffer can still reach memory, so in a deadlock all store buffers are empty.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from fencepost.models.ra import RAG
 from fencepost.models.sc import Memory, sc_states
 from fencepost.models.sra import SraLts
 from fencepost.models.threads import DIVERGED, ProgramLts, Threads
+from fencepost.models.tso import on_x86, tso_states
 from fencepost.program import Program
 
 _GRAPHS: dict[str, GraphMemory] = {"sra": OP_SRA, "ra": RAG}
@@ -38,6 +41,9 @@ def deadlocks(program: Program, model: str = "sc", limit: int | None = None) -> 
     if model == "sc":
         lts = ProgramLts(program, cut_off=True)
         states: Iterator[tuple[Threads, Memory]] = iter(sc_states(lts, limit))
+    elif model == "tso":
+        lts = ProgramLts(on_x86(program), cut_off=True)
+        states = ((state.threads, state.memory) for state in tso_states(lts, limit) if state.is_plain)
     else:
         lts = SraLts(program, cut_off=True)
         states = _with_latest_values(lts, _GRAPHS[model], limit)

@@ -26,8 +26,6 @@ from fencepost.models.threads import Threads
 from fencepost.models.tso import tso_plain_states
 from fencepost.program import Program
 
-OUTCOME_MODELS = ("sc", "tso", "sra", "ra", "rc20", "cpp20")
-
 
 class End(NamedTuple):
     registers: tuple[tuple[int, ...], ...]

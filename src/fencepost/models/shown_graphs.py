@@ -50,7 +50,7 @@ class ShownGraph:
 
 
 def shown_graph(threads: int, events: Sequence[Event], edges: Iterable[Edge]) -> ShownGraph:
-    """The graph with all events; modification order is the order of the events, but for the last one."""
+    """The graph with all events; a write may come before older ones."""
     initial = [event for event in events if event.thread is None]
     shown = ShownGraph(threads, initial, (event.cell for event in events if event.mode == "na"))
     before: dict[int, int] = {}
@@ -58,9 +58,10 @@ def shown_graph(threads: int, events: Sequence[Event], edges: Iterable[Edge]) ->
         if edge.relation in ("rf", "mo"):
             before[edge.target] = edge.source
     for event in events[len(initial) :]:
-        # The last write may stand before writes that were there earlier.
         predecessor = before.get(event.id)
-        shown.add(event, predecessor if predecessor in shown.numbers else None)
+        while predecessor is not None and predecessor not in shown.numbers:
+            predecessor = before.get(predecessor)
+        shown.add(event, predecessor)
     return shown
 
 

@@ -19,6 +19,9 @@ Fences are in po only and need not be shown. Cycles against robustness are of po
 po, fr and so. Persistence does not record reads-from, so there an fr edge counts only if its target and all
 later writes of the cell store other values than was read: then, too, the read precedes the target in each run
 under SC with this trace. In all cases a cycle means that there is no such run.
+
+A SafetyWitness of TSO is replayed too: a delayed write reaches memory after the event that its delay names,
+in the order given. Its cycle is one against robustness; that there is none means that no write is delayed.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from fencepost.models.tso import TsoState, TsoTransition, accesses, on_x86, tso_
 from fencepost.models.tso_traces import Criterion, TsoRun, sc_traces, trace_of
 from fencepost.models.witnesses import ReplayError, require, require_closed, require_initial_writes
 from fencepost.program import Program
-from fencepost.verdicts import Edge, Event, TsoWitness
+from fencepost.verdicts import Edge, Event, SafetyWitness, TsoWitness
 from fencepost.verdicts.graph import FENCE_CELL
 
 CYCLES_OF: dict[Criterion, tuple[str, ...]] = {
@@ -49,6 +52,28 @@ def replay_tso(program: Program, witness: TsoWitness, criterion: Criterion) -> N
     require(len(edges) == len(witness.edges), "an edge is listed twice")
     require(edges == run.edges(), f"wrong or missing edges: {edges ^ run.edges()}")
     _check_cycle(witness.cycle, run, criterion)
+
+
+def replay_tso_safety(program: Program, witness: SafetyWitness) -> set[TsoState]:
+    """Where the run of the witness can end, all buffers empty; `ReplayError` says why it is no run."""
+    run = _BufferedRun(program, witness.threads)
+    delayed = {delay.write for delay in witness.delayed}
+    for event in run.begin(witness.events):
+        run.access(event)
+        if event.kind == "W" and event.id not in delayed:
+            run.update(event)
+        for delay in witness.delayed:
+            if delay.until == event.id:
+                run.update(run.event(delay.write))
+    require(not any(run.buffers), f"some writes never reach memory: {run.buffers}")
+    require(set(witness.edges) == run.edges(), f"wrong or missing edges: {set(witness.edges) ^ run.edges()}")
+    if witness.cycle:
+        _check_cycle(witness.cycle, run, "robust")
+    else:
+        require(not delayed, "writes are delayed, but there is no cycle")
+    for thread in range(len(witness.threads)):
+        run.pass_fences(thread)
+    return set(run.runs)
 
 
 def is_beyond_sc(
@@ -128,7 +153,7 @@ class _BufferedRun:
         """Let the access or fence happen; a write enters the buffer. Fences before it need not be shown."""
         require(event.id == len(self.events), f"event {len(self.events)} has the id {event.id}")
         thread = self._thread_of(event)
-        self._pass_fences(thread)
+        self.pass_fences(thread)
         self._go(event, lambda state: self._shown_accesses(state, thread, event))
         self.events.append(event)
         if event.kind in ("R", "RMW"):
@@ -138,7 +163,7 @@ class _BufferedRun:
         if event.kind == "RMW":
             self.stored.append(event)
 
-    def _pass_fences(self, thread: int) -> None:
+    def pass_fences(self, thread: int) -> None:
         """Add what the thread can come to by fences alone; they are in no trace."""
         todo = list(self.runs.items())
         for state, run in todo:  # grows on the way

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from fencepost.analyses.outcomes import outcomes
 from fencepost.analyses.repair.checks import FixWatcher
 from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.robustness import robust
@@ -77,8 +78,12 @@ QUESTIONS = (
     ),
     Question("verify-sra", "Safe under causal consistency?", partial(_safe, model="sra")),
     Question("verify-ra", "Safe under release/acquire?", partial(_safe, model="ra")),
+    Question("verify-tso", "Safe on x86 (TSO)?", partial(_safe, model="tso")),
+    Question("verify-rc20", "Safe with C++20 atomics?", partial(_safe, model="rc20")),
+    Question("verify-cpp20", "Safe with C++20 atomics, seq_cst too?", partial(_safe, model="cpp20")),
     Question("verify-sc", "Safe when threads interleave?", partial(_safe, model="sc")),
     Question("races", "Free of data races?", races),
     Question("write-write", "Free of write/write races?", partial(races, kind="write-write")),
+    Question("outcomes", "How can it end, under each model?", outcomes),
 )
 QUESTION_NAMED = {question.name: question for question in QUESTIONS}

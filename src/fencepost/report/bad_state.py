@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fencepost.report.cycle import stale_reads
-from fencepost.report.labels import in_turn, named, quoted, thread
+from fencepost.report.cycle import overtaking, stale_reads
+from fencepost.report.labels import in_turn, is_wait, named, of_thread, quoted, statement, thread
 from fencepost.report.printable import printable
-from fencepost.verdicts import Assertion, Event, Place, SafetyWitness
+from fencepost.verdicts import Assertion, Edge, Event, Place, SafetyWitness
 
 _FAILURES = {
     "assertion": "fails",
@@ -71,7 +71,19 @@ def why_weak(witness: SafetyWitness) -> str:
         if starts_so:
             return "This needs no access to memory at all."
         return "This needs no weak memory: the threads, interleaved as shown, do it."
+    if witness.delayed:
+        return " ".join(_overtakes(witness, edge) for edge in overtaking(witness))
     return " ".join(_stale(witness, read) for read in stale_reads(witness))
+
+
+def _overtakes(witness: SafetyWitness, edge: Edge) -> str:
+    write, read = witness.events[edge.source], witness.events[edge.target]
+    owner = thread(witness.threads, write)
+    does = f"leaves {statement(read)} with" if is_wait(read) else f"does {statement(read)} and reads"
+    return (
+        f"{_capital(of_thread(witness.threads, write))} is still in the store buffer of {owner} when {owner} "
+        f"{does} {read.read}."
+    )
 
 
 def _stale(witness: SafetyWitness, read: int) -> str:

@@ -7,9 +7,10 @@ with the access that does not see it. `explain` says what the parts mean.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
-from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
+from fencepost.verdicts import AnyWitness, Delay, Edge, Event, SafetyWitness, TsoWitness
 from fencepost.verdicts.graph import joined
 
 Role = Literal["access", "stale", "latest", "delayed", "overtaking", "showing", "misled", "racing"]
@@ -26,7 +27,7 @@ STEP_WORDS = {
 
 def premise(witness: AnyWitness) -> str:
     """How an interleaving differs from the run; said before the cycle."""
-    return "There every write reaches memory at once. " if isinstance(witness, TsoWitness) else ""
+    return "There every write reaches memory at once. " if delays(witness) else ""
 
 
 def condensed(witness: AnyWitness) -> tuple[Edge, ...]:
@@ -71,14 +72,56 @@ def roles(witness: AnyWitness) -> dict[int, Role]:
     if isinstance(witness, TsoWitness):
         return {witness.write: "delayed", witness.read: "overtaking", witness.other: "showing"}
     if isinstance(witness, SafetyWitness):
+        if witness.delayed:
+            return _parts_in_overtaking(witness)
         misled: dict[int, Role] = dict.fromkeys(stale_reads(witness), "misled")
         return misled | dict.fromkeys(witness.bad.writes, "racing")
     return {witness.stale: "stale", witness.latest: "latest", witness.access.id: "access"}
 
 
+def _parts_in_overtaking(witness: SafetyWitness) -> dict[int, Role]:
+    edges = overtaking(witness)
+    showing: dict[int, Role] = dict.fromkeys(stale_reads(witness), "showing")
+    reads: dict[int, Role] = {edge.target: "overtaking" for edge in edges}
+    writes: dict[int, Role] = {edge.source: "delayed" for edge in edges}
+    return {**writes, **showing, **reads}
+
+
+def overtaking(witness: SafetyWitness) -> list[Edge]:
+    """The steps of the cycle from a write to a later read of its thread that is done while it waits."""
+    until = {delay.write: delay.until for delay in witness.delayed}
+    return [
+        edge
+        for edge in witness.cycle
+        if edge.relation == "po" and until.get(edge.source, edge.source) >= edge.target
+    ]
+
+
+def delays(witness: AnyWitness) -> tuple[Delay, ...]:
+    """The writes that wait in store buffers, as they reach memory."""
+    return witness.delayed if isinstance(witness, TsoWitness | SafetyWitness) else ()
+
+
 def buffered(witness: AnyWitness) -> tuple[int, ...]:
-    """The writes that reach memory after the last event, in this order."""
-    return tuple(delay.write for delay in witness.delayed) if isinstance(witness, TsoWitness) else ()
+    """The same writes without when they arrive."""
+    return tuple(delay.write for delay in delays(witness))
+
+
+class Happening(NamedTuple):
+    """An access, or the arrival in memory of one that has waited in a store buffer."""
+
+    event: Event
+    arrives: bool = False
+
+
+def happenings(events: Sequence[Event], delayed: Sequence[Delay]) -> Iterator[Happening]:
+    """All that happens in a run, in order, after the initial writes."""
+    for event in events:
+        if event.thread is not None:
+            yield Happening(event)
+            for delay in delayed:
+                if delay.until == event.id:
+                    yield Happening(events[delay.write], arrives=True)
 
 
 def stale_reads(witness: SafetyWitness) -> list[int]:
@@ -89,5 +132,7 @@ def stale_reads(witness: SafetyWitness) -> list[int]:
 def closing(witness: AnyWitness) -> int | None:
     """The source of the last edge of the cycle, in the order in which it is shown."""
     if isinstance(witness, SafetyWitness):
-        return next(iter(stale_reads(witness)), None)
+        waiting = [edge.source for edge in overtaking(witness)[:1]]
+        before = (edge.source for edge in witness.cycle if edge.target in waiting)
+        return next(before, None) if waiting else next(iter(stale_reads(witness)), None)
     return witness.other if isinstance(witness, TsoWitness) else witness.access.id

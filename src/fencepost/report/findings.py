@@ -15,7 +15,7 @@ import msgspec
 from fencepost.memory_models import MODELS, OBSERVATIONAL
 from fencepost.report import cycle, explain
 from fencepost.report.advice import Repair, advice, repairs
-from fencepost.report.cycle import Role, buffered, roles
+from fencepost.report.cycle import Role, delays, roles
 from fencepost.report.labels import source, thread_name
 from fencepost.report.printable import printable
 from fencepost.verdicts import (
@@ -23,6 +23,7 @@ from fencepost.verdicts import (
     AnyWitness,
     Assertion,
     DeadlockState,
+    Delay,
     Event,
     Race,
     Run,
@@ -67,7 +68,7 @@ class Finding(msgspec.Struct, frozen=True):
     run: Run
     identity: tuple[str, ...]
     parts: Mapping[int, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
-    delayed: tuple[int, ...] = ()
+    delayed: tuple[Delay, ...] = ()
     graph: AnyWitness | None = None
     repairs: tuple[Repair, ...] = ()
     next_step: str = ""
@@ -77,6 +78,11 @@ class Finding(msgspec.Struct, frozen=True):
         """What would forbid the run, and what to do next, in sentences."""
         forbidding = [] if self.graph is None else advice(self.graph)
         return [*forbidding, *filter(None, [self.next_step])]
+
+    @property
+    def buffered(self) -> frozenset[int]:
+        """The writes that wait in a store buffer."""
+        return frozenset(delay.write for delay in self.delayed)
 
     @property
     def roles(self) -> Mapping[int, Role]:
@@ -150,7 +156,7 @@ def _witness(witness: AnyWitness, answer: Answer) -> Finding:
         run=Run(threads=witness.threads, events=witness.events),
         identity=tuple(_told(witness.threads, *(witness.events[e.source] for e in cycle.condensed(witness)))),
         parts={event: _PARTS[role] for event, role in part_of.items()},
-        delayed=buffered(witness),
+        delayed=delays(witness),
         graph=witness,
         repairs=repairs(witness),
     )
@@ -172,8 +178,9 @@ def _bad_state(witness: SafetyWitness, answer: Answer) -> Finding:
             *_told(witness.threads, *(witness.events[write] for write in witness.bad.writes)),
         ),
         parts={event: _PARTS[role] for event, role in roles(witness).items()},
+        delayed=delays(witness),
         graph=witness,
-        next_step=_after_race(answer, weak=bool(witness.cycle)) if witness.bad.kind == "data-race" else "",
+        next_step=_after_bad_state(witness, answer),
     )
 
 
@@ -187,8 +194,18 @@ def _race(race: Race, answer: Answer) -> Finding:
         run=race.run,
         identity=(race.cell, *_told(race.run.threads, first, second)),
         parts={race.first: "one access", race.second: "the other access"},
-        next_step=_after_race(answer, weak=MODELS[answer.model].weak_fences),
+        next_step=_after_race(answer, weak=answer.model in MODELS and MODELS[answer.model].weak_fences),
     )
+
+
+def _after_bad_state(witness: SafetyWitness, answer: Answer) -> str:
+    """What to do about a bad state, where that can be said."""
+    if witness.bad.kind == "data-race":
+        return _after_race(answer, weak=bool(witness.cycle))
+    if not witness.delayed or answer.file.startswith("<"):
+        return ""
+    command = f"fencepost fix --model {answer.model} {printable(answer.file)}"
+    return f"`{command}` finds the cheapest fences with which store buffers do not show."
 
 
 def _after_race(answer: Answer, *, weak: bool) -> str:

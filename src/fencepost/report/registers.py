@@ -36,7 +36,7 @@ def standings(program: Program, model: str, events: Sequence[Event]) -> list[lis
         for number in range(len(program.threads))
     ]
     return [
-        _standings(lts, own, hidden_fences=model == "tso")
+        _standings(lts, own, hidden_fences=model in ("sc", "tso"))
         for lts, own in zip(ltss, _by_thread(program, events), strict=True)
     ]
 
@@ -65,7 +65,7 @@ def _standings(lts: ThreadLts, events: Sequence[Event], *, hidden_fences: bool) 
 
 
 def _past_fences(lts: ThreadLts, state: ThreadState) -> Iterator[ThreadState]:
-    """Where the thread stands after any number of fences, which runs under TSO do not show."""
+    """Where the thread stands after any number of fences, which some runs do not show."""
     met, frontier = {state}, [state]
     while frontier:
         at = frontier.pop()

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from fencepost.memory_models import EXIT_VIOLATED, OBSERVATIONAL, WRITE_RACES
 from fencepost.report.printable import counted, printable
-from fencepost.verdicts import Answer, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
+from fencepost.verdicts import Answer, ModelVerdict, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
 
 _WORDS = {  # by criterion, where the verdict alone does not say what it is about
     "trf": {True: "no triangular race", False: "triangular race", None: "unknown"},
@@ -31,6 +31,10 @@ def verdict(answer: Answer) -> str:
     """The verdict in words."""
     if answer.question == "fix" and answer.holds is False and answer.witness is None:
         return "not repairable"
+    if answer.question == "outcomes":
+        from fencepost.report.outcomes import verdict_words
+
+        return verdict_words(answer)
     words = _WORDS.get(answer.criterion)
     told = answer.verdict.replace("-", " ") if words is None else words[answer.holds]
     return f"{told}{_for_how_many(answer)}"
@@ -104,6 +108,12 @@ def _about_uses(answer: Answer) -> str:
         "The rule that fails here proves observational robustness where it holds. Where it fails, the "
         "program may be observationally robust all the same."
     )
+
+
+def models_asked(answer: Answer) -> tuple[ModelVerdict, ...]:
+    """The verdicts under all models, where these were asked."""
+    models = getattr(answer, "models", UNSET)
+    return models if isinstance(models, tuple) and answer.question == "verify" else ()
 
 
 def stats_line(stats: Stats) -> str:

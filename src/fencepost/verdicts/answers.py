@@ -2,7 +2,8 @@
 
 An answer is `Robust` or `NotRobust`, `Persistent` or `Fragile`, `Safe` or `Unsafe`, `RaceFree` or `Racy`, or
 `Unknown`. In Python its class says which; in JSON `question` and `verdict` do. What it shows is in
-`witnesses`. The answers to `fix` and `run` are in `repair` and `run`, and `union` has all of them.
+`witnesses`. The answers to `fix`, `run`, `check` and `outcomes` are in modules of their own, and `union` has
+all of them.
 `docs/json.md` documents the JSON form; `SCHEMA` grows by one when a field changes its meaning or goes away.
 """
 
@@ -19,6 +20,7 @@ from fencepost.verdicts.witnesses import AnyWitness, Assertion, DeadlockState, R
 SCHEMA = 2
 
 Question = Literal["robust", "persist", "verify", "races"]
+AskedOfFiles = Question | Literal["outcomes"]
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,17 @@ class AnyNumber(msgspec.Struct, frozen=True, kw_only=True):
     copies: dict[str, int]
     k: int
     views: int
+
+
+class ModelVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` says of one model, where it asks about all: the verdict, or that the model does not take
+    the program, and the reason. The answer itself is that of the worst one of those that are `required`."""
+
+    model: str
+    verdict: Literal["safe", "unsafe", "unknown", "not-asked"]
+    because: str
+    required: bool = False
+    seconds: float = 0.0
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
@@ -150,7 +163,7 @@ class Fragile(Answer, frozen=True, kw_only=True, tag="fragile"):
 class Safe(Answer, frozen=True, kw_only=True, tag="safe"):
     """No run reaches a bad state. `engine` gave the answer, for the reason `because`; `spent` says how many
     seconds each engine ran. `basis` is the number of minimal states of the inductive invariant, where the
-    backward search found one."""
+    backward search found one. `models` is there where all models were asked."""
 
     holds = True
     question: Literal["verify"]
@@ -158,16 +171,18 @@ class Safe(Answer, frozen=True, kw_only=True, tag="safe"):
     because: str
     spent: dict[str, float] = {}
     basis: int | None = None
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Unsafe(Answer, frozen=True, kw_only=True, tag="unsafe"):
-    """A run reaches a bad state: the witness. `engine`, `because` and `spent` are as in `Safe`."""
+    """A run reaches a bad state: the witness. `engine`, `because`, `spent` and `models` are as in `Safe`."""
 
     holds = False
     question: Literal["verify"]
     engine: str
     because: str
     spent: dict[str, float] = {}
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class RaceFree(Answer, frozen=True, kw_only=True, tag="race-free"):
@@ -197,7 +212,8 @@ class Racy(Answer, frozen=True, kw_only=True, tag="racy"):
 class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     """Not decided within the limits; `why` says which limit, or that the user stopped the search. By the
     criterion "observational" it may also say that robustness was not shown, with the run as the witness.
-    `spent` says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`."""
+    `spent` says how many seconds each engine ran, where several took turns. `swarm` is as in `NotRobust`, and
+    `models` as in `Safe`."""
 
     holds = None
     question: Question
@@ -205,6 +221,7 @@ class Unknown(Answer, frozen=True, kw_only=True, tag="unknown"):
     interrupted: bool = False
     spent: dict[str, float] = {}
     swarm: Swarm | msgspec.UnsetType = msgspec.UNSET
+    models: tuple[ModelVerdict, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 RobustnessAnswer = Robust | NotRobust | Unknown

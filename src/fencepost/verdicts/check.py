@@ -19,10 +19,12 @@ class CheckAnswer(WatchedAnswer, frozen=True, kw_only=True):
     counts executions that were begun and led to nothing new, `cut` those that were not followed to their end.
     `share` is the part of all executions that was run; unless it is 1, it is an estimate, mostly too high.
     `untried` names what has other outcomes that were not tried: "draws", "time-limits", "clocks", "outside",
-    "signals", "many-threads", "initialisations".
+    "signals", "many-threads", "initialisations". `test` is the name of the test that was run, empty if the
+    program is not one of tests.
     """
 
     question: Literal["check"]
+    test: str = ""
     failures: tuple[Trouble, ...] = ()
     given_up: int = 0
     cut: int = 0
@@ -33,7 +35,7 @@ class CheckAnswer(WatchedAnswer, frozen=True, kw_only=True):
     def exit_code(self) -> int:
         if self.findings or self.deadlocks or self.failures:
             return EXIT_VIOLATED
-        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
+        return EXIT_UNDECIDED if self.holds is None else EXIT_HOLDS  # without those of a baseline
 
 
 class AllRobust(CheckAnswer, frozen=True, kw_only=True, tag="robust"):

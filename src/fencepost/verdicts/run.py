@@ -17,6 +17,8 @@ from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
 
 ScheduleKind = Literal["os", "random", "pct"]
+# What an older value could do, as far as runs have shown it; the worst first.
+Rank = Literal["used", "waits", "compared", "same"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,11 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`."""
+    """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`.
+
+    Each of these places has a caller if it is in a header, and so perhaps in a wrapper: the nearest call in
+    another file that it is inlined into.
+    """
 
     what: str
     order: str
@@ -61,6 +67,18 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     after: Frame | None = None
     before: Frame | None = None
     at: Frame | None = None
+    after_caller: Frame | None = None
+    before_caller: Frame | None = None
+    at_caller: Frame | None = None
+
+
+class Departure(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a weak run leaves the decisions that it follows: the load at `step` reads an old write, and what
+    comes after that is drawn from `seed`. Not more than `old_reads` loads read old writes; null: no limit."""
+
+    step: int
+    seed: int
+    old_reads: int | None = None
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +86,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
 
     `length` is the number of steps over which pct spreads its changes of priority. `decisions` are the turns
     themselves, as the scheduler wrote them, compressed (zlib); null where they were not kept. In a `weak` run
-    loads could read older writes.
+    loads could read older writes; with a `departure`, not before that.
     """
 
     kind: ScheduleKind = "os"
@@ -78,6 +96,25 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: int | None = None
     decisions: bytes | None = None
     weak: bool = False
+    departure: Departure | None = None
+
+
+class Harm(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a finding in weak executions, in which its access did miss the write.
+
+    There were `executions` of that kind; in `failed` of them the program failed as it does in no execution
+    under sequential consistency that was run, and then harm is `shown`. `why` says how it failed, or, if
+    there was no such execution, why not. `schedule` and `output` are those of one that failed with as few old
+    reads as possible; `others` are the ids of further findings that took effect in it.
+    """
+
+    shown: bool
+    executions: int
+    failed: int = 0
+    why: str = ""
+    others: tuple[str, ...] = ()
+    output: str = ""
+    schedule: Schedule | None = None
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +123,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `id` depends on the kind and on the functions and lines of both stacks only, so it is the same in every
     run and in every build of the same sources. `could` is a value that the access can meet in place of
     `value`. `chain` leads from the missed write to the access: why it comes later under sequential
-    consistency. It was seen in `runs` of the runs; `schedule` is that of the first.
+    consistency. It was seen in `runs` of the runs; `schedule` is that of the first, and `step` the step of it
+    at which the access was made, 0 without a schedule. `group` is the same for findings at the same two
+    lines. `harm` is null if nobody has asked for it.
     """
 
     id: str
@@ -102,6 +141,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repair: tuple[Repair, ...]
     runs: int
     schedule: Schedule
+    step: int = 0
+    group: str = ""
+    rank: Rank = "used"
+    harm: Harm | None = None
 
 
 class Waiting(Access, frozen=True, kw_only=True):
@@ -161,10 +204,16 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
     exhaustive: bool = False
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Of findings and deadlocks."""
+        return (*(one.id for one in self.findings), *(one.id for one in self.deadlocks))
+
+    @property
     def exit_code(self) -> int:
+        """What a baseline has left out does not count."""
         if self.findings or self.deadlocks:
             return EXIT_VIOLATED
-        return EXIT_HOLDS if self.holds else EXIT_UNDECIDED
+        return EXIT_UNDECIDED if self.holds is None else EXIT_HOLDS
 
 
 class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):
@@ -194,6 +243,23 @@ def places(stack: Sequence[Frame]) -> Sequence[Frame]:
         if frame.file and not comes_with_the_compiler(frame.file):
             return stack[: index + 1]
     return stack[:1]
+
+
+def caller_of_wrapper(stack: Sequence[Frame]) -> Frame | None:
+    """Where the last of `places` is in a header, and so perhaps in a wrapper around atomics: the nearest call
+    in another file."""
+    inner = places(stack)
+    if not inner or not _is_header(inner[-1].file):
+        return None
+    for frame in stack[len(inner) :]:
+        if frame.file and frame.file != inner[-1].file and not comes_with_the_compiler(frame.file):
+            return frame
+    return None
+
+
+def _is_header(file: str) -> bool:
+    dot = file.rpartition("/")[2].rpartition(".")
+    return bool(file) and (not dot[1] or dot[2][:1] in ("h", "H"))
 
 
 def comes_with_the_compiler(file: str) -> bool:

@@ -8,10 +8,12 @@ import msgspec
 
 from fencepost.verdicts.answers import SCHEMA, Answer, StaticAnswer
 from fencepost.verdicts.check import AnyCheckAnswer
+from fencepost.verdicts.outcomes import AnyOutcomesAnswer
+from fencepost.verdicts.relax import AnyRelaxAnswer
 from fencepost.verdicts.repair import FixAnswer
 from fencepost.verdicts.run import AnyRunAnswer
 
-AnyAnswer = StaticAnswer | FixAnswer | AnyRunAnswer | AnyCheckAnswer
+AnyAnswer = StaticAnswer | FixAnswer | AnyRelaxAnswer | AnyRunAnswer | AnyCheckAnswer | AnyOutcomesAnswer
 CLASSES: tuple[type[Answer], ...] = get_args(AnyAnswer)
 
 

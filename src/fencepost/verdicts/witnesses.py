@@ -145,11 +145,15 @@ class BadState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run-to-bad"):
-    """A run to a bad state, as an execution graph.
+    """A run to a bad state, or to a final state that was asked about, as an execution graph.
 
-    `events` are the initial writes, then the accesses in an order in which the model can do them: each write
-    comes last in the modification order of its cell. `edges` are as in `Witness`. `cycle` shows, as there,
-    that sequential consistency does not have the run; it is empty where it has.
+    `events` are the initial writes, then the accesses in an order in which the model can do them: each comes
+    after the write that it reads, and each write last in the modification order of its cell. Under TSO some
+    of them do not, those in `delayed`: they stay in the store buffers of their threads, and reach memory in
+    the order given; all others do so at once. Graphs that were enumerated may have no such order; then writes
+    may come before older ones, and only `edges` says in which order they take effect. `edges` are as in
+    `Witness`. `cycle` shows, as there, that sequential consistency does not have the run; it is empty where
+    it has.
     """
 
     threads: tuple[str, ...]
@@ -157,6 +161,7 @@ class SafetyWitness(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind",
     edges: tuple[Edge, ...]
     cycle: tuple[Edge, ...]
     bad: BadState
+    delayed: tuple[Delay, ...] = ()
 
     def _repr_svg_(self) -> str:
         return notebook.witness_svg(self)

@@ -17,6 +17,7 @@ from fencepost.memory_models import ENGINES
 from fencepost.models import op_sra, sc
 from fencepost.models.data_races import races_on_the_way, standing_races, unordered_pair
 from fencepost.models.explore import LimitReachedError
+from fencepost.models.tso_witnesses import replay_tso_safety
 from fencepost.program import CellAccess, Load, Mode, Program, Store
 from fencepost.program.properties import Property, asks_something
 from fencepost.verdicts import RaceFree, Racy, Safe, SafetyWitness, Unknown, Unsafe
@@ -149,14 +150,29 @@ def test_under_sc_and_ra_as_the_definition_says(program: Program) -> None:
 
 @ASKED
 @given(with_plain_locations())
-def test_under_rc20_as_the_definition_says(program: Program) -> None:
+def test_under_tso_as_the_definition_says(program: Program) -> None:
     try:
-        race = races_on_the_way(program, "rc20", MOST_GRAPHS)
+        race = bool(standing_races(program, "tso", MOST_GRAPHS))
     except LimitReachedError:
         return
-    answer = races(program, limits=ENOUGH)
-    assert answer.model == "rc20"
-    assert isinstance(answer, (Racy if race else RaceFree, Unknown))
+    answer = races(program, "tso", limits=ENOUGH)
+    assert isinstance(answer, Racy if race else RaceFree)
+    if isinstance(answer, Racy):
+        assert isinstance(answer.witness, SafetyWitness)
+        assert answer.witness.bad.kind == "data-race"
+        replay_tso_safety(program, answer.witness)
+
+
+@pytest.mark.parametrize("model", ["rc20", "cpp20"])
+@ASKED
+@given(with_plain_locations())
+def test_under_c20_atomics_as_the_definition_says(model: str, program: Program) -> None:
+    try:
+        race = races_on_the_way(program, model, MOST_GRAPHS)
+    except LimitReachedError:
+        return
+    answer = races(program, model, limits=ENOUGH)
+    assert isinstance(answer, Racy if race else RaceFree)
     if isinstance(answer, Racy):
         assert (answer.witness is None) is (answer.race is not None)
 
@@ -240,15 +256,23 @@ class TestRaces:
         assert isinstance(answer, Racy)
         assert (answer.model, answer.criterion) == ("rc20", "data-race-free")
 
-    def test_unknown_says_what_was_not_looked_at(self) -> None:
-        text = """
+    NOT_ROBUST = """
         na d; global x, y;
-        fn p { local a; x.store(1, rlx); a = y.load(rlx); if (a == 0) { d.nastore(1); } }
+        fn p { local a; START x.store(1, rlx); a = y.load(rlx); if (a == 0) { d.nastore(1); } END }
         fn q { local b, r; y.store(1, rlx); b = x.load(rlx); if (b == 2) { r = d.naload(); } }
         """
-        answer = races(tpl.read(text))
+
+    @pytest.mark.parametrize("model", ["rc20", "cpp20"])
+    def test_a_program_without_loops_need_not_be_robust(self, model: str) -> None:
+        answer = races(tpl.read(self.NOT_ROBUST.replace("START", "").replace("END", "")), model)
+        assert isinstance(answer, RaceFree)
+        assert answer.engine == "enumeration"
+
+    def test_unknown_says_what_was_not_looked_at(self) -> None:
+        looping = self.NOT_ROBUST.replace("START", "while (1) {").replace("END", "}")
+        answer = races(tpl.read(looping), limits=Limits(states=500))
         assert isinstance(answer, Unknown)
-        assert "were not looked at" in answer.why
+        assert "under sra there is none, and none was found in its execution graphs; but" in answer.why
         assert "fencepost fix --model rc20" in answer.why
 
     def test_without_non_atomic_locations(self) -> None:

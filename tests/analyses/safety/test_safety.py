@@ -244,10 +244,11 @@ class TestReleaseAcquire:
 
 
 class TestLimits:
-    def test_too_many_local_states(self) -> None:
+    @pytest.mark.parametrize("model", ["ra", "tso"])
+    def test_too_many_local_states(self, model: str) -> None:
         counts = "local r; while (1) { r = FADD(x, 1); assert(r != 3); }"
         program = tpl.read(f"max_value 4294967295;\nglobal x;\nfn p[2] {{ {counts} }}")
-        answer = verify(program, "ra", limits=Limits(seconds=20, states=100_000))
+        answer = verify(program, model, limits=Limits(seconds=20, states=100_000))
         assert isinstance(answer, Unsafe)
         assert answer.engine == "robustness"
         assert answer.assertion is not None

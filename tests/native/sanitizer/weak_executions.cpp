@@ -141,7 +141,7 @@ class Run {
         if (o.kind == 'u') read_[thread][place] = name(memory);
         memory = (thread + 1) * 100 + place;
         keep_in_step(x, memory, sizeof memory);
-        weak::write(t, location, o.order, o.kind == 'u', memory, {});
+        weak::write(t, location, o.order, {memory, o.kind == 'u'}, {});
         std::string& order = orders_[o.location];
         order += (order.empty() ? "" : ",") + name(memory);
     }

@@ -146,4 +146,4 @@ def test_every_answer_satisfies_the_schema():
 def test_the_schema_knows_every_field():
     encoded = json.loads(as_json.encode(ANSWERS["unknown"]))
     fields = as_json.schema()["$defs"]["Unknown"]["properties"]
-    assert set(fields) == {*encoded, "swarm", "any_number"}  # which only some answers have
+    assert set(fields) == {*encoded, "swarm", "any_number", "models"}  # which only some answers have

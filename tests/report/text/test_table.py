@@ -14,10 +14,10 @@ ROWS = [(answer.file, answer) for answer in ANSWERS.values()]
 def test_the_last_line_counts():
     error = InputError("expected `)`", "x.tpl", 3, 7)
     assert summary([*ROWS, ("x.tpl", error)]).splitlines()[-1] == (
-        "44 files: 15 not robust; 1 robust; 1 observationally robust; "
+        "45 files: 15 not robust; 1 robust; 1 observationally robust; "
         "1 not shown to be observationally robust; 1 robust, but it has a data race; "
         "1 robust, but it has a failing assertion; 2 unknown; 1 persistent; 4 fragile; 1 triangular race; "
-        "1 no triangular race; 1 safe; 8 unsafe; 1 no write/write race; 1 write/write race; 1 race free; "
+        "1 no triangular race; 1 safe; 9 unsafe; 1 no write/write race; 1 write/write race; 1 race free; "
         "2 racy; 1 input error; 2 with a data race; 1 with a failing assertion"
     )
     assert counts([ANSWERS["robust"]]) == "1 file: 1 robust"

@@ -14,6 +14,13 @@
     sc-load         make a load or wait seq_cst                         cpp20
     sc-store        make a store seq_cst                                cpp20
     sc-rmw          make an RMW seq_cst, a CAS also where it fails      cpp20
+    acquire-success the parts of a CAS that `relax` takes one by one:   cpp20
+    sc-success      acquire and seq_cst where it succeeds,
+    sc-failure      seq_cst where it fails
+
+`relax` offers these changes the other way round (`weakening`): of a program whose accesses are relaxed and
+whose fences do nothing, it asks which orders are needed again. A fence is then a change of the statement
+where it stood, which is a `Skip` without it.
 
 Under C++20 a seq_cst access can also do without its weaker kinds: whoever takes both pays for both. Under RA
 every access acquires and releases anyway, so only the first two can help; if the program carries
@@ -51,6 +58,7 @@ from fencepost.program import (
     Load,
     Mode,
     Program,
+    Skip,
     Store,
     Thread,
     Wait,
@@ -74,6 +82,9 @@ Kind = Literal[
     "sc-load",
     "sc-store",
     "sc-rmw",
+    "acquire-success",
+    "sc-success",
+    "sc-failure",
 ]
 
 # Roughly the cost on common machines of executing it once, an acquire load being 1.
@@ -90,8 +101,11 @@ DEFAULT_COSTS: dict[Kind, float] = {
     "sc-load": 2,
     "sc-store": 8,
     "sc-rmw": 2,
+    "acquire-success": 1,
+    "sc-success": 2,
+    "sc-failure": 1,
 }
-_SC_KINDS: tuple[Kind, ...] = ("sc-load", "sc-store", "sc-rmw")
+_SC_KINDS: tuple[Kind, ...] = ("sc-load", "sc-store", "sc-rmw", "acquire-success", "sc-success", "sc-failure")
 
 _FENCE_MODES: dict[Kind, Mode] = {
     "sc-fence": Mode.SC,
@@ -164,11 +178,11 @@ def candidates(program: Program, model: str, kinds: Collection[Kind] | None = No
     wanted = set(kinds_for(model)) & set(kinds_for(model) if kinds is None else kinds)
     if model == "tso":
         return tuple(_fences_against_tso(program)) if wanted else ()
-    shared = _shared_locations(program, non_atomic=MODELS[model].weak_fences)
+    shared = shared_locations(program, non_atomic=MODELS[model].weak_fences)
     orders = MODELS[model].synchronises and _carries_modes(program)
     return tuple(
         dataclasses.replace(change, orders=orders and change.kind == "exchange")
-        for threads in _functions(program)
+        for threads in functions_of(program)
         for change in _Offers(program.threads[threads[0]].code, threads, shared, wanted).all()
         if change.kind in wanted
     )
@@ -201,6 +215,8 @@ def new_fence(kinds: Collection[Kind], at: Instruction) -> Fence | None:
 def strengthened(instruction: Instruction, kinds: Collection[Kind], *, orders: bool = False) -> Instruction:
     """The instruction with those of `kinds` done to it that are not fences; see `Change` for `orders`."""
     match instruction:
+        case Skip():
+            return new_fence(kinds, instruction) or instruction
         case Load() | Wait():
             if "sc-load" in kinds:
                 return replace(instruction, mode=Mode.SC)
@@ -221,9 +237,14 @@ def strengthened(instruction: Instruction, kinds: Collection[Kind], *, orders: b
         changed = replace(instruction, load_mode=Mode.SC, store_mode=Mode.SC)
         is_cas = isinstance(changed, CompareExchange)
         return replace(changed, failure_mode=Mode.SC) if is_cas else changed
-    read = Mode.ACQ if "acquire-rmw" in kinds else instruction.load_mode
+    acquires = not {"acquire-rmw", "acquire-success"}.isdisjoint(kinds)
+    read = Mode.ACQ if acquires else instruction.load_mode
     write = Mode.REL if "release-rmw" in kinds else instruction.store_mode
+    if "sc-success" in kinds:
+        read = write = Mode.SC
     changed = replace(instruction, load_mode=read, store_mode=write)
+    if isinstance(changed, CompareExchange) and "sc-failure" in kinds:
+        return replace(changed, failure_mode=Mode.SC)
     if isinstance(changed, CompareExchange) and not {"acquire-rmw", "acquire-failure"}.isdisjoint(kinds):
         return replace(changed, failure_mode=Mode.ACQ)
     return changed
@@ -241,7 +262,7 @@ def _carries_modes(program: Program) -> bool:
     )
 
 
-def _shared_locations(program: Program, *, non_atomic: bool) -> set[str]:
+def shared_locations(program: Program, *, non_atomic: bool) -> set[str]:
     """The locations that several threads use and some thread writes; `non_atomic` ones only if wanted."""
     users: dict[str, set[int]] = {}
     written: set[str] = set()
@@ -258,7 +279,7 @@ def _shared_locations(program: Program, *, non_atomic: bool) -> set[str]:
     }
 
 
-def _functions(program: Program) -> list[tuple[int, ...]]:
+def functions_of(program: Program) -> list[tuple[int, ...]]:
     """The threads of each function."""
     functions: dict[object, list[int]] = {}
     for number, thread in enumerate(program.threads):
@@ -269,7 +290,7 @@ def _functions(program: Program) -> list[tuple[int, ...]]:
 
 def _fences_against_tso(program: Program) -> Iterator[Change]:
     """A fence anywhere between two accesses: every write counts, since the order of all of them does."""
-    for threads in _functions(program):
+    for threads in functions_of(program):
         code = program.threads[threads[0]].code
         loops = loop_depths(code)
         for pc, side in AccessFlow(code, lambda i: isinstance(i, CellAccess)).places(crossings=True):

@@ -48,15 +48,20 @@ def edits_of(program: Program, changes: Iterable[Change], prices: Prices) -> tup
 
 def _in_users_words(program: Program, place: _Place) -> str:
     """The fence, or the new statement spelled as the user spelled the old one."""
-    language = format_of(program)
     if isinstance(place.new, Fence):
         return format_instruction(place.new)
-    if language is not None and language.name == "tpl" and program.source:
-        edit = {place.old.at: text_edits.Edit(instead=place.new)}
+    return changed_statement(program, place.old, place.new)
+
+
+def changed_statement(program: Program, old: Instruction, new: Instruction) -> str:
+    """The new statement spelled as the user spelled the old one."""
+    language = format_of(program)
+    if isinstance(new, CellAccess) and language is not None and language.name == "tpl" and program.source:
+        edit = {old.at: text_edits.Edit(instead=new)}
         with suppress(InputError):
             changed = next(iter(editor_of(language)(program.source, program.file, edit)))
-            return statement_text(replace(program, source=changed), place.new)
-    return format_instruction(place.new)
+            return statement_text(replace(program, source=changed), new)
+    return format_instruction(new)
 
 
 def repaired_text(program: Program, changes: Iterable[Change]) -> RepairedText:
@@ -72,7 +77,24 @@ def repaired_text(program: Program, changes: Iterable[Change]) -> RepairedText:
         else:
             edit = edit._replace(instead=place.new)
         edits[place.old.at] = edit
-    text = text_edits.changed_text(program, apply(program, changes).program, edits)
+    return _text(program, apply(program, changes).program, edits)
+
+
+def text_of_relaxed(
+    program: Program, relaxed: Program, replaced: Iterable[tuple[Instruction, Instruction]]
+) -> RepairedText:
+    """The text of the program with weaker statements; fences that became a `Skip` are gone."""
+    edits = {
+        old.at: text_edits.Edit(instead=new)
+        if isinstance(new, CellAccess | Fence)
+        else text_edits.Edit(gone=True)
+        for old, new in replaced
+    }
+    return _text(program, relaxed, edits)
+
+
+def _text(program: Program, changed: Program, edits: dict[Position, text_edits.Edit]) -> RepairedText:
+    text = text_edits.changed_text(program, changed, edits)
     diff = "".join(_diff(program.file, text.before, text.after))
     return RepairedText(text.after, diff, text.in_place)
 

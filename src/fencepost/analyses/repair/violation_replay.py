@@ -47,10 +47,12 @@ from fencepost.program import (
     Fence,
     Load,
     Mode,
+    Skip,
     Wait,
     access_modes,
     read_mode,
 )
+from fencepost.static.flow import reachable, successors
 
 MOST_CONFLICTS = 8  # to learn from one violation
 MOST_ATTEMPTS = 48  # to find another one
@@ -431,12 +433,14 @@ class _StaleLabel:
         instruction = offered.program.threads[violation.thread].code[origin.pc]
         assert isinstance(instruction, CellAccess)
         self._instruction = instruction
-        self.more_sc = _more_sc(offered.at(violation.thread, origin))
+        made = offered.at(violation.thread, origin)
+        self._more_sc = {writes: _more_sc(made, writes=writes) for writes in (False, True)}
+        self.more_sc = self._more_sc[False] | self._more_sc[True]
         self._expected = violation.first
         self._awaited = frozenset(violation.awaited)
 
     def is_sc(self, made: Bits, *, writes: bool) -> bool:
-        return _is_sc(self._instruction, writes=writes) or bool(self.more_sc & made)
+        return _is_sc(self._instruction, writes=writes) or bool(self._more_sc[writes] & made)
 
     def can_be_stale(self, values: Sequence[int], exchanged: Sequence[bool], bound: _Bound) -> bool:
         """Whether it can follow one of the writes from the bound up to the newest, which is excluded."""
@@ -503,6 +507,7 @@ def _steps(
             return end[0], changed.origins[end[0]][end[1]].pc
         return run[i].thread, origins[i].pc
 
+    skipped = _SkippedFences(offered, changed)
     for i in starting:
         yield from _new_fences(offered, None, place(i), _EARLY)
     previous: dict[int, int] = {}
@@ -513,12 +518,14 @@ def _steps(
             continue
         before = previous.get(event.thread)
         yield from _new_fences(offered, None if before is None else place(before), place(i), _LATE)
+        yield from skipped.between(None if before is None else place(before), place(i))
         yield from [_Racing(event.thread)] if i == racing else _own_step(offered, event, origins[i])
         if i in following:
             yield from _new_fences(offered, place(i), place(following[i]), _EARLY)
         previous[event.thread] = i
     before = previous.get(end[0])
     yield from _new_fences(offered, None if before is None else place(before), place(len(run)), _LATE)
+    yield from skipped.between(None if before is None else place(before), place(len(run)))
 
 
 _AS_RUN, _EARLY, _LATE = range(3)
@@ -531,16 +538,55 @@ def _new_fences(
     sides: list[tuple[int, Origin]] = [] if before is None else [(before[0], Origin(before[1], "after"))]
     for thread, origin in [*sides, (after[0], Origin(after[1], "before"))]:
         made = offered.at(thread, origin)
-        if not made:
-            continue
-        weak = time == _LATE  # when it is executed does not matter to others
-        yield _NewFence(
-            thread,
-            made.get("sc-fence", 0),
-            made.get("acquire-fence", 0) if weak else 0,
-            made.get("release-fence", 0) if weak else 0,
-            time,
-        )
+        if made:
+            yield _fence_by(made, thread, time)
+
+
+def _fence_by(made: Mapping[Kind, Bits], thread: int, time: int) -> _NewFence:
+    weak = time == _LATE  # when a weak fence is executed does not matter to others
+    return _NewFence(
+        thread,
+        made.get("sc-fence", 0),
+        made.get("acquire-fence", 0) if weak else 0,
+        made.get("release-fence", 0) if weak else 0,
+        time,
+    )
+
+
+class _SkippedFences:
+    """Fences that changes can put where there is a `Skip`. A run that passes one says so by an event; where
+    it is not made, the run may have passed its place if some way leads through it."""
+
+    def __init__(self, offered: Offered, changed: Changed) -> None:
+        self._offered = offered
+        made = {
+            (thread, origin.pc)
+            for thread, origins in enumerate(changed.origins)
+            for origin, instruction in zip(origins, changed.program.threads[thread].code, strict=True)
+            if isinstance(instruction, Fence)
+        }
+        self._not_made = {
+            (thread, pc)
+            for thread, code in enumerate(t.code for t in offered.program.threads)
+            for pc, instruction in enumerate(code)
+            if isinstance(instruction, Skip) and offered.at(thread, Origin(pc)) and (thread, pc) not in made
+        }
+
+    def between(self, before: tuple[int, int] | None, after: tuple[int, int]) -> Iterator[_NewFence]:
+        """Those that may lie between two steps of a thread, or between its start and a step."""
+        if not self._not_made:
+            return
+        thread, last = after
+        code = self._offered.program.threads[thread].code
+
+        def following(pc: int) -> tuple[int, ...]:
+            stops = pc == len(code) or isinstance(code[pc], CellAccess | Fence)
+            return () if stops else successors(code[pc], pc)
+
+        passed = reachable([0 if before is None else before[1] + 1], following)
+        for pc in sorted(passed):
+            if (thread, pc) in self._not_made and last in reachable([pc], following):
+                yield _fence_by(self._offered.at(thread, Origin(pc)), thread, _LATE)
 
 
 def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]:
@@ -549,6 +595,9 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
     if isinstance(instruction, Fence):
         yield _OldFence(event.thread, instruction.mode)
         return
+    if isinstance(instruction, Skip):
+        yield _fence_by(offered.at(event.thread, origin), event.thread, _LATE)
+        return
     assert isinstance(instruction, CellAccess)
     writes = event.kind != EventKind.READ
     load_mode, store_mode = read_mode(instruction, writes=writes), access_modes(instruction)[1]
@@ -556,8 +605,7 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
         return
     made = offered.at(event.thread, origin)
     more_acquire = made.get("acquire-load", 0) | made.get("acquire-rmw", 0)
-    if not writes:
-        more_acquire |= made.get("acquire-failure", 0)
+    more_acquire |= made.get("acquire-success" if writes else "acquire-failure", 0)
     yield _Access(
         thread=event.thread,
         cell=event.cell,
@@ -567,7 +615,7 @@ def _own_step(offered: Offered, event: Event, origin: Origin) -> Iterator[_Step]
         acquire=load_mode is Mode.ACQ,
         release=store_mode is Mode.REL,
         sc=_is_sc(instruction, writes=writes),
-        more_sc=_more_sc(made),
+        more_sc=_more_sc(made, writes=writes),
         more_acquire=more_acquire,
         more_release=made.get("release-store", 0) | made.get("release-rmw", 0),
         exchange=made.get("exchange", 0),
@@ -578,8 +626,9 @@ def _is_sc(access: CellAccess, *, writes: bool) -> bool:
     return Mode.SC in (read_mode(access, writes=writes), access_modes(access)[1] if writes else None)
 
 
-def _more_sc(made: Mapping[Kind, Bits]) -> Bits:
-    return made.get("sc-load", 0) | made.get("sc-store", 0) | made.get("sc-rmw", 0)
+def _more_sc(made: Mapping[Kind, Bits], *, writes: bool) -> Bits:
+    always = made.get("sc-load", 0) | made.get("sc-store", 0) | made.get("sc-rmw", 0)
+    return always | made.get("sc-success" if writes else "sc-failure", 0)
 
 
 def _bits(numbers: Iterator[int] | frozenset[int]) -> Bits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.certificates import BasisState, Certificate, Standing
-from fencepost.certificates.certificate import FileOption, Flag
+from fencepost.certificates.certificate import CertifiedModel, FileOption, Flag
 from fencepost.engine import _native
 from fencepost.formats.properties import spelled
 from fencepost.program.properties import Marked, Property
@@ -12,9 +12,13 @@ _FLAGS: dict[_native.Flag, Flag] = {_native.Flag.R: "R", _native.Flag.U: "U", _n
 
 
 def certificate_of(
-    marked: Marked, wanted: Property, graphs: _native.ThreadGraphs, search: _native.Coverability
+    marked: Marked,
+    wanted: Property,
+    graphs: _native.ThreadGraphs,
+    search: _native.Coverability | _native.TsoCoverability,
 ) -> Certificate:
     """The certificate of a search that has come to its end without finding a way to a bad state."""
+    model: CertifiedModel = "tso" if isinstance(search, _native.TsoCoverability) else "sra"
     nodes = [graph.nodes for graph in graphs.threads]
 
     def standing(thread: int, node: int) -> Standing:
@@ -23,7 +27,8 @@ def certificate_of(
         return Standing(nodes[thread][node].pc, tuple(nodes[thread][node].registers))
 
     def option(writer: int, cell: int, value: int, flag: _native.Flag) -> FileOption:
-        return (-1 if writer == len(nodes) else writer, cell, value, _FLAGS[flag])
+        nobody = model == "tso" or writer == len(nodes)
+        return (-1 if nobody else writer, cell, value, _FLAGS[flag])
 
     basis = tuple(
         BasisState(
@@ -33,4 +38,4 @@ def certificate_of(
         )
         for places, phase, potentials in search.basis()
     )
-    return Certificate.of(marked.program, spelled(wanted), basis)
+    return Certificate.of(marked.program, spelled(wanted), basis, model)

@@ -1,11 +1,11 @@
-"""Safety: can the program reach a bad state under SC, SRA or RA?
+"""Safety: can the program reach a bad state? RC20 and C++20 are left to `graph_search`.
 
-Several engines can answer, and take turns (design.md, section 6):
+Several engines can answer, and take turns (design.md, section 6; `weak_engines` has them by model):
 
     sc           all states under sequential consistency; a bad one is bad under every model
-    forward      execution graphs of opSRA with a bound, which is raised; finds bugs
-    backward     coverability over potentials: decides
-    robustness   robust against RA and safe under SC: safe under RA and SRA
+    forward      the model's machine with a bound, which is raised; finds bugs
+    backward     coverability over what threads can still read: decides
+    robustness   if weak memory does not show, what is safe under SC is safe
 
 Under RA, what SRA reaches is reachable too; that nothing more is needs freedom from write/write races
 (sra-2020, Theorem 3.14), which is one more question to the backward search, or robustness.
@@ -13,7 +13,8 @@ Under RA, what SRA reaches is reachable too; that nothing more is needs freedom 
 A data race is a bad state like others: two threads stand at conflicting accesses to one non-atomic cell. That
 is the same as two accesses of a graph that happens-before does not order: without these two, what happens
 before them is a graph of the model too, and in it both threads stand before their accesses. `races` asks only
-about these states. Under RC20, where accesses need not synchronise, robustness answers.
+about these states. Under RC20, where accesses need not synchronise, robustness answers. TSO has no
+happens-before; there these states are what a data race is (`docs/verify.md` says why).
 
 Deadlocks are asked about on their own, after everything else: for them a run that an assumption cuts off does
 not count, while for final states it does.
@@ -26,7 +27,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -42,27 +43,37 @@ from fencepost.analyses.safety.bad_states import (
     write_races,
 )
 from fencepost.analyses.safety.certify import certificate_of
-from fencepost.analyses.safety.witness import (
-    Path,
-    data_race_witness,
-    deadlock_witness,
-    race_witness,
-    safety_witness,
-)
+from fencepost.analyses.safety.end_of_run import Run, bad_state, data_race, deadlock
+from fencepost.analyses.safety.graph_search import races_by_graphs, verify_by_graphs
+from fencepost.analyses.safety.paths import Path
+from fencepost.analyses.safety.weak_engines import ENGINES_OF, MOST_ON_THE_WAY, Backward, Counts, Forward
+from fencepost.analyses.safety.witness import race_witness
 from fencepost.certificates import Certificate
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome, WhyUnbuilt
 from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
 from fencepost.errors import InputError
-from fencepost.memory_models import DATA_RACES, DEADLOCKS, MODELS, PRUNINGS, RACE_KINDS, Engine, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DATA_RACES,
+    DEADLOCKS,
+    MODELS,
+    PRUNINGS,
+    RACE_KINDS,
+    Engine,
+    RaceKind,
+)
 from fencepost.program import Program
 from fencepost.program.properties import Marked, Property, asks_something, marked
 from fencepost.verdicts import (
+    BadState,
+    PersistenceAnswer,
     RaceAnswer,
     RaceFree,
     Racy,
     Robust,
+    RobustnessAnswer,
     Safe,
     SafetyAnswer,
     Stats,
@@ -76,13 +87,10 @@ MOST_WAITS = 10_000  # ways to wait in a deadlock: which threads for which cells
 FIRST_SLICE = 0.1  # seconds that an engine has before the next takes its turn; doubled each round
 SC_SLICE = 4.0
 ROBUSTNESS_SLICE = 4.0
-FIRST_MESSAGES = 2  # per cell, for the forward search; doubled when it has seen everything within
-MOST_MESSAGES = 64
 _FULL = (Outcome.MEMORY_LIMIT, Outcome.STATE_LIMIT)
 
 _ALL_ATOMIC = "the program has no non-atomic location, and only on those there are data races"
 _UNDER_SC = "sequential consistency already does it, without weak memory"
-_ROBUST_AND_SAFE = "the program is robust against RA, and safe under sequential consistency"
 
 _Decision = SafetyAnswer | RaceAnswer
 
@@ -111,8 +119,18 @@ def verify(
     model = chosen_model(program, "verify", model)
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
+    _check_what_is_asked(program, model, wanted, engine)
 
-    def ask(asked: Property, limits: Limits, criterion: str) -> SafetyAnswer:
+    def ask(asked: Property, limits: Limits, criterion: str, model: str = model) -> SafetyAnswer:
+        if MODELS[model].weak_fences:
+            return verify_by_graphs(
+                program,
+                model,
+                asked,
+                limits,
+                watcher=watcher,
+                under_sc=lambda limits: ask(asked, limits, criterion, "sc"),
+            )
         question = _Question(
             program, model, asked, limits, watcher=watcher, without=without, criterion=criterion
         )
@@ -135,6 +153,16 @@ def verify(
         return _both_answers(first, second)
     exhaustive = isinstance(second, Safe) and (not wanted.ignore_races or all(program.atomic_cells))
     return replace(second, exhaustive=exhaustive)
+
+
+def _check_what_is_asked(program: Program, model: str, wanted: Property, engine: Engine) -> None:
+    row = MODELS[model]
+    if wanted.deadlocks and DEADLOCKS not in row.criteria["verify"]:
+        others = ", ".join(name for name in MODELS if DEADLOCKS in MODELS[name].criteria.get("verify", ()))
+        message = f"deadlocks cannot be asked about under {model}; they can under {others}"
+        raise InputError(message, program.file)
+    if row.engines and engine not in row.engines:
+        raise InputError(f"there is no {engine} search under {model}", program.file)
 
 
 def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
@@ -164,18 +192,22 @@ def _both_answers(first: SafetyAnswer, deadlocks: SafetyAnswer) -> SafetyAnswer:
 
 def certify(
     program: Program,
+    model: str = "sra",
     *,
     wanted: Property = Property(),  # noqa: B008 (a frozen value)
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     without: Sequence[str] = (),
     watcher: Watcher | None = None,
 ) -> tuple[SafetyAnswer, Certificate | None]:
-    """The answer of the backward search under SRA, and if it is safe the certificate for it. Raises
-    `InputError` if `wanted` asks for deadlocks, which certificates do not cover."""
-    chosen_model(program, "verify", "sra")
+    """The answer of the backward search, and if it is safe the certificate for it. Raises `InputError` if
+    `wanted` asks for deadlocks, which certificates do not cover, and `ValueError` if there are none for the
+    model."""
+    chosen_model(program, "verify", model)
+    if model not in CERTIFIED_MODELS:
+        raise ValueError(f"there are no certificates for {model}, only for {' and '.join(CERTIFIED_MODELS)}")
     if wanted.deadlocks:
         raise InputError("a certificate does not cover deadlocks; ask about them without one", program.file)
-    question = _Question(program, "sra", wanted, limits, watcher=watcher, without=without)
+    question = _Question(program, model, wanted, limits, watcher=watcher, without=without)
     answer = question.under("backward")
     assert isinstance(answer, Safe | Unsafe | Unknown)
     return answer, question.certificate() if isinstance(answer, Safe) else None
@@ -213,9 +245,10 @@ def races(
 def _races_by_robustness(
     program: Program, model: str, limits: Limits, without: Sequence[str], watcher: Watcher | None
 ) -> RaceAnswer:
-    """By robustness, which compares happens-before along the runs of SC; and by SRA, all of whose graphs RC20
-    has, with less happens-before. So has C++20 if there are no seq_cst accesses: the order of SC fences,
-    which SRA takes for RMWs of one location, is a possible S."""
+    """By robustness, which compares happens-before along the runs of SC; by SRA, all of whose graphs
+    RC20 has, with less happens-before; and by enumerating graphs, which is exact without loops.
+    C++20 has the graphs of SRA too if there are no seq_cst accesses: the order of SC fences, which SRA takes
+    for RMWs of one location, is a possible S."""
     if all(program.atomic_cells):
         return RaceFree(**_about_races(program, model), engine="graphs", because=_ALL_ATOMIC)
     answer = robust(program, model, limits=limits, watcher=watcher)
@@ -232,37 +265,38 @@ def _races_by_robustness(
         no_race = "no run under sequential consistency has a data race"
         because = f"the program is robust under {model}, and {no_race}"
         return RaceFree(**common, engine="robustness", because=because)
-    if isinstance(answer, Unknown) and (answer.interrupted or program.sc_access is not None):
-        return Unknown(**common, why=answer.why, interrupted=answer.interrupted)
-    if program.sc_access is not None:
-        return Unknown(**common, why=_not_looked_at(model))
-    under_sra = races(
-        program, "sra", limits=limits.after(answer.stats.seconds), without=without, watcher=watcher
-    )
-    common["stats"] = answer.stats + under_sra.stats
-    common["spent"] = {**common["spent"], **under_sra.spent}
-    if isinstance(under_sra, Racy):
-        because = f"{under_sra.because}, and {model} orders no more than SRA"
-        return Racy(
-            **common,
-            engine=under_sra.engine,
-            because=because,
-            witness=under_sra.witness,
-            race=under_sra.race,
-        )
-    if isinstance(answer, Unknown):
-        return Unknown(**common, why=answer.why)
-    looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
-    interrupted = isinstance(under_sra, Unknown) and under_sra.interrupted
-    return Unknown(**common, why=_not_looked_at(model, looked), interrupted=interrupted)
+    if isinstance(answer, Unknown) and answer.interrupted:
+        return Unknown(**common, why=answer.why, interrupted=True)
+    looked = "no interleaving has a data race"
+    if program.sc_access is None:
+        left = limits.after(answer.stats.seconds)
+        under_sra = races(program, "sra", limits=left, without=without, watcher=watcher)
+        common["stats"] = answer.stats + under_sra.stats
+        common["spent"] = {**common["spent"], **under_sra.spent}
+        if isinstance(under_sra, Racy):
+            because = f"{under_sra.because}, and {model} orders no more than SRA"
+            common |= {"witness": under_sra.witness, "race": under_sra.race}
+            return Racy(**common, engine=under_sra.engine, because=because)
+        if isinstance(under_sra, Unknown) and under_sra.interrupted:
+            return Unknown(**common, why=under_sra.why, interrupted=True)
+        looked = "under sra there is none" if isinstance(under_sra, RaceFree) else under_sra.why
+    by_graphs = races_by_graphs(program, model, limits.after(common["stats"].seconds), watcher)
+    common["stats"] += by_graphs.stats
+    common["spent"] = {**common["spent"], **by_graphs.spent}
+    if by_graphs.race is not None:
+        because = f"a consistent execution graph of {model} has it"
+        return Racy(**common, engine="enumeration", because=because, race=by_graphs.race)
+    if by_graphs.why:
+        why = _not_looked_at(model, looked, by_graphs.why)
+        return Unknown(**common, why=why, interrupted=by_graphs.interrupted)
+    because = f"no consistent execution graph of {model} has a data race, and there are no others"
+    return RaceFree(**common, engine="enumeration", because=because)
 
 
-def _not_looked_at(model: str, looked: str = "") -> str:
-    also = f"; {looked}" if looked else ""
+def _not_looked_at(model: str, looked: str, why: str) -> str:
     return (
-        f"the program is not robust under {model}, and no data race was found before the search left "
-        f"sequential consistency{also}. Other runs of weak memory were not looked at. To decide it, repair "
-        f"the program with `fencepost fix --model {model}` and ask again"
+        f"the program is not robust under {model}, {looked}, and none was found in its execution graphs; but "
+        f"{why}. To decide it, repair the program with `fencepost fix --model {model}` and ask again"
     )
 
 
@@ -327,22 +361,26 @@ class _Question:
         without: Sequence[str],
         criterion: str = "safe",
     ) -> None:
+        self._engines = ENGINES_OF[model]
+        program = self._engines.as_compiled(program)
         self._program, self._model, self._wanted = program, model, wanted
         self._criterion = criterion
         self._watcher, self._without = watcher, without
         self._marked: Marked = marked(program, wanted)
         ask = "--model rc20" if self._is_about_races else "fencepost robust --model rc20"
         self._warnings = (*program.warnings, *mode_warnings(program, model, ask))
-        self._proof: _native.Coverability | None = None  # the backward search, once it has ended
+        self._proof: Backward | None = None  # the backward search, once it has ended
         self._spending = _Spending(limits)
         self._counted: dict[str, Any] = {}  # by engine, the numbers of its search that are in `_spending`
         # Two searches can be there at a time, of which each may have half.
         self._memory_mb = (limits.memory_mb or memory_to_use_mb()) / 2
-        kept = kept_registers(self._marked.program, wanted)
+        self._kept = kept_registers(self._marked.program, wanted)
         cut_off = criterion == DEADLOCKS
-        code = Lowering(self._marked.program, monitored=False, kept=kept, cut_off=cut_off).plain
+        code = Lowering(self._marked.program, monitored=False, kept=self._kept, cut_off=cut_off).plain
         start = time.perf_counter()
-        self._graphs = _native.thread_graphs(code, MOST_NODES)
+        self._graphs = _native.thread_graphs(
+            code, MOST_NODES, failing_cas_writes=self._engines.failing_cas_writes
+        )
         self._spending.add("graphs", Stats(seconds=time.perf_counter() - start))
 
     # The questions.
@@ -382,7 +420,7 @@ class _Question:
         search = self._backward(write_races(self._graphs))
         outcome = self._run("backward", search, self._spending.seconds_left)
         if outcome == Outcome.VIOLATION:
-            witness = race_witness(self._marked, self._path(search), "ra")
+            witness = race_witness(self._marked.program, self._path(search))
             because = "SRA reaches a write by a thread that does not know of an earlier one"
             return self._violated("backward", because, witness=witness)
         if outcome == Outcome.COMPLETE and not self._graphs.value_limit:
@@ -408,7 +446,7 @@ class _Question:
         sc_is_safe = False
         if engine == "portfolio":
             sc_is_safe = yield from self._by_sequential_consistency(bad)
-        forward = _Forward(self._graphs, bad) if engine != "backward" else None
+        forward = Forward(self._engines, self._graphs, bad) if engine != "backward" else None
         backward = self._backward(bad) if goes_back else None
         seconds = FIRST_SLICE if engine == "portfolio" else float("inf")
         while self._spending.stopped is None and self._spending.seconds_left > 0:
@@ -423,7 +461,7 @@ class _Question:
                 sc_is_safe = False  # robustness is asked once
                 yield self._by_robustness(ROBUSTNESS_SLICE)
             if forward is None and backward is None:
-                why = f"no bad state with at most {MOST_MESSAGES} writes of a cell in reach"
+                why = f"no bad state with at most {MOST_ON_THE_WAY} {self._engines.bounded}"
                 yield Unknown(**self._common(), why=why, spent=self._spending.spent)
             seconds *= 2
 
@@ -431,15 +469,15 @@ class _Question:
         match self._run(name, search, min(seconds, self._spending.seconds_left)):
             case Outcome.VIOLATION:
                 so = ", and so does RA" if self._model == "ra" else ""
-                return self._unsafe(name, search, f"SRA reaches a bad state{so}")
+                return self._unsafe(name, search, f"{self._engines.called} reaches a bad state{so}")
             case Outcome.COMPLETE if self._graphs.value_limit:
                 return self._unknown(Outcome.COMPLETE)
             case Outcome.COMPLETE:
                 because = "no way leads from an initial state to a bad one"
                 if name != "backward":
-                    return self._safe_under_sra(name, because, None)
+                    return self._none_reached(name, because, None)
                 self._proof = search
-                return self._safe_under_sra(name, because, search.stats.basis)
+                return self._none_reached(name, because, search.stats.basis)
             case Outcome.TIME_LIMIT:
                 return None
             case outcome:
@@ -461,13 +499,19 @@ class _Question:
     def _by_robustness(self, seconds: float) -> _Decision | None:
         """Safe, if weak memory does not show; for programs that are safe under sequential consistency."""
         limits = replace(self._spending.limits, seconds=min(seconds, max(self._spending.seconds_left, 0.01)))
-        answer = robust(self._marked.program, "ra", limits=limits, watcher=self._watcher)
+        answer = self._engines.does_not_show(self._marked.program, limits, self._watcher)
         self._spending.add("robustness", answer.stats)
         if isinstance(answer, Unknown) and answer.interrupted:
             self._spending.stopped = Outcome.INTERRUPTED
-        if not isinstance(answer, Robust) or answer.race is not None:
+        return self._safe_as_under_sc(answer)
+
+    def _safe_as_under_sc(self, answer: RobustnessAnswer | PersistenceAnswer) -> _Decision | None:
+        """Safe, if the answer says that weak memory does not show; for what is safe without it."""
+        if not answer.holds or answer.race is not None:
             return None
-        return self._safe("robustness", _ROBUST_AND_SAFE)
+        against = {"tso": "on TSO"}.get(answer.model, f"against {answer.model.upper()}")
+        because = f"the program is {answer.verdict} {against}, and safe under sequential consistency"
+        return self._safe("robustness", because)
 
     def _by_robustness_alone(self) -> _Decision | None:
         """For programs that are too large for the other engines, and ask for nothing but their assertions and
@@ -479,27 +523,24 @@ class _Question:
             self._program.condition is not None and not only_races
         ):
             return None
-        answer = robust(self._program, "ra", limits=self._spending.limits, watcher=self._watcher)
+        answer = self._engines.does_not_show(self._program, self._spending.limits, self._watcher)
         self._spending.add("robustness", answer.stats)
         failing = None if only_races else answer.assertion
         race = None if self._wanted.ignore_races else answer.race
         if failing is not None or race is not None:
             return self._violated("robustness", _UNDER_SC, race=race, assertion=failing)
-        if isinstance(answer, Robust) and answer.race is None:
-            return self._safe("robustness", _ROBUST_AND_SAFE)
-        return None
+        return self._safe_as_under_sc(answer)
 
     def _deadlocks_by_robustness_alone(self) -> _Decision | None:
-        answer = robust(self._program, "ra", limits=self._spending.limits, watcher=self._watcher)
+        answer = self._engines.does_not_show(self._program, self._spending.limits, self._watcher)
         self._spending.add("robustness", answer.stats)
         if answer.deadlock is not None:
             return self._violated("robustness", _UNDER_SC, deadlock=answer.deadlock)
-        if isinstance(answer, Robust) and answer.race is None:
-            return self._safe("robustness", _ROBUST_AND_SAFE)
-        return None
+        return self._safe_as_under_sc(answer)
 
-    def _safe_under_sra(self, engine: str, because: str, basis: int | None) -> _Decision:
-        if self._model == "sra":
+    def _none_reached(self, engine: str, because: str, basis: int | None) -> _Decision:
+        """Safe; under RA only if that reaches no more than SRA, over which the engines search."""
+        if self._model != "ra":
             return self._safe(engine, because, basis)
         race = races(
             self._program,
@@ -550,8 +591,8 @@ class _Question:
     def _is_about_races(self) -> bool:
         return self._criterion in RACE_KINDS.values()
 
-    def _backward(self, bad: Sequence[BadProduct]) -> _native.Coverability:
-        return _native.Coverability(
+    def _backward(self, bad: Sequence[BadProduct]) -> Backward:
+        return self._engines.backward(
             self._graphs, bad, **{name: name not in self._without for name in PRUNINGS}
         )
 
@@ -562,7 +603,7 @@ class _Question:
             memory_mb=self._memory_mb,
         )
         start = time.perf_counter()
-        before = self._counted.get(name, _Counts())
+        before = self._counted.get(name, Counts())
         outcome: Outcome = search.run(**bounds(limits, self._watcher))
         after = search.stats
         self._counted[name] = after
@@ -578,7 +619,8 @@ class _Question:
         return outcome
 
     def _path(self, search: _Search) -> Path:
-        return Path(self._graphs, search.start_nodes(), search.path())
+        stored_by = search.stored_by() if isinstance(search, Forward) else None
+        return Path(self._graphs, search.start_nodes(), search.path(), self._kept, stored_by)
 
     # Answers.
 
@@ -622,14 +664,21 @@ class _Question:
         )
 
     def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe | Racy:
-        path = self._path(search)
-        if self._criterion == DATA_RACES:
-            witness = data_race_witness(self._marked, path, "ra")
-        elif self._criterion == DEADLOCKS:
-            witness = deadlock_witness(self._marked, path, "ra")
-        else:
-            witness = safety_witness(self._marked, self._wanted, path, "ra")
+        witness = self._engines.witness(self._marked.program, self._path(search), self._what_is_bad)
         return self._violated(engine, because, witness=witness)
+
+    def _what_is_bad(self, run: Run) -> BadState:
+        """At the end of a run that an engine found."""
+        bad: BadState | None
+        if self._criterion == DATA_RACES:
+            bad = data_race(run)  # whatever else goes wrong
+        elif self._criterion == DEADLOCKS:
+            bad = deadlock(run)
+        else:
+            bad = bad_state(self._marked, self._wanted, run)
+        if bad is None:
+            raise AssertionError("the engine found a bad state that the run does not come to")
+        return bad
 
     def _violated(self, engine: str, because: str, **found: Any) -> Unsafe | Racy:
         common = {**self._common(), "engine": engine, "because": because, "spent": self._spending.spent}
@@ -659,50 +708,3 @@ class _Question:
         return Unknown(
             **self._common(), why=why, interrupted=outcome == Outcome.INTERRUPTED, spent=self._spending.spent
         )
-
-
-class _Counts(NamedTuple):
-    """What a search has done so far."""
-
-    states: int = 0
-    transitions: int = 0
-    bytes: int = 0
-
-
-class _Forward:
-    """The forward search with a growing bound on the writes of a cell in reach."""
-
-    def __init__(self, graphs: _native.ThreadGraphs, bad: Sequence[BadProduct]) -> None:
-        self._graphs, self._bad = graphs, bad
-        self._messages = FIRST_MESSAGES
-        self._search = _native.ForwardSearch(graphs, bad, self._messages)
-        self._before = _Counts()  # with smaller bounds
-        self.goes_on = True
-
-    @property
-    def stats(self) -> _Counts:
-        now = self._search.stats
-        return _Counts(
-            self._before.states + now.states, self._before.transitions + now.transitions, now.bytes
-        )
-
-    def run(self, **given: Any) -> Outcome:
-        start = time.perf_counter()
-        seconds = given.pop("most_seconds")
-        while True:
-            left = seconds - (time.perf_counter() - start)
-            outcome = self._search.run(**given, most_seconds=max(left, 0.0))
-            if outcome != Outcome.COMPLETE or not self._search.stats.truncated:
-                return outcome
-            if self._messages >= MOST_MESSAGES:
-                self.goes_on = False
-                return Outcome.TIME_LIMIT
-            self._before = self.stats
-            self._messages *= 2
-            self._search = _native.ForwardSearch(self._graphs, self._bad, self._messages)
-
-    def path(self) -> list[_native.RunStep]:
-        return self._search.path()
-
-    def start_nodes(self) -> list[int]:
-        return self._search.start_nodes()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from fencepost.cli.answers import known_findings, print_known
 from fencepost.cli.console import (
     check_outputs,
     exit_on_input_error,
@@ -17,12 +20,18 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
+from fencepost.errors import InputError
+from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from fencepost.sanitizer.frameworks import FRAMEWORKS, Framework, Test, chosen, tests_of
+from fencepost.verdicts.check import CheckUnknown
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.events import Exploration
     from fencepost.sanitizer.run.exploration import Limits
     from fencepost.verdicts.check import AnyCheckAnswer
+
+_WEAK_RUNS = 100  # for each finding
 
 _EPILOG = exit_codes(
     "robust: every execution was run, and nothing was found",
@@ -63,9 +72,34 @@ _EPILOG = exit_codes(
     help="Leave out executions with more preemptions: finds, but does not prove.",
 )
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
+@click.option(
+    "--framework",
+    type=click.Choice(FRAMEWORKS),
+    help="Check each test of the program on its own: fp_test, GoogleTest or Catch2. [default: fp, if it has "
+    "such tests and no arguments are given]",
+)
+@click.option(
+    "--test", "patterns", multiple=True, metavar="NAME", help="Only tests that match (*, ?, [abc])."
+)
+@click.option("--list-tests", is_flag=True, help="Print the names of the tests and exit.")
+@click.option("--harm", is_flag=True, help="Look for harm that the findings do, in weak executions.")
+@click.option(
+    "--weak-runs",
+    type=click.IntRange(10, 1_000_000),
+    metavar="N",
+    help="Weak executions for each finding, with --harm. [default: 100]",
+)
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@internals_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, or one for each test.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Report only what is not in these earlier answers (--json).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
 def check(
     *,
@@ -77,19 +111,34 @@ def check(
     fail_allocations: int | None,
     bound: int | None,
     first: bool,
+    framework: Framework | None,
+    patterns: tuple[str, ...],
+    list_tests: bool,
+    harm: bool,
+    weak_runs: int | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
+    junit: Path | None,
+    baseline: Path | None,
     quiet: bool,
 ) -> NoReturn:
     """Run every execution of a program built with fencepost-cc or fencepost-c++: is it robust?
 
     Executions that differ only in the order of independent steps are one. For small programs that end: two or
-    three threads, a few operations each.
+    three threads, a few operations each. Of a program with tests, each test is checked on its own.
     """
+    from fencepost.report.export.baseline import without_known
     from fencepost.sanitizer.run.exploration import Limits
 
-    check_outputs(findings=sarif)
+    if weak_runs is not None and not harm:
+        raise click.UsageError("--weak-runs goes with --harm")
+    check_outputs(findings=sarif, answers=junit)
+    tests = exit_on_input_error(lambda: _tests(command, framework, patterns))
+    if list_tests:
+        click.echo("".join(f"{test.name}\n" for test in tests if test.name), nl=False)
+        sys.exit(EXIT_HOLDS)
     limits = Limits(
         seconds=timeout,
         executions=max_executions,
@@ -100,21 +149,50 @@ def check(
         first=first,
     )
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(command, limits, unwanted))
-    _print(answer, as_json=as_json, quiet=quiet)
-    if sarif is not None:
-        from fencepost.sanitizer.answer.sarif import encode
+    known = known_findings(baseline)
+    answers: list[AnyCheckAnswer] = []
+    for test in tests:
+        answer = exit_on_input_error(partial(_answer, command, test, limits, unwanted, internals=internals))
+        if harm:
+            answer = _with_harm(answer, weak_runs or _WEAK_RUNS)
+        new, hidden = without_known(answer, known)
+        _print(answer if as_json else new, as_json=as_json, quiet=quiet)
+        if not as_json:
+            print_known(hidden)
+        answers.append(new)
+        if isinstance(answer, CheckUnknown) and answer.interrupted:
+            break
+    _write(answers, sarif, junit)
+    if len(tests) > 1 and not as_json:
+        from fencepost.sanitizer.answer.check_text import total
 
-        write_file(sarif, encode(answer), "findings")
-    sys.exit(answer.exit_code)
+        click.echo(total(answers, color=wants_color()), nl=False, color=True)
+    codes = {answer.exit_code for answer in answers}
+    sys.exit(next(code for code in (EXIT_VIOLATED, EXIT_UNDECIDED, EXIT_HOLDS) if code in codes))
 
 
-def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> AnyCheckAnswer:
+def _tests(command: tuple[str, ...], framework: Framework | None, patterns: tuple[str, ...]) -> list[Test]:
+    """One without a name stands for the program as it is."""
+    tests = tests_of(command, framework)
+    if tests is None and not patterns:
+        return [Test("", ())]
+    some = chosen(tests or [], patterns)
+    if not some:
+        which = f" that matches {' or '.join(patterns)}" if tests and patterns else ""
+        remedy = "" if framework or tests else "; name the framework (--framework), or give it no arguments"
+        raise InputError(f"no test was found in it{which}{remedy}", command[0])
+    return some
+
+
+def _answer(
+    command: tuple[str, ...], test: Test, limits: Limits, unwanted: str | None, *, internals: bool
+) -> AnyCheckAnswer:
     from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.run.exploration import explore
 
     suppressions = read_suppressions(unwanted) if unwanted else []
+    command = (*command, *test.arguments)
     started = time.monotonic()
     display = progress_line(2, "")  # of an unknown number
 
@@ -129,8 +207,41 @@ def _answer(command: tuple[str, ...], limits: Limits, unwanted: str | None) -> A
             display.close()
     return check_answer(
         explored,
-        Checked(command=command, suppressions=suppressions, seconds=time.monotonic() - started),
+        Checked(
+            command=command,
+            test=test.name,
+            suppressions=suppressions,
+            internals=internals,
+            seconds=time.monotonic() - started,
+        ),
     )
+
+
+def _with_harm(answer: AnyCheckAnswer, runs: int) -> AnyCheckAnswer:
+    from fencepost.sanitizer.answer.harm import with_harm
+
+    display = progress_line(2, "")
+
+    def watch(done: int) -> None:
+        if display is not None:
+            display.saying(f"{done:,} weak executions")
+
+    try:
+        return with_harm(answer, runs, watch)
+    finally:
+        if display is not None:
+            display.close()
+
+
+def _write(answers: Sequence[AnyCheckAnswer], sarif: Path | None, junit: Path | None) -> None:
+    if sarif is not None:
+        from fencepost.sanitizer.answer import sarif as findings
+
+        write_file(sarif, findings.encode(*answers), "findings")
+    if junit is not None:
+        from fencepost.sanitizer.answer import junit as cases
+
+        write_file(junit, cases.encode(answers), "answers")
 
 
 def _print(answer: AnyCheckAnswer, *, as_json: bool, quiet: bool) -> None:

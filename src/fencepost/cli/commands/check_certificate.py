@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 def check_certificate(*, file: str, certificate: str, given: GivenProperty, reading: Reading) -> NoReturn:
     """Is the proof of a safe answer right?
 
-    CERTIFICATE was written by `fencepost verify FILE --certificate CERTIFICATE`. The check is a small program
-    of its own that shares nothing with the search but reading FILE: it checks that the states in the
-    certificate include every bad state, no initial state, and every state that leads to one of them.
+    CERTIFICATE was written by `fencepost verify FILE --certificate CERTIFICATE`, for SRA or TSO. The check
+    is a small program of its own that shares nothing with the search but reading FILE: it checks that the
+    states in the certificate include every bad state, no initial state, and every state that leads to one of
+    them.
     """
     result = exit_on_input_error(lambda: _checked(file, certificate, given, reading))
     from fencepost.certificates import Checked

@@ -18,12 +18,13 @@ from fencepost.cli.console import fail
 @click.option(
     "--include", is_flag=True, help="Options to find <fencepost.h> in a build without the sanitizer."
 )
+@click.option("--cmake-dir", is_flag=True, help="The directory of FencepostTest.cmake, and nothing else.")
 @click.option(
     "--mode",
-    type=click.Choice(["atomics", "full", "races"]),
-    default="atomics",
+    type=click.Choice(["all", "atomics", "full", "races"]),
+    default="all",
     show_default=True,
-    help="Watch atomics alone, or data races too: under schedules, or by ThreadSanitizer.",
+    help="Watch all, atomics alone, or data races too: under schedules only, or without them only.",
 )
 @click.option(
     "--compiler",
@@ -31,13 +32,23 @@ from fencepost.cli.console import fail
     help="Whose options; by default those of the compiler that fencepost-cc would use.",
 )
 def flags(
-    *, compiling: bool, linking: bool, link_shared: bool, include: bool, mode: str, compiler: str | None
+    *,
+    compiling: bool,
+    linking: bool,
+    link_shared: bool,
+    include: bool,
+    cmake_dir: bool,
+    mode: str,
+    compiler: str | None,
 ) -> None:
     """Print the options that make a compiler watch a program's atomics, quoted for a shell."""
     from fencepost.sanitizer.build import instrumentation
 
+    if cmake_dir:
+        click.echo(instrumentation.CMAKE)
+        return
     if not (compiling or linking or link_shared or include):
-        raise click.UsageError("expected --compile, --link, --link-shared or --include")
+        raise click.UsageError("expected --compile, --link, --link-shared, --include or --cmake-dir")
     chosen: Any = mode
     options: list[str] = []
     if include:

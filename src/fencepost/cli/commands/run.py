@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fencepost.cli.answers import known_findings, print_known
 from fencepost.cli.console import (
     check_outputs,
     exit_on_input_error,
@@ -17,7 +18,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Amount, exit_codes, library_option
+from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.run.replay import Replay
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fencepost.verdicts.run import AnyRunAnswer, Schedule
 
 _RUNS_OF_A_SCHEDULE = 100
+_DEPTHS = (3, 100_000, 12, 1_000)  # of one run after the other in pct
 
 _EPILOG = exit_codes(
     "nothing was seen",
@@ -41,7 +43,15 @@ _EPILOG = exit_codes(
     help="Who chooses the next thread: the system (default), chance, or priorities that change at random.",
 )
 @click.option(
-    "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
+    "--depth",
+    type=click.IntRange(min=1),
+    help="Changes of priority in pct, plus one. [default: 3 to 100,000, in turn]",
+)
+@click.option(
+    "--length",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+    help="Steps over which pct spreads its changes. [default: those of the first run]",
 )
 @click.option(
     "--runs",
@@ -61,27 +71,45 @@ _EPILOG = exit_codes(
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Limit on scheduled steps per run."
 )
-@click.option("--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Time limit per run.")
+@click.option(
+    "--timeout",
+    type=Amount(min=0, min_open=True),
+    metavar="SECONDS",
+    default=600.0,
+    help="Time limit per run. [default: 600]",
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
+@internals_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write the answer as JUnit XML too.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Report only what is not in these earlier answers (--json).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
 def run(
     *,
     command: tuple[str, ...],
     schedule: str | None,
     depth: int | None,
+    length: int | None,
     runs: int | None,
     seed: int | None,
     weak: bool,
     replay: str | None,
     max_steps: int | None,
-    timeout: float | None,
+    timeout: float,
     jobs: int | None,
     suppressions: str | None,
+    internals: bool,
     as_json: bool,
     sarif: Path | None,
+    junit: Path | None,
+    baseline: Path | None,
     quiet: bool,
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
@@ -91,38 +119,53 @@ def run(
     """
     from msgspec import structs
 
+    from fencepost.report.export.baseline import without_known
     from fencepost.sanitizer.run.runs import Job
 
-    check_outputs(findings=sarif)
+    check_outputs(findings=sarif, answers=junit)
+    known = known_findings(baseline)
     again = None
     if replay is not None:
-        if (schedule, seed, depth, max_steps, weak) != (None, None, None, None, False):
+        if (schedule, seed, depth, length, max_steps, weak) != (None, None, None, None, None, False):
             raise click.UsageError("--replay takes the schedules from the report")
         again = _replay(replay)
         schedules = [one for one in again.schedules for _ in range(runs or 1)]
     else:
         if weak and schedule in (None, "os"):
             raise click.UsageError("--weak needs --schedule random or --schedule pct")
-        schedules = _schedules(schedule or "os", depth or 3, runs, 1 if seed is None else seed, max_steps)
-        schedules = [structs.replace(one, weak=weak) for one in schedules]
+        schedules = _schedules(schedule or "os", depth, runs, 1 if seed is None else seed, max_steps)
+        if length is not None and schedule != "pct":
+            raise click.UsageError("--length needs --schedule pct")
+        schedules = [structs.replace(one, weak=weak, length=length or 0) for one in schedules]
     job = Job(
         command=command or (again.command if again else ()),
         timeout=timeout,
         processes=jobs,
         keep_decisions=as_json,
-        learn_length=again is None and schedules[0].kind == "pct",
+        learn_length=again is None and length is None and schedules[0].kind == "pct",
         stdout_to_stderr=as_json,
     )
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
     unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted))
-    _print(answer, as_json=as_json, quiet=quiet)
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted, internals=internals))
+    new, hidden = without_known(answer, known)
+    _print(answer if as_json else new, as_json=as_json, quiet=quiet)
+    if not as_json:
+        print_known(hidden)
+    _write(new, sarif, junit)
+    sys.exit(new.exit_code)
+
+
+def _write(answer: AnyRunAnswer, sarif: Path | None, junit: Path | None) -> None:
     if sarif is not None:
         from fencepost.sanitizer.answer.sarif import encode
 
         write_file(sarif, encode(answer), "findings")
-    sys.exit(answer.exit_code)
+    if junit is not None:
+        from fencepost.sanitizer.answer import run_junit
+
+        write_file(junit, run_junit.encode(answer), "answers")
 
 
 def _replay(path: str) -> Replay:
@@ -132,16 +175,33 @@ def _replay(path: str) -> Replay:
     return replay
 
 
-def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: int | None) -> list[Schedule]:
+def _schedules(
+    kind: Any, depth: int | None, runs: int | None, seed: int, max_steps: int | None
+) -> list[Schedule]:
+    """One for each run. Without a depth pct tries several: few changes of priority find what is unlikely at
+    random, and many find what is not.
+    """
     from fencepost.verdicts.run import Schedule
 
     count = runs or (1 if kind == "os" else _RUNS_OF_A_SCHEDULE)
+    depths = _DEPTHS if depth is None and kind == "pct" else (depth or 3,)
     return [
-        Schedule(kind=kind, seed=seed + number, depth=depth, max_steps=max_steps) for number in range(count)
+        Schedule(kind=kind, seed=seed + number, depth=depths[number % len(depths)], max_steps=max_steps)
+        for number in range(count)
     ]
 
 
-def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None) -> AnyRunAnswer:
+def _common(schedules: list[Schedule]) -> Schedule:
+    """The first one, with depth 0 if they have several."""
+    from msgspec import structs
+
+    several = len({one.depth for one in schedules}) > 1
+    return structs.replace(schedules[0], depth=0) if several else schedules[0]
+
+
+def _answer(
+    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None, *, internals: bool
+) -> AnyRunAnswer:
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
@@ -168,8 +228,9 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, unwanted
             display.close()
     asked = Asked(
         command=job.command,
-        schedule=schedules[0],
+        schedule=_common(schedules),
         suppressions=suppressions,
+        internals=internals,
         seconds=time.monotonic() - started,
         interrupted=interrupted,
         again=replay.ids if replay is not None else frozenset(),

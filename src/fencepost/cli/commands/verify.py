@@ -11,15 +11,26 @@ from fencepost.cli.console import check_outputs, exit_on_input_error
 from fencepost.cli.options import (
     Command,
     GivenProperty,
+    default_words,
     exit_codes,
     files_argument,
     input_options,
     model_option,
+    models_in_words,
     printing_options,
     property_options,
     search_limits,
 )
-from fencepost.memory_models import DEADLOCKS, ENGINES, MODELS, PRUNINGS, RACE_KINDS, RaceKind
+from fencepost.memory_models import (
+    CERTIFIED_MODELS,
+    DEADLOCKS,
+    ENGINES,
+    MODELS,
+    PRUNINGS,
+    RACE_KINDS,
+    RaceKind,
+    models_for,
+)
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
     from fencepost.formats import Reading
 
 
-_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "sc")
+_RACE_MODELS = ("cpp20", "rc20", "ra", "sra", "tso", "sc")
 
 
 def _without(command: Command) -> Command:
@@ -40,9 +51,30 @@ def _without(command: Command) -> Command:
     return option(command)  # type: ignore[no-any-return]
 
 
+def _models(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The models of a list that is separated by commas."""
+    known = models_for("verify")
+    models = () if value is None else tuple(name.strip() for name in value.split(","))
+    for name in models:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}.")
+    return models
+
+
 @click.command(epilog=exit_codes())
 @files_argument
-@model_option("verify")
+@click.option(
+    "--model",
+    type=click.Choice(models_for("verify")),
+    help=f"Ask this model alone, not all of them. {models_in_words(models_for('verify'))}.",
+)
+@click.option(
+    "--require",
+    callback=_models,
+    metavar="MODELS",
+    show_default=default_words("verify", models_for("verify")),
+    help="Of all models, those under which the program must be safe (a,b,…): the worst verdict counts.",
+)
 @property_options
 @click.option(
     "--deadlocks",
@@ -69,6 +101,7 @@ def verify(
     *,
     files: tuple[str, ...],
     model: str | None,
+    require: tuple[str, ...],
     given: GivenProperty,
     deadlocks: bool,
     engine: Any,
@@ -79,27 +112,31 @@ def verify(
     where: Where,
     reading: Reading,
 ) -> NoReturn:
-    """Can the programs go wrong under causal consistency?
+    """Can the programs go wrong, and under which memory models?
 
     A program is unsafe if some run fails an assertion, has a data race, ends in a state that its final
     condition looks for or --assert does not allow, or does what --mutex, --error-label, --bad or --deadlocks
-    forbid; comments such as `// mutex: cs` in the file say the same. The answer is exact, also for programs
-    with loops, and comes with a run or says which engine proved it. Directories stand for the programs in
-    them.
+    forbid; comments such as `// mutex: cs` in the file say the same. The answer comes with a run or says
+    which engine proved it. Without --model, --engine, --without and --certificate all models are asked, and
+    the answer is the one under those that --require names. Directories stand for the programs in them.
     """
     from fencepost.batch.jobs import Job, Question, Safety, files_in
 
     if certificate is not None:
-        if model not in (None, "sra") or engine == "forward":
-            raise click.UsageError("--certificate takes --model sra and the backward search")
+        if model not in (None, *CERTIFIED_MODELS) or engine == "forward":
+            models = " or ".join(CERTIFIED_MODELS)
+            raise click.UsageError(f"--certificate takes --model {models} and the backward search")
         if len(exit_on_input_error(lambda: files_in(files))) != 1:
             raise click.UsageError("--certificate takes exactly one program")
         if where.cluster is not None:
             raise click.UsageError("--certificate is written by this machine; leave out --cluster")
         if deadlocks:
             raise click.UsageError("--certificate does not cover --deadlocks; ask about them without it")
+    of_one_model = model is not None or engine != ENGINES[0] or without or certificate is not None
+    if require and of_one_model:
+        raise click.UsageError("--require is for all models; leave out what is about one of them")
     check_outputs(files, certificate=certificate)
-    how = Safety(*given, engine, without, certificate, deadlocks)
+    how = Safety(*given, engine, without, certificate, deadlocks, not of_one_model, require)
     criterion = DEADLOCKS if deadlocks else "safe"
 
     def job(path: str) -> Job:

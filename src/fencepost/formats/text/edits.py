@@ -9,11 +9,12 @@ from fencepost.program import CellAccess, Fence
 
 
 class Edit(NamedTuple):
-    """What to do around one access: fences beside it, another access instead of it."""
+    """What to do around one statement: fences beside it, another one instead of it, or nothing."""
 
     before: Fence | None = None
-    instead: CellAccess | None = None
+    instead: CellAccess | Fence | None = None
     after: Fence | None = None
+    gone: bool = False
 
 
 class Splice(NamedTuple):

@@ -1,14 +1,16 @@
 """Changing a few statements of a TPL text and leaving everything else as it is.
 
 A fence gets a line of its own where its statement has one, with the same indentation; otherwise it stands
-beside it. It comes after the labels of the statement it precedes, so that jumps to them meet it. Of a
-statement that is replaced, the user's spelling of the location and of the values is kept.
+beside it. It comes after the labels of the statement it precedes, so that jumps to them meet it. A fence that
+goes takes its line with it if nothing else is there. Of a statement that is replaced, the user's spelling of
+the location and of the values is kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 from fencepost.formats.text.edits import Edit, Splice, line_around, spliced
 from fencepost.formats.text.source import Source
@@ -20,6 +22,7 @@ from fencepost.program import (
     CellAccess,
     CompareExchange,
     Exchange,
+    Fence,
     FetchAdd,
     Instruction,
     Load,
@@ -49,10 +52,26 @@ _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 def edited(text: str, file: str, edits: Mapping[Position, Edit]) -> Iterator[str]:
     """The text with each edit made to the statement at its position; raises `InputError` if it is not TPL."""
     splices: list[Splice] = []
-    for statement in _statements(text, parse(Source(text, file))):
+    tree = parse(Source(text, file))
+    for statement in _statements(text, tree):
         if statement.at in edits:
             splices += statement.splices(edits[statement.at])
+    for fence in (node for node in tree.subtrees() if node.data == "fence"):
+        if position(fence) in edits:
+            splices.append(_changed_fence(text, fence, edits[position(fence)]))
     yield spliced(text, splices)
+
+
+def _changed_fence(text: str, fence: Tree, edit: Edit) -> Splice:
+    start, end = fence.start_pos, fence.end_pos
+    line = line_around(text, start, end)
+    if isinstance(edit.instead, Fence):
+        return Splice(start, end, _spelled(edit.instead))
+    if line.is_first and not text[end : line.end].strip():
+        return Splice(line.start, min(line.end + 1, len(text)), "")
+    if line.is_first:
+        return Splice(start, end + len(text[end:]) - len(text[end:].lstrip(" ")), "")
+    return Splice(len(text[:start].rstrip(" ")), end, "")
 
 
 def _statements(text: str, program: Tree) -> Iterator[_Statement]:
@@ -89,7 +108,7 @@ class _Statement:
 
     def splices(self, edit: Edit) -> Iterator[Splice]:
         if not self._is_statement:
-            if edit.instead is not None and self._word in _WORDS[type(edit.instead)]:
+            if _is_access(edit.instead) and self._word in _WORDS[type(edit.instead)]:
                 yield self._replaced(edit.instead)
             return
         line = line_around(self._text, self._start, self._end)
@@ -97,7 +116,7 @@ class _Statement:
             yield Splice(line.start, line.start, f"{line.indentation}{_spelled(edit.before)}\n")
         elif edit.before is not None:
             yield Splice(self._start, self._start, f"{_spelled(edit.before)} ")
-        if edit.instead is not None:
+        if _is_access(edit.instead):
             yield self._replaced(edit.instead)
         if edit.after is not None and line.is_last:
             yield Splice(line.end, line.end, f"\n{line.indentation}{_spelled(edit.after)}")
@@ -109,7 +128,7 @@ class _Statement:
         if self._word not in _WORDS[type(new)]:
             return self._rewritten(_WORDS[type(new)][0], modes)
         if self._modes:
-            return Splice(_span(self._modes[0]).start, _span(self._modes[-1]).stop, modes)
+            return Splice(_span(self._modes[0]).start, _span(self._modes[-1]).stop, modes or Mode.RLX.value)
         if self._values:
             end = _span(self._values[-1]).stop
             return Splice(end, end, f", {modes}")
@@ -124,6 +143,10 @@ class _Statement:
     def _closing_parenthesis(self) -> int:
         tokens = list(_TOKEN.finditer(self._text, self._start, self._end))
         return next(token.start() for token in reversed(tokens) if token[0] == ")")
+
+
+def _is_access(instruction: CellAccess | Fence | None) -> TypeGuard[CellAccess]:
+    return isinstance(instruction, CellAccess)
 
 
 def _modes(access: CellAccess) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 A baseline is a file with answers as `--json` prints them. Findings are compared by their ids
 (`findings.finding_id`). These are not in the file but computed from its answers, so a baseline stays valid
-when the way to compute them changes.
+when the way to compute them changes. Findings of programs that were run carry their ids with them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import msgspec
 from fencepost.errors import InputError, read_bytes
 from fencepost.report.findings import finding_id, findings
 from fencepost.verdicts import Answer
+from fencepost.verdicts.run import WatchedAnswer
 from fencepost.verdicts.union import decode
 
 _Answer = TypeVar("_Answer", bound=Answer)
+_Watched = TypeVar("_Watched", bound=WatchedAnswer)
 
 
 def read(path: Path) -> frozenset[str]:
@@ -38,15 +40,28 @@ def read(path: Path) -> frozenset[str]:
         except msgspec.MsgspecError as error:
             message = f"this is no answer as `--json` prints them: {error}"
             raise InputError(message, file, number, 1) from None
+        if isinstance(answer, WatchedAnswer):
+            known.update(answer.ids)
         known.update(finding_id(answer, found) for found in findings(answer))
     return frozenset(known)
 
 
 def without_known(answer: _Answer, known: frozenset[str]) -> tuple[_Answer, int]:
     """The answer without the findings that are known, and how many of them there are."""
+    if isinstance(answer, WatchedAnswer):
+        return _without_known_of_runs(answer, known)
     old = [
         name
         for name, found in zip(answer.parts_found, findings(answer), strict=True)
         if finding_id(answer, found) in known
     ]
     return msgspec.structs.replace(answer, **dict.fromkeys(old)), len(old)
+
+
+def _without_known_of_runs(answer: _Watched, known: frozenset[str]) -> tuple[_Watched, int]:
+    new = msgspec.structs.replace(
+        answer,
+        findings=tuple(one for one in answer.findings if one.id not in known),
+        deadlocks=tuple(one for one in answer.deadlocks if one.id not in known),
+    )
+    return new, len(answer.ids) - len(new.ids)

@@ -165,7 +165,9 @@ def _steps(file: str, found: Finding) -> Iterator[Step]:
     for event in found.run.events:
         if event.thread is not None and event.line and (shown is None or event.id in shown):
             name = thread_name(found.run.threads, event)
-            what = " ".join(filter(None, [source(event), outcome(event, buffered=event.id in found.delayed)]))
+            what = " ".join(
+                filter(None, [source(event), outcome(event, buffered=event.id in found.buffered)])
+            )
             place = sarif_log.location(file, event.line, event.column, says=f"{name}: {what}", function=name)
             yield Step(name, place)
 

@@ -12,6 +12,7 @@ from html import escape
 from fencepost.formats import write
 from fencepost.program import Program
 from fencepost.report import explain, story
+from fencepost.report.cycle import happenings
 from fencepost.report.findings import findings
 from fencepost.report.html.page import prose
 from fencepost.report.labels import arrival, outcome, source, thread_name
@@ -19,7 +20,7 @@ from fencepost.report.picture import svg
 from fencepost.report.printable import printable
 from fencepost.report.repair import edit_words
 from fencepost.report.total_order import explain_order
-from fencepost.verdicts import Answer, AnyWitness, Event, Run, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Delay, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
 _BADGES = {"good": "#1a7f37", "bad": "#cf222e", "open": "#9a6700"}
@@ -84,10 +85,13 @@ def _details(title: str, content: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 
-def _run(run: Run, delayed: Sequence[int] = ()) -> str:
+def _run(run: Run, delayed: Sequence[Delay] = ()) -> str:
     heads = "".join(f'<th style="text-align:left">{head}</th>' for head in ("line", "thread", "access"))
-    rows = [_access(run, event, event.id in delayed) for event in run.events if event.thread is not None]
-    rows += [_row("", run, run.events[write], escape(arrival(run.events[write]))) for write in delayed]
+    waiting = {delay.write for delay in delayed}
+    rows = [
+        _row("", run, event, escape(arrival(event))) if arrives else _access(run, event, event.id in waiting)
+        for event, arrives in happenings(run.events, delayed)
+    ]
     return f"<table><tr>{heads}</tr>{''.join(rows)}</table>"
 
 

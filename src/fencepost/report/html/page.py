@@ -20,14 +20,15 @@ import msgspec
 
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
-from fencepost.report import cycle, explain, repair, story
+from fencepost.report import cycle, explain, outcomes, repair, story
 from fencepost.report.findings import Finding, findings
 from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import counted, printable
 from fencepost.report.total_order import explain_order
-from fencepost.verdicts import Answer, AnyWitness, Event, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Event, ModelVerdict, Unknown
+from fencepost.verdicts.outcomes import OutcomesAnswer
 from fencepost.verdicts.repair import FixAnswer
 
 GRAPH = "fp-graph"  # the prefix of the picture
@@ -39,7 +40,8 @@ def page(answer: Answer, program: Program | None = None) -> str:
     style, script = style_sheet(), _asset("report.js").replace("export function", "function")
     script += "\nfor (const report of document.querySelectorAll('.fp-report')) activate(report);\n"
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
-    title = f"{printable(answer.file)}: {story.headline(answer)} under {printable(answer.model)}"
+    under = "" if isinstance(answer, OutcomesAnswer) else f" under {printable(answer.model)}"
+    title = f"{printable(answer.file)}: {story.headline(answer)}{under}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -83,25 +85,32 @@ def _hash(text: str) -> str:
 
 def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
     model = MODELS[answer.model].called if answer.model in MODELS else answer.model
+    under = "" if isinstance(answer, OutcomesAnswer) else f" <span>under {_text(model)}</span>"
     yield (
         f'<header><span class="fp-verdict fp-{story.mood(answer)}">{escape(story.headline(answer))}</span> '
-        f"<code>{_text(answer.file)}</code> <span>under {_text(model)}</span></header>"
+        f"<code>{_text(answer.file)}</code>{under}</header>"
     )
+    if isinstance(answer, OutcomesAnswer):
+        yield from _outcomes(answer)
     if isinstance(answer, Unknown):
         yield _paragraph(story.undecided(answer))
     if isinstance(answer, FixAnswer):
         yield from _repair(answer)
     found = findings(answer)
     listing = _source(program, found) if with_source and program is not None else ""
-    told = [part for one in found for part in _finding(one, answer.model, program)]
+    shown_under = answer.witness_model if isinstance(answer, OutcomesAnswer) else answer.model
+    told = [part for one in found for part in _finding(one, shown_under, program)]
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
+    if models := story.models_asked(answer):
+        yield _by_model(models)
     yield from map(_paragraph, story.extent(answer))
     yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
     if not told:
         yield listing
-    yield f'<footer class="fp-stats">{escape(story.stats_line(answer.stats))}</footer>'
+    took = outcomes.took(answer) if isinstance(answer, OutcomesAnswer) else story.stats_line(answer.stats)
+    yield f'<footer class="fp-stats">{escape(took)}</footer>'
 
 
 def _finding(found: Finding, model: str, program: Program | None) -> Iterator[str]:
@@ -149,8 +158,12 @@ def _run(found: Finding) -> str:
     accesses = [event for event in run.events if event.thread is not None]
     threads = {event.thread: thread_name(run.threads, event) for event in accesses}
     columns = sorted(threads.items(), key=lambda item: item[0] or 0)
-    told = [(event, event.line, _access(event, event.id in found.delayed)) for event in accesses]
-    told += [(run.events[write], 0, escape(arrival(run.events[write]))) for write in found.delayed]
+    told = [
+        (event, 0, escape(arrival(event)))
+        if arrives
+        else (event, event.line, _access(event, event.id in found.buffered))
+        for event, arrives in cycle.happenings(run.events, found.delayed)
+    ]
     marks = found.roles
     rows = []
     for step, (event, line, what) in enumerate(told, start=1):
@@ -186,6 +199,32 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
         text = escape(printable(line.expandtabs(4).rstrip()))
         rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
     return f'<div class="fp-listing"><table class="fp-source">{"".join(rows)}</table></div>'
+
+
+def _by_model(models: Sequence[ModelVerdict]) -> str:
+    """The verdicts under all models; those that count are set off."""
+    rows = "".join(
+        f"<tr{' class=fp-latest' if one.required else ''}><td>{escape(one.model)}</td>"
+        f"<td>{escape(one.verdict.replace('-', ' '))}</td><td>{_text(one.because)}</td></tr>"
+        for one in models
+    )
+    return f'<table class="fp-run"><tr><th>model</th><th>verdict</th><th>because</th></tr>{rows}</table>'
+
+
+def _outcomes(answer: OutcomesAnswer) -> Iterator[str]:
+    """The table of final states and models, and the notes below it."""
+    shown, _ = outcomes.split(answer)
+    names = [printable(answer.names[at]) for at in shown]
+    heads = "".join(f"<th>{escape(name)}</th>" for name in ["", *names, *(c.model for c in answer.models)])
+    rows = []
+    for row in answer.outcomes:
+        numbers = "".join(f"<td>{value}</td>" for value in [row.number, *(row.values[at] for at in shown)])
+        cells = "".join(f"<td>{outcomes.cell(row, column)}</td>" for column in answer.models)
+        part = ' class="fp-access"' if row.sought else ""
+        rows.append(f"<tr{part}>{numbers}{cells}</tr>")
+    if rows:
+        yield f'<table class="fp-run fp-outcomes"><tr>{heads}</tr>{"".join(rows)}</table>'
+    yield from map(_paragraph, [*filter(None, [outcomes.constants(answer)]), *outcomes.notes(answer)])
 
 
 def _repair(answer: FixAnswer) -> Iterator[str]:

@@ -8,6 +8,7 @@ cycle it also says whether the memory model keeps their order.
 from __future__ import annotations
 
 from fencepost.report import explain
+from fencepost.report.cycle import overtaking
 from fencepost.report.labels import named, thread
 from fencepost.report.picture.layout import Arrow, Gap
 from fencepost.verdicts import AnyWitness, Edge, SafetyWitness, TsoWitness
@@ -59,13 +60,18 @@ def _rule(witness: AnyWitness, edge: Edge) -> str:
 def _kept(witness: AnyWitness, edge: Edge) -> list[str]:
     if edge not in witness.cycle:
         return []
-    if isinstance(witness, TsoWitness):
-        if edge == Edge(witness.write, witness.read, "po"):
-            owner = thread(witness.threads, witness.events[witness.write])
+    if isinstance(witness, TsoWitness | SafetyWitness):
+        if edge in _passed_by_reads(witness):
+            owner = thread(witness.threads, witness.events[edge.source])
             return [f"The store buffer of {owner} does not keep this order: here a fence is missing."]
-        return []
-    if isinstance(witness, SafetyWitness):
         return []
     if edge in witness.unordered:
         return [_UNORDERED]
     return [] if edge.relation == "po" else [_ORDERED]
+
+
+def _passed_by_reads(witness: TsoWitness | SafetyWitness) -> list[Edge]:
+    """The steps from a write in a store buffer to the read that overtakes it."""
+    if isinstance(witness, TsoWitness):
+        return [Edge(witness.write, witness.read, "po")]
+    return overtaking(witness)

@@ -42,7 +42,7 @@ _PARTS = {
 _DRAWN_AS = {"misled": "access", "racing": "latest"}  # others as themselves
 _CAPTION = "The bold arrows form a cycle: no single order of the accesses fits them."
 _NAME = "A run that sequential consistency forbids"
-_LATE = "Dashed writes reach memory after all other accesses."
+_LATE = "Dashed writes wait in a store buffer, and reach memory later than they stand here."
 
 # Light colours, then the dark ones for whoever asks for them. Every class has the prefix of the picture, so
 # that several pictures can share a page.

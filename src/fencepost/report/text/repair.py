@@ -25,7 +25,7 @@ def render(answer: FixAnswer, *, color: bool, width: int, verbose: bool = False)
         blocks.append("\n".join([*title, *_rows(edits, printable(answer.file), page.width)]))
     if answer.diff:
         title = [f"{INDENT}Repair 1 as a diff:\n"] if len(answer.minima) > 1 else []
-        blocks.append("\n".join([*title, *_diff(page, answer.diff)]))
+        blocks.append("\n".join([*title, *diff_lines(page, answer.diff)]))
     if answer.edits and answer.proof is not None:
         blocks.append(f"{INDENT}The repaired program, checked once more: {story.stats_line(answer.proof)}.")
     return "\n\n".join([*blocks, *findings_and_footer(page, answer)]) + "\n"
@@ -60,7 +60,7 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
         yield f"{INDENT}{row}  cost {edit.cost:g}"
 
 
-def _diff(page: Page, diff: str) -> Iterator[str]:
+def diff_lines(page: Page, diff: str) -> Iterator[str]:
     for line in diff.splitlines():
         shown = printable(line.expandtabs(8))
         yield page.paint(shown, line[0]) if line.startswith(("+", "-", "@")) else shown

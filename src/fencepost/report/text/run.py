@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 import msgspec
-from msgspec.structs import replace
 
+from fencepost.report.cycle import happenings
 from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.printable import clip, columns, pad, printable
 from fencepost.report.text.page import INDENT, Page
-from fencepost.verdicts import Event, Run
+from fencepost.verdicts import Delay, Event, Run
 
 NARROWEST_COLUMN = 12
 
@@ -30,11 +30,11 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def render(
-    page: Page, run: Run, *, marks: Mapping[int, str], shown: Set[int] | None, delayed: Sequence[int] = ()
+    page: Page, run: Run, *, marks: Mapping[int, str], shown: Set[int] | None, delayed: Sequence[Delay] = ()
 ) -> str:
     """The initial values, a heading, and the accesses in `shown`, or all of them.
 
-    `marks` are put before the rows of some events. The writes `delayed` reach memory after the last event.
+    `marks` are put before the rows of some events. `delayed` says which writes wait in store buffers.
     """
     return "\n".join([*_initially(page, run.events), *_table(page, _rows(page, run, delayed), marks, shown)])
 
@@ -52,14 +52,15 @@ def _initially(page: Page, events: Sequence[Event]) -> Iterator[str]:
         yield page.wrapped(f"initially {', '.join(initial)}")
 
 
-def _rows(page: Page, run: Run, delayed: Sequence[int]) -> list[_Row]:
-    rows = {}
-    for event in run.events:
-        if event.thread is not None:
-            text = entry(page, event, buffered=event.id in delayed)
-            rows[event.id] = _Row(event.id, event.thread, thread_name(run.threads, event), event.line, text)
-    arrivals = [replace(rows[write], line=0, text=arrival(run.events[write])) for write in delayed]
-    return [*rows.values(), *arrivals]
+def _rows(page: Page, run: Run, delayed: Sequence[Delay]) -> list[_Row]:
+    waiting = {delay.write for delay in delayed}
+    rows = []
+    for event, arrives in happenings(run.events, delayed):
+        assert event.thread is not None
+        text = arrival(event) if arrives else entry(page, event, buffered=event.id in waiting)
+        line = 0 if arrives else event.line
+        rows.append(_Row(event.id, event.thread, thread_name(run.threads, event), line, text))
+    return rows
 
 
 def _table(

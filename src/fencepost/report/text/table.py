@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fencepost.errors import InputError
 from fencepost.memory_models import DATA_RACES, DEADLOCKS, WRITE_RACES
 from fencepost.report.printable import columns, counted, printable
-from fencepost.report.story import headline, mood
+from fencepost.report.story import headline, models_asked, mood
 from fencepost.verdicts import Answer, RaceFree, Racy, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
@@ -132,8 +132,10 @@ def _table(answers: Sequence[tuple[str, Answer | InputError]], shown: slice = _A
 
 def _found_columns(answers: Sequence[Answer | InputError]) -> tuple[str, ...]:
     """What there is to say about what was found, beside the verdict."""
-    criteria = {answer.criterion for answer in answers if isinstance(answer, Answer)}
-    return _ABOUT_BAD_STATES.get(criteria.pop(), _USUAL) if len(criteria) == 1 else _USUAL
+    given = [answer for answer in answers if isinstance(answer, Answer)]
+    criteria = {answer.criterion for answer in given}
+    columns = _ABOUT_BAD_STATES.get(criteria.pop(), _USUAL) if len(criteria) == 1 else _USUAL
+    return ("unsafe under", *columns) if any(map(models_asked, given)) else columns
 
 
 def _row(answer: Answer | InputError, found: Sequence[str]) -> tuple[str, ...]:
@@ -155,10 +157,19 @@ def _assertion(answer: Answer) -> str:
 
 def _bad_state(answer: Answer) -> str:
     if not isinstance(answer.witness, SafetyWitness) or answer.holds is None:
+        if answer.race is not None and answer.holds is False:
+            return f"data-race, {_line(answer.race.run.events[answer.race.second].line)}".removesuffix(", ")
         return _assertion(answer) or ("" if answer.deadlock is None else "deadlock")
     bad = answer.witness.bad
     line = _line(bad.places[0].line) if bad.places else ""
     return f"{bad.kind}, {line}" if line else bad.kind
+
+
+def _unsafe_under(answer: Answer) -> str:
+    """The models under which the program goes wrong, and with a question mark those of which that is open."""
+    marks = {"unsafe": "", "unknown": _NOT_SEARCHED}
+    asked = models_asked(answer)
+    return ", ".join(f"{one.model}{marks[one.verdict]}" for one in asked if one.verdict in marks)
 
 
 def _engine(answer: Answer) -> str:
@@ -182,6 +193,7 @@ def _write_race(answer: Answer) -> str:
 _FOUND: dict[str, Callable[[Answer], str]] = {
     "race": _race,
     "assertion": _assertion,
+    "unsafe under": _unsafe_under,
     "bad state": _bad_state,
     "answered by": _engine,
     "data race": _data_race,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from fencepost.memory_models import EXIT_HOLDS, EXIT_VIOLATED
 from fencepost.report.printable import counted, printable
 from fencepost.report.text.page import Page, page_of
 from fencepost.sanitizer.answer.report_text import counts, printed, reports, unwatched
@@ -32,9 +33,23 @@ def render(answer: AnyCheckAnswer, *, color: bool, width: int, quiet: bool = Fal
     return "\n".join([*lines, _sum(page, answer)]) + "\n"
 
 
+def total(answers: Sequence[AnyCheckAnswer], *, color: bool) -> str:
+    """One line for all tests of a program."""
+    page = page_of(color=color, width=0)
+    bad = sum(answer.exit_code == EXIT_VIOLATED for answer in answers)
+    robust = sum(answer.exit_code == EXIT_HOLDS for answer in answers)
+    parts = [
+        (robust, "robust", "good"),
+        (bad, "with findings or failures", "bad"),
+        (len(answers) - robust - bad, "undecided", "open"),
+    ]
+    words = ", ".join(f"{number} {page.paint(what, how)}" for number, what, how in parts if number)
+    return f"{printable(answers[0].file)}: {counted(len(answers), 'test')}: {words}\n"
+
+
 def _failure(page: Page, failure: Trouble) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: an execution {failure.why}", "bad")
-    yield from printed(failure)
+    yield from printed(failure.output)
 
 
 def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
@@ -52,14 +67,14 @@ def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
 def _sum(page: Page, answer: AnyCheckAnswer) -> str:
     """The last line: the verdict, and what it rests on."""
     failures = counted(len(answer.failures), "failure") if answer.failures else ""
-    seen = " and ".join(part for part in (counts(answer), failures) if part)
+    seen = " and ".join(part for part in (counts(answer), failures) if part) + _harm(answer)
     executions = counted(answer.runs, "execution")
     if isinstance(answer, CheckUnknown):
         nothing = f"nothing was seen{unwatched(answer)}"
         verdict = f"{page.paint('undecided', 'open')}: {printable(answer.why)}; {seen or nothing}"
         amount = f"in {executions}{_share(answer)}"
     elif isinstance(answer, SomeNotRobust):
-        verdict = f"{page.paint('not robust', 'bad')}: {seen}"
+        verdict = f"{page.paint('not robust', 'bad')}: {seen or 'no new finding'}"
         amount = f"in {executions}{_share(answer)}"
     elif seen:
         verdict, amount = page.paint(seen, "bad"), f"in {executions}{_share(answer)}"
@@ -68,7 +83,13 @@ def _sum(page: Page, answer: AnyCheckAnswer) -> str:
         amount = f"all {executions} seen" if answer.runs != 1 else "the only execution seen"
     suppressed = f", {answer.suppressed:,} suppressed" if answer.suppressed else ""
     steps = counted(answer.steps, "step")
-    return f"{printable(answer.file)}: {verdict} {amount}{suppressed}; {steps}, {answer.stats.seconds:.2f} s"
+    name = printable(" ".join(filter(None, (answer.file, answer.test))))
+    return f"{name}: {verdict} {amount}{suppressed}; {steps}, {answer.stats.seconds:.2f} s"
+
+
+def _harm(answer: AnyCheckAnswer) -> str:
+    harms = [one.harm for one in answer.findings if one.harm is not None]
+    return f" (harm shown: {sum(harm.shown for harm in harms)} of {len(harms)})" if harms else ""
 
 
 def _share(answer: AnyCheckAnswer) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.explain import place
-from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
-from fencepost.sanitizer.answer.summing import merged, trouble, warnings
-from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
+from fencepost.sanitizer.answer.findings import deadlock, names_in, places_of
+from fencepost.sanitizer.answer.summing import findings_in, merged, trouble, warnings
+from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.answer.tally import Tally
 from fencepost.sanitizer.run.events import (
@@ -51,14 +51,16 @@ class Checked:
     """What was asked for, as far as the answer says it, and what it took."""
 
     command: tuple[str, ...]
+    test: str = ""
     suppressions: Sequence[Suppression] = ()
+    internals: bool = False  # are findings inside of libstdc++ wanted?
     seconds: float = 0.0
 
 
 def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     program = asked.command[0]
     if any(isinstance(event, NoSchedules) for event in explored.events):
-        message = "a program built with --mode races has no schedules; rebuild it with --mode full"
+        message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
@@ -67,9 +69,11 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(place for raw in raws for place in places_of(raw))
-    findings = merged(tally.findings.values(), finding, symbols)
+    findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
+    if not asked.internals:
+        wanted = [one for one in wanted if not is_internal(one.access, one.missed)]
     live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
     last = explored.last
     why = _why_unknown(explored)
@@ -80,6 +84,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "model": "cpp20",
         "stats": Stats(seconds=round(asked.seconds, 6)),
         "command": asked.command,
+        "test": asked.test,
         "runs": last.executions,
         "schedule": Schedule(kind="random"),
         "findings": tuple(wanted),

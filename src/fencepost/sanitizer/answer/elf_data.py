@@ -1,6 +1,7 @@
 """The names of a module's variables, from its symbol table.
 
-Only what is needed of ELF is read: 64 bits, little endian, the sections SYMTAB and DYNSYM.
+Only what is needed of ELF is read: the sections SYMTAB and DYNSYM. What lies inside a variable is told by its
+debug information (`dwarf_data`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from bisect import bisect_right
 from functools import cache
 from typing import NamedTuple
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
+from fencepost.sanitizer.answer.elf_file import UNREADABLE, ElfFile, read_elf, text_at
+
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMTAB, _DYNSYM = 2, 11
 _OBJECT = 1  # the type of a symbol that is a variable
-_MAGIC = b"\x7fELF\x02\x01"
 _LENGTH = re.compile(r"L?(\d+)")  # of a part of a C++ name, which follows
+_ONE_OF_SEVERAL = re.compile(r"(_\d|__\d+_)?")
+_NUMBERED = re.compile(r"(\.\d+)+$")  # of several with this name, or a part of one (clang)
+_OF_FUNCTION = re.compile(r"(\w+)\.([A-Za-z_]\w*)$")
 
 
 class Variable(NamedTuple):
@@ -26,9 +29,9 @@ class Variable(NamedTuple):
     name: str
 
 
-def variable_at(module: str, address: int) -> Variable | None:
-    """The variable of the module that the address lies in."""
-    variables = _variables(module)
+def variable_at(module: str, address: int, *, embedded: bool = False) -> Variable | None:
+    """The variable of the module, or of the image that it has embedded, that the address lies in."""
+    variables = _variables(module, embedded)
     index = bisect_right(variables, address, key=lambda variable: variable.start) - 1
     if index < 0:
         return None
@@ -37,43 +40,65 @@ def variable_at(module: str, address: int) -> Variable | None:
 
 
 @cache
-def _variables(module: str) -> list[Variable]:
+def _variables(module: str, embedded: bool) -> list[Variable]:
     """All variables by their start; none where there is no such file or it cannot be read."""
     try:
-        with open(module, "rb") as file:
-            image = file.read()
-        return sorted(_read_variables(image)) if image.startswith(_MAGIC) else []
-    except (OSError, struct.error, IndexError, ValueError, OverflowError):  # also where it is damaged
+        return sorted(_read_variables(read_elf(module, embedded=embedded)))
+    except UNREADABLE:
         return []
 
 
-def _read_variables(image: bytes) -> set[Variable]:
-    header = _HEADER.unpack_from(image)
-    table, entry_size, count = header[6], header[11], header[12]
-    sections = [_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
+def _read_variables(elf: ElfFile) -> set[Variable]:
     variables = set()
-    for section in sections:
-        kind, start, size, link = section[1], section[4], section[5], section[6]
-        if kind not in (_SYMTAB, _DYNSYM):
+    for section in elf.sections:
+        if section.kind not in (_SYMTAB, _DYNSYM):
             continue
-        names = sections[link][4]
-        for name, info, _, defined_in, address, length in _SYMBOL.iter_unpack(image[start : start + size]):
+        names = elf.sections[section.link].start
+        symbols = elf.image[section.start : section.start + section.size]
+        for name, info, _, defined_in, address, length in _SYMBOL.iter_unpack(symbols):
             if info & 0xF == _OBJECT and defined_in and length:
-                text = image[names + name : image.index(b"\0", names + name)]
-                variables.add(Variable(address, length, text.decode("utf-8", "replace")))
+                variables.add(Variable(address, length, text_at(elf.image, names + name)))
     return variables
 
 
 def readable(name: str) -> str:
-    """A C++ variable in namespaces, or a static one: `app::ready`. Other names stay as they are.
+    """A C++ variable in namespaces, or a static one: `app::ready`, `run()::ready`. Other names stay.
 
     The same as `put_readable` in native/sanitizer/report/symbols.cpp.
     """
-    nested = name.startswith("_ZN")
-    rest = name.removeprefix("_ZN" if nested else "_Z")
+    name = _NUMBERED.sub("", name)
+    if name.startswith("_ZZ"):
+        return _of_function(name)
+    if not name.startswith("_Z"):
+        local = _OF_FUNCTION.match(name)
+        return f"{local[1]}()::{local[2]}" if local else name
+    parts, rest = _parts(name.removeprefix("_Z"))
+    return "::".join(parts) if parts and not rest else name
+
+
+def _of_function(name: str) -> str:
+    """`_ZZN3app3runEvE5ready`; where the function is a template, the variable alone."""
+    parts, rest = _parts(name.removeprefix("_ZZ"))
+    function = "::".join(parts) + "()::" if parts and not rest.startswith("I") else ""
+    for end in re.finditer("E", name):
+        if length := _LENGTH.match(name, end.end()):
+            local = name[length.end() : length.end() + int(length[1])]
+            if len(local) == int(length[1]) and _ONE_OF_SEVERAL.fullmatch(name[length.end() + len(local) :]):
+                return function + local
+    return name
+
+
+def _parts(text: str) -> tuple[list[str], str]:
+    """The parts of a name in namespaces or by itself, and what follows it."""
+    nested = text.startswith("N")
+    rest = text[1:].removeprefix("K") if nested else text
     parts: list[str] = []
-    while name.startswith("_Z") and (length := _LENGTH.match(rest)) and (nested or not parts):
+    if nested and rest.startswith("St"):
+        parts, rest = ["std"], rest[2:]
+    while (length := _LENGTH.match(rest)) and (nested or not parts):
         end = length.end() + int(length[1])
         part, rest = rest[length.end() : end], rest[end:]
         parts.append("(anonymous namespace)" if part == "_GLOBAL__N_1" else part)
-    return "::".join(parts) if parts and rest == ("E" if nested else "") else name
+    if nested:
+        return (parts, rest[1:]) if rest.startswith("E") else ([], rest)
+    return parts, rest

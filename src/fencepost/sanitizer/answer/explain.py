@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
-from fencepost.report.printable import printable
+from fencepost.report.printable import counted, printable
 from fencepost.verdicts.run import (
     Access,
     Deadlock,
     Finding,
     Frame,
     Location,
+    Rank,
     Repair,
     Waiting,
     WatchedAnswer,
+    caller_of_wrapper,
     comes_with_the_compiler,
     places,
 )
@@ -50,6 +52,17 @@ _AWAITED = {
     "wait": "a value",
 }
 _END_OF_A_THREAD = "end of a thread"
+
+# What the runs have shown of an older value's use. It is no proof.
+_RANKS: dict[Rank, str] = {
+    "used": "first of four: the value may decide a branch or be used in other ways",
+    "waits": "second of four: the access was seen to wait in a loop, which an older value may only prolong",
+    "compared": (
+        "third of four: the thread's next operation was each time a compare-and-exchange of this location "
+        "with the value that it had read, which fails if that is not the newest"
+    ),
+    "same": "last of four: each older value that it could read was equal to the one that it read",
+}
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -109,6 +122,25 @@ def _half_seq_cst(finding: Finding, name: str) -> str:
     )
 
 
+def harm(finding: Finding) -> str:
+    """What is known about the harm that it does."""
+    found, name = finding.harm, noun(finding.access.what)
+    if found is None:
+        return HARMLESS
+    missed = f"in which the {name} missed that write"
+    if found.shown:
+        others = f" Other findings took effect in it too: {', '.join(found.others)}." if found.others else ""
+        return (
+            f"Harm: shown. In a weak execution {missed}, the program {printable(found.why)}, as in no "
+            f"execution under sequential consistency that was run. {found.failed:,} of "
+            f"{counted(found.executions, 'such execution')} failed.{others}"
+        )
+    if found.executions:
+        number = counted(found.executions, "weak execution")
+        return f"Harm: none found in {number} {missed}. This does not show that there is none."
+    return f"Harm: not known: {found.why}."
+
+
 def repairs(finding: Finding) -> list[str]:
     """What would repair it, one sentence each: what the run-time library has tried, or that it could not."""
     known = [_repair(repair) for repair in finding.repair]
@@ -128,7 +160,7 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
             "value with `memory_order_acquire`."
         ]
     first = finding.chain[0]
-    where = f" at {place(places(first.stack)[-1])}" if first.stack else ""
+    where = f" at {_where(first.stack)}" if first.stack else ""
     last = (
         f"This helps if {thread_name(finding.missed)} makes its access before the {first.what.split()[0]}"
         f"{where}, or by it. If it comes later, protect both accesses with the same mutex."
@@ -136,12 +168,22 @@ def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
     return [*known[:-1], f"{known[-1]} {last}"]
 
 
+def rank(finding: Finding) -> str:
+    return f"Ranked {_RANKS[finding.rank]}."
+
+
+def others(number: int) -> str:
+    """Findings at the same two lines."""
+    what = "1 more finding" if number == 1 else f"{number:,} more findings"
+    return f"At these two lines there {'is' if number == 1 else 'are'} {what}, by other calls (`--json`)."
+
+
 def watched(answer: WatchedAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
     if not answer.plain:
         yield (
-            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
-            "built with `--mode races`, or with `--mode full` and run under a schedule."
+            "Watched: atomic operations and fences, in these runs; plain accesses unless the program was "
+            "built with `--mode atomics`, or with `--mode full` and run without a schedule."
         )
         return
     also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
@@ -155,7 +197,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
     if answer.mode == "races":
         yield (
             "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
-            "with a build in mode full (`--mode full`, then `--schedule pct`)."
+            "with a build in the default mode (without `--mode races`, then `--schedule pct`)."
         )
     elif answer.plain == "part":
         yield (
@@ -166,8 +208,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
         remedy = (
             "They are watched under a schedule only: `--schedule random`."
             if answer.mode == "full"
-            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with "
-            "`--mode full`."
+            else "To watch them, rebuild without `--mode atomics`."
         )
         yield (
             "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed "
@@ -275,11 +316,13 @@ def location(finding: Finding) -> str:
 
 
 def _chain(finding: Finding) -> str:
+    """An access that ends one link of the chain and begins the next is there once."""
     steps = [
-        f"{thread_name(step)}: {printable(step.what) or 'access'} ({place(places(step.stack)[-1])})"
+        f"{thread_name(step)}: {printable(step.what) or 'access'} ({_where(step.stack)})"
         if step.stack
         else f"{thread_name(step)}: {printable(step.what) or 'access'}"
-        for step in finding.chain
+        for before, step in zip((None, *finding.chain), finding.chain, strict=False)
+        if step != before
     ]
     return f" ({'; then '.join(steps)})" if steps else ""
 
@@ -306,13 +349,22 @@ def _repair(repair: Repair) -> str:
         where = " and ".join(_fence_places(repair))
         sentence = f"put `atomic_thread_fence({order})` {where or 'between the two accesses'}"
     else:
-        where = f" at {place(repair.at)}" if repair.at is not None else ""
+        where = f" at {_called(repair.at, repair.at_caller)}" if repair.at is not None else ""
         sentence = f"use `{order}` for the operation{where}"
     return f"{thread}{sentence}." if thread else f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _fence_places(repair: Repair) -> Iterator[str]:
     if repair.after is not None:
-        yield f"after {place(repair.after)}"
+        yield f"after {_called(repair.after, repair.after_caller)}"
     if repair.before is not None:
-        yield f"before {place(repair.before)}"
+        yield f"before {_called(repair.before, repair.before_caller)}"
+
+
+def _where(stack: Sequence[Frame]) -> str:
+    return _called(places(stack)[-1], caller_of_wrapper(stack))
+
+
+def _called(frame: Frame, caller: Frame | None) -> str:
+    """Its place, and for a wrapper also where it is called."""
+    return place(frame) + (f", called at {place(caller)}" if caller is not None else "")

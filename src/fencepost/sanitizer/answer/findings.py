@@ -13,16 +13,20 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen
+from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
+    Found,
     Place,
     RawAccess,
     RawBlocked,
     RawDeadlock,
     RawFinding,
     RawLocation,
+    RawOldRead,
     RawRepair,
 )
 from fencepost.verdicts.run import (
@@ -33,6 +37,7 @@ from fencepost.verdicts.run import (
     Location,
     Repair,
     Waiting,
+    caller_of_wrapper,
     places,
 )
 
@@ -43,7 +48,8 @@ _OUR_FILES = re.compile(r"native/sanitizer/(hooks|schedule|races|core)/")
 # Where it ends: with `main`, or before what starts a thread or the program.
 _LAST = "main"
 _BELOW = re.compile(
-    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine)$|__libc_start|fencepost::"
+    r"(_start|start_thread|clone|clone3|__clone3|execute_native_thread_routine|fp_run_(test|tests|thread))$"
+    r"|__libc_start|fencepost::"
     r"|.*std::(__invoke|thread::_Invoker|thread::_State_impl)"
 )
 _FILES_BELOW = re.compile(r".*/c\+\+/.*/(invoke\.h|std_thread\.h|thread\.h|thread)$")
@@ -52,11 +58,14 @@ _MODULES_BELOW = re.compile(r".*/(libstdc\+\+|libc\+\+|libc|libpthread)\.[^/]*$"
 _STAND_INS = re.compile(r"/(libsanitizer|compiler-rt)/.*tsan")
 
 
-def places_of(raw: RawFinding | RawDeadlock) -> Iterator[Place]:
+def places_of(raw: Found) -> Iterator[Place]:
     """All the addresses in it that source lines are wanted for."""
     if isinstance(raw, RawDeadlock):
         for blocked in raw.threads:
             yield from blocked.stack
+        return
+    if isinstance(raw, RawOldRead):
+        yield from itertools.chain(raw.by.stack, *raw.missed)
         return
     for part in (raw.by, raw.missed, raw.location, *raw.chain):
         yield from part.stack if part is not None else ()
@@ -82,7 +91,17 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         repair=_repairs(raw.repair, symbols),
         runs=len(seen.runs),
         schedule=seen.schedule,
+        step=raw.step,
+        group=group_of(access, missed),
     )
+
+
+def identities(read: RawOldRead, symbols: Symbols) -> Iterator[str]:
+    """Of the findings that took effect when a load read an old write: one for each write that it missed."""
+    by = _access(read.by, symbols)
+    for stack in read.missed:
+        missed = Access(thread=by.thread, stack=_trimmed(symbols.of_stack(stack)))
+        yield _identity("robustness", "load", [by, missed])
 
 
 def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:
@@ -116,7 +135,7 @@ def _access(raw: RawAccess, symbols: Symbols, what: str = "", order: str = "") -
 
 def _step(raw: RawAccess, symbols: Symbols) -> Access:
     """A step of the chain, with the name of its location instead of the address where it has one."""
-    name = _location(raw.location, symbols).name if raw.location is not None else ""
+    name, _ = _name_and_size(raw.location) if raw.location is not None else ("", None)
     return _access(raw, symbols, f"{raw.what.partition(' ')[0]} {name}" if name else "")
 
 
@@ -126,7 +145,7 @@ def _blocked(raw: RawBlocked, symbols: Symbols) -> Waiting:
         name=raw.name,
         what=raw.blocked_on,
         stack=_trimmed(symbols.of_stack(raw.stack)),
-        object=_location(raw.location, symbols).name if raw.location is not None else "",
+        object=_name_and_size(raw.location)[0] if raw.location is not None else "",
         holder=raw.owner,
     )
 
@@ -175,6 +194,9 @@ def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
             after=_line(raw.after, symbols),
             before=_line(raw.before, symbols),
             at=_line(raw.at, symbols),
+            after_caller=_caller(raw.after, symbols),
+            before_caller=_caller(raw.before, symbols),
+            at_caller=_caller(raw.at, symbols),
         )
         places_and_frames = zip(
             (raw.after, raw.before, raw.at), (repair.after, repair.before, repair.at), strict=True
@@ -198,15 +220,12 @@ def _line(place: Place | None, symbols: Symbols) -> Frame | None:
     return None if place is None else places(symbols.frames[place])[-1]
 
 
+def _caller(place: Place | None, symbols: Symbols) -> Frame | None:
+    return None if place is None else caller_of_wrapper(symbols.frames[place])
+
+
 def _location(raw: RawLocation, symbols: Symbols) -> Location:
-    name = raw.name or ""
-    size = raw.size
-    if raw.kind == "global" and raw.module and raw.offset:
-        address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
-        if variable is not None:
-            inside = address - variable.start
-            name, size = readable(variable.name) + (f"+{inside}" if inside else ""), variable.size
+    name, size = _name_and_size(raw)
     return Location(
         kind=raw.kind,
         name=name,
@@ -216,6 +235,20 @@ def _location(raw: RawLocation, symbols: Symbols) -> Location:
         offset=raw.offset or "",
         stack=_trimmed(symbols.of_stack(raw.stack)),
     )
+
+
+def _name_and_size(raw: RawLocation) -> tuple[str, int | None]:
+    """Of a variable with the element or field, as far as the module knows it."""
+    if raw.kind == "global" and raw.module and raw.offset:
+        address = int(raw.offset, 16)
+        variable = variable_at(raw.module, address, embedded=raw.embedded)
+        if variable is not None:
+            inside = address - variable.start
+            path = path_inside(raw.module, variable.start, inside, embedded=raw.embedded)
+            if path is None:
+                path = f"+{inside}" if inside else ""
+            return readable(variable.name) + path, variable.size
+    return raw.name or "", raw.size
 
 
 def _identity(kind: str, what: str, accesses: Iterable[Access]) -> str:

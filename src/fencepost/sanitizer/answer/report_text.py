@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fencepost.report.printable import counted, printable
 from fencepost.report.text.page import Page, page_of
 from fencepost.sanitizer.answer import explain
+from fencepost.sanitizer.answer.triage import in_groups
 from fencepost.verdicts.run import (
     AnyRunAnswer,
     Deadlock,
@@ -27,6 +28,7 @@ from fencepost.verdicts.run import (
 )
 
 _RULE = "=================="
+_STALL = "fencepost: no step was made"  # the beginning of what native/sanitizer/report/stalls.cpp prints
 
 
 def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
@@ -49,13 +51,13 @@ _Seen = Callable[[Finding | Deadlock], Iterator[str]]
 
 def reports(page: Page, answer: WatchedAnswer, seen: _Seen) -> Iterator[str]:
     """Each finding and each deadlock; `seen` says where it was seen."""
-    for finding in answer.findings:
-        yield from (_RULE, *_finding(page, finding, seen), _RULE)
+    for group in in_groups(answer.findings):
+        yield from (_RULE, *_finding(page, group[0], seen, len(group) - 1), _RULE)
     for deadlock in answer.deadlocks:
         yield from (_RULE, *_deadlock(page, deadlock, seen), _RULE)
 
 
-def _finding(page: Page, finding: Finding, seen: _Seen) -> Iterator[str]:
+def _finding(page: Page, finding: Finding, seen: _Seen, others: int) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: {explain.title(finding)}", "bad")
     access = finding.access
     yield f"  {_operation(finding)} by {explain.thread_name(access)}:"
@@ -73,11 +75,15 @@ def _finding(page: Page, finding: Finding, seen: _Seen) -> Iterator[str]:
         yield ""
     yield page.wrapped(f"Why: {explain.why(finding)}")
     if finding.kind == "robustness":
-        yield from ("", page.wrapped(explain.HARMLESS))
+        yield from ("", page.wrapped(explain.harm(finding)))
+        yield from printed(finding.harm.output if finding.harm is not None else "")
+        yield from ("", page.wrapped(explain.rank(finding)))
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
     yield from seen(finding)
+    if others:
+        yield from ("", page.wrapped(explain.others(others)))
     yield f"SUMMARY: fencepost: {explain.summary(finding)}"
 
 
@@ -121,7 +127,9 @@ def _seen(page: Page, report: Finding | Deadlock, runs: int) -> Iterator[str]:
 
 
 def options_of(schedule: Schedule) -> str:
-    """The options that make a run with this schedule."""
+    """The options that make a run with this schedule, or what it repeats."""
+    if schedule.departure is not None:
+        return f"the recorded schedule, left at step {schedule.departure.step} by an old read"
     depth = f" --depth {schedule.depth}" if schedule.kind == "pct" else ""
     weak = " --weak" if schedule.weak else ""
     return f"`--schedule {schedule.kind}{depth} --seed {schedule.seed}{weak}`"
@@ -135,21 +143,25 @@ def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
         verb = "first " if trouble.runs > 1 else ""
         first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
         yield page.wrapped(f"{trouble.runs:,} of {counted(runs, 'run')} {trouble.why}{first}.", "")
-    yield from printed(trouble)
+    yield from printed(trouble.output)
 
 
-def printed(trouble: Trouble) -> Iterator[str]:
-    lines = trouble.output.splitlines()[-10:]
+def printed(output: str) -> Iterator[str]:
+    lines = output.splitlines()
+    stalls = [number for number, line in enumerate(lines) if line.startswith(_STALL)]
+    lines = lines[stalls[-1] :] if stalls else lines[-10:]
     if lines:
         yield "  The end of what it printed:"
         yield from (f"    {printable(line)}" for line in lines)
 
 
 def counts(answer: WatchedAnswer) -> str:
-    """2 findings and 1 deadlock"""
+    """2 findings and 1 deadlock; 3 findings at 2 pairs of lines"""
     races = sum(finding.kind == "race" for finding in answer.findings)
     kinds = {"finding": len(answer.findings) - races, "data race": races, "deadlock": len(answer.deadlocks)}
-    return " and ".join(counted(number, what) for what, number in kinds.items() if number)
+    words = " and ".join(counted(number, what) for what, number in kinds.items() if number)
+    groups = len(in_groups(answer.findings))
+    return f"{words} at {counted(groups, 'pair')} of lines" if groups != len(answer.findings) else words
 
 
 def _sum(page: Page, answer: AnyRunAnswer) -> str:
@@ -159,7 +171,7 @@ def _sum(page: Page, answer: AnyRunAnswer) -> str:
         why = f": {printable(answer.why)}; {seen or f'nothing was seen{unwatched(answer)}'}"
         verdict = page.paint("undecided", "open") + why
     elif isinstance(answer, SeenNotRobust):
-        verdict = page.paint("not robust", "bad") + f": {seen}"
+        verdict = page.paint("not robust", "bad") + (f": {seen}" if seen else "")
     else:
         nothing = page.paint("nothing seen", "good") + unwatched(answer)
         verdict = page.paint(seen, "bad") if seen else nothing
@@ -182,7 +194,7 @@ def _schedules(answer: AnyRunAnswer) -> str:
         return "replayed from the report"
     if schedule.kind == "os":
         return "scheduled by the system"
-    depth = f", depth {schedule.depth}" if schedule.kind == "pct" else ""
+    depth = f", depth {schedule.depth or '3 to 100,000'}" if schedule.kind == "pct" else ""
     last = schedule.seed + max(answer.runs, 1) - 1
     seeds = f"seed {schedule.seed}" if last == schedule.seed else f"seeds {schedule.seed} to {last}"
     weak = ", weak" if schedule.weak else ""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.report.export import sarif_log
 from fencepost.report.export.sarif_log import DATA_RACE, Json, Rule, Step
 from fencepost.sanitizer.answer import explain
-from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, WatchedAnswer, places
+from fencepost.verdicts.run import Access, Deadlock, Finding, Frame, Rank, WatchedAnswer, places
 
 _PAGE = "docs/sanitizer.md"
 _RULES = {
@@ -34,24 +34,35 @@ _RULES = {
 }
 
 
-def encode(answer: WatchedAnswer) -> bytes:
-    results = [_finding(finding) for finding in answer.findings]
-    results += [_deadlock(deadlock) for deadlock in answer.deadlocks]
+# From 0 to 100, the highest first; what they mean is in `triage`.
+_RANKS: dict[Rank, float] = {"used": 100.0, "waits": 60.0, "compared": 40.0, "same": 20.0}
+
+
+def encode(*answers: WatchedAnswer) -> bytes:
+    """Of one program; what several answers have found is one result."""
+    results: dict[str, Json] = {}
+    for answer in answers:
+        for finding in answer.findings:
+            results.setdefault(finding.id, _finding(finding))
+        for deadlock in answer.deadlocks:
+            results.setdefault(deadlock.id, _deadlock(deadlock))
     return sarif_log.encode(
         _RULES,
-        results,
-        successful=not answer.troubles,
-        arguments=answer.command[1:],
+        list(results.values()),
+        successful=not any(answer.troubles for answer in answers),
+        arguments=answers[0].command[1:] if len(answers) == 1 else None,
         column_kind="utf16CodeUnits",
     )
 
 
 def _finding(finding: Finding) -> Json:
     accesses = [*((finding.missed,) if finding.missed else ()), *finding.chain, finding.access]
-    text = " ".join(
-        [f"{explain.title(finding).capitalize()}.", explain.why(finding), *explain.repairs(finding)]
-    )
+    title = f"{explain.title(finding).capitalize()}."
+    text = " ".join([title, explain.why(finding), *_harm(finding), *explain.repairs(finding)])
     result = _result(finding.kind, finding.id, text, finding.access)
+    if finding.harm is not None:
+        result["level"] = "error" if finding.harm.shown else "note"
+    result["rank"] = _RANKS[finding.rank]
     if finding.missed is not None and finding.missed.stack:
         other = "the other access" if finding.kind == "race" else "the write that can be missed"
         result["relatedLocations"] = sarif_log.related([_location(places(finding.missed.stack)[-1], other)])
@@ -59,6 +70,10 @@ def _finding(finding: Finding) -> Json:
     if steps:
         result["codeFlows"] = sarif_log.code_flows(steps)
     return result
+
+
+def _harm(finding: Finding) -> list[str]:
+    return [explain.harm(finding)] if finding.harm is not None else []
 
 
 def _deadlock(deadlock: Deadlock) -> Json:

@@ -11,16 +11,20 @@ import msgspec
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
-from fencepost.sanitizer.answer.suppressions import Suppression, is_suppressed
+from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, Tally
-from fencepost.sanitizer.run.events import RawDeadlock, RawFinding
+from fencepost.sanitizer.answer.triage import in_groups, rank_of, worst
+from fencepost.sanitizer.answer.uninstrumented import uninstrumented
+from fencepost.sanitizer.answer.waiting import source_of
+from fencepost.sanitizer.run.events import Place, RawDeadlock, RawFinding
 from fencepost.verdicts import Stats
 from fencepost.verdicts.run import (
     AnyRunAnswer,
     Deadlock,
     Finding,
     NotSeen,
+    Rank,
     RunsUnknown,
     Schedule,
     SeenNotRobust,
@@ -38,6 +42,7 @@ class Asked:
     command: tuple[str, ...]
     schedule: Schedule
     suppressions: Sequence[Suppression] = ()
+    internals: bool = False  # are findings inside of libstdc++ wanted?
     seconds: float = 0.0
     interrupted: bool = False
     again: frozenset[str] = frozenset()  # the ids of an earlier answer that should be seen once more
@@ -50,9 +55,11 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(place for raw in raws for place in places_of(raw))
-    findings = merged(tally.findings.values(), finding, symbols)
+    findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
+    if not asked.internals:
+        wanted = [one for one in wanted if not is_internal(one.access, one.missed)]
     live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
     missing = asked.again - {one.id for one in findings} - {one.id for one in deadlocks}
     common: dict[str, Any] = {
@@ -85,6 +92,21 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     return NotSeen(**common)
 
 
+def findings_in(tally: Tally, symbols: Symbols) -> list[Finding]:
+    """Those to look at first come first."""
+    at_waits = {source_of(frames) for frames in look_up(tally.waits).frames.values()} - {None}
+
+    def waits(place: Place) -> bool:
+        return place in tally.waits or source_of(symbols.frames[place]) in at_waits
+
+    ranks: dict[str, list[Rank]] = {}
+    for seen in tally.findings.values():
+        ranks.setdefault(finding(seen, symbols).id, []).append(rank_of(seen, waits))
+    findings = merged(tally.findings.values(), finding, symbols)
+    ranked = [msgspec.structs.replace(one, rank=worst(ranks[one.id])) for one in findings]
+    return [one for group in in_groups(ranked) for one in group]
+
+
 def merged(
     tallied: Iterable[Seen[Raw]], report_of: Callable[[Seen[Raw], Symbols], Report], symbols: Symbols
 ) -> list[Report]:
@@ -112,9 +134,16 @@ def _why_unknown(tally: Tally) -> str:
 
 
 def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:
+    found: list[str] = []
     if raws and symbols.tool is None:
-        return ("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)",)
-    return ()
+        found.append("no source lines: there is no llvm-symbolizer or addr2line (Debian: apt install llvm)")
+    unseen = uninstrumented(place for raw in raws for place in places_of(raw))
+    if unseen:
+        found.append(
+            f"some threads came through {', '.join(unseen)}, not built with fencepost-cc: what it "
+            "synchronises is not seen, so a finding about such a thread may be about ordered accesses"
+        )
+    return tuple(found)
 
 
 def _not_again(missing: frozenset[str], asked: Asked) -> tuple[str, ...]:

@@ -13,7 +13,16 @@ from typing import Generic, TypeVar
 
 from fencepost.errors import InputError
 from fencepost.sanitizer.answer.waiting import WaitingLoops
-from fencepost.sanitizer.run.events import End, NoSchedules, RawDeadlock, RawFinding, StepLimit
+from fencepost.sanitizer.run.events import (
+    End,
+    NoSchedules,
+    Place,
+    RawAwait,
+    RawDeadlock,
+    RawFinding,
+    RawUses,
+    StepLimit,
+)
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts.run import Schedule
 
@@ -28,6 +37,9 @@ class Seen(Generic[What]):
     schedule: Schedule
     output: str
     runs: set[int] = field(default_factory=set)
+    uses: list[RawUses | None] = field(
+        default_factory=list
+    )  # of a finding, in each of the runs that tells it
 
 
 @dataclass
@@ -42,17 +54,20 @@ class Tally:
     findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
+    waits: set[Place] = field(default_factory=set)  # places that were seen to wait
     _waiting: WaitingLoops = field(default_factory=WaitingLoops)
 
     def add(self, outcome: Outcome) -> None:
         self.runs += 1
         self.watched |= outcome.watched
         rounds = self._waiting.rounds_in(outcome.events)
+        uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}
+        self.waits.update(event.at for event in outcome.events if isinstance(event, RawAwait))
         for event in outcome.events:
             if isinstance(event, RawFinding):
                 if event in rounds:
                     continue
-                self._note(self.findings, _shape(event), event, outcome)
+                self._note(self.findings, _shape(event), event, outcome).uses.append(uses.get(event.id))
             elif isinstance(event, RawDeadlock):
                 self._note(self.deadlocks, event.threads, event, outcome)
             elif isinstance(event, End):
@@ -62,16 +77,20 @@ class Tally:
                 self.plain |= {event.plain} - {""}
             elif isinstance(event, NoSchedules):
                 message = (
-                    "a program built with --mode races has no schedules; rebuild it with --mode full, "
-                    "or leave --schedule out"
+                    "a program built with --mode races has no schedules; rebuild it without that "
+                    "option, or leave --schedule out"
                 )
                 raise InputError(message, self.program)
         trouble = _trouble(outcome)
         if trouble is not None:
             self._note(self.troubles, trouble, trouble, outcome)
 
-    def _note(self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome) -> None:
-        kind.setdefault(key, Seen(what, outcome.schedule, outcome.output)).runs.add(self.runs)
+    def _note(
+        self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome
+    ) -> Seen[What]:
+        seen = kind.setdefault(key, Seen(what, outcome.schedule, outcome.output))
+        seen.runs.add(self.runs)
+        return seen
 
 
 def _shape(finding: RawFinding) -> Hashable:
@@ -86,17 +105,23 @@ def _trouble(outcome: Outcome) -> str | None:
     """
     code = outcome.exit_code
     if code is None:
-        return "did not end within the time limit"
+        limit = f" of {outcome.timeout:g} s (`--timeout`)" if outcome.timeout is not None else ""
+        return f"did not end within the time limit{limit}"
     for event in outcome.events:
         if isinstance(event, StepLimit):
             return f"reached the limit of {event.steps:,} scheduled steps"
         if isinstance(event, RawDeadlock):
             return None
-    if code < 0:
-        return f"was killed by {_signal_name(-code)}"
-    if code > 0 and not any(isinstance(event, RawFinding) for event in outcome.events):
-        return f"exited with code {code}"
-    return None
+    if code > 0 and any(isinstance(event, RawFinding) for event in outcome.events):
+        return None
+    return failure(code)
+
+
+def failure(exit_code: int) -> str | None:
+    """How a program failed that ended so; None if it did not."""
+    if exit_code < 0:
+        return f"was killed by {_signal_name(-exit_code)}"
+    return f"exited with code {exit_code}" if exit_code > 0 else None
 
 
 def _signal_name(number: int) -> str:

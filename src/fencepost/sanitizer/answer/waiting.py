@@ -44,11 +44,12 @@ class WaitingLoops:
         new = [place for place in wanted if place not in self._sources]
         symbols = look_up(new)
         for place in new:
-            self._sources[place] = _source(places(symbols.frames[place]))
+            self._sources[place] = source_of(symbols.frames[place])
 
 
-def _source(frames: Sequence[Frame]) -> Hashable | None:
+def source_of(stack: Sequence[Frame]) -> Hashable | None:
     """None if it is not known exactly; all atomics come from the same lines of `<atomic>`."""
+    frames = places(stack)
     if comes_with_the_compiler(frames[-1].file) or not all(frame.column for frame in frames):
         return None
     return tuple((frame.file, frame.line, frame.column) for frame in frames)

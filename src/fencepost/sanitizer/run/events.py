@@ -13,10 +13,14 @@ import msgspec
 
 
 class Place(msgspec.Struct, frozen=True):
-    """An address in a module, counted from where the module is loaded."""
+    """An address in a module, counted from where the module is loaded.
+
+    `embedded`: not in the module as it is, but in the image that it has embedded for runs under a schedule.
+    """
 
     module: str
     offset: str
+    embedded: bool = False
 
     @property
     def address(self) -> int:
@@ -29,6 +33,7 @@ class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     module: str | None = None
     offset: str | None = None
+    embedded: bool = False
     thread: int | None = None
     stack: tuple[Place, ...] = ()
 
@@ -75,6 +80,7 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     kind: str
     access: str
     by: RawAccess
+    id: str = ""
     missed: RawAccess | None = None
     pid: int = 0
     address: str = ""
@@ -86,6 +92,27 @@ class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     location: RawLocation | None = None
     repair: tuple[RawRepair, ...] = ()
     unless_await: Doubt | None = None
+    step: int = 0
+
+
+class RawOldRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="old-read"):
+    """A load of a weak execution that has read an old write; `missed` are the stacks of all newer ones."""
+
+    by: RawAccess
+    missed: tuple[tuple[Place, ...], ...] = ()
+
+
+class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="uses"):
+    """How often a run met the finding with this id, and what older values could have done.
+
+    `same`: each older value was the one read. `compared`: if not, the thread's next operation
+    was a CAS of the location with the value that it had read.
+    """
+
+    id: str
+    times: int = 0
+    same: int = 0
+    compared: int = 0
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -159,7 +186,8 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     met: RawAccess | None = None
 
 
-Event = RawFinding | RawAwait | RawDeadlock | StepLimit | NoSchedules | End | Execution | Exploration
+Found = RawFinding | RawOldRead | RawDeadlock
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
 
 _DECODER = msgspec.json.Decoder(Event)
 

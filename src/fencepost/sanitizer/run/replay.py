@@ -32,7 +32,8 @@ def read_report(path: str) -> Replay:
     reports: tuple[Finding | Deadlock, ...] = (*answer.findings, *answer.deadlocks)
     if not reports:
         raise InputError("the report has no finding that could be replayed", path)
-    schedules = tuple(dict.fromkeys(report.schedule for report in reports))
+    harmful = [one.harm.schedule for one in answer.findings if one.harm and one.harm.schedule]
+    schedules = tuple(dict.fromkeys([*(report.schedule for report in reports), *harmful]))
     for schedule in schedules:
         _check_decisions(schedule, path)
     return Replay(answer.command, schedules, frozenset(report.id for report in reports))

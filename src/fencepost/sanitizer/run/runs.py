@@ -60,6 +60,7 @@ class Outcome:
     events: tuple[Event, ...]
     watched: bool  # the run-time library was there
     output: str = ""
+    timeout: float | None = None  # the limit that it had
 
     @property
     def steps(self) -> int:
@@ -191,6 +192,7 @@ class _Runner:
             exit_code=exit_code,
             events=tuple(event for file in files for event in read_events(file)),
             watched=bool(files),
+            timeout=self.job.timeout,
             output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
         )
 
@@ -200,7 +202,7 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
     if schedule.kind != "os":
         options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
         options += [f"length={schedule.length}"] if schedule.length else []
-        options += ["weak=1"] if schedule.weak else []
+        options += _weakness(schedule)
         options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
         if schedule.decisions is not None:
             (place / "replay").write_bytes(zlib.decompress(schedule.decisions))
@@ -208,6 +210,14 @@ def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
         elif job.keep_decisions:
             options += [f"decisions={place}/decisions"]
     return environment(options, place)
+
+
+def _weakness(schedule: Schedule) -> list[str]:
+    departure = schedule.departure
+    if departure is None:
+        return ["weak=1"] if schedule.weak else []
+    limit = [f"weak_reads={departure.old_reads}"] if departure.old_reads is not None else []
+    return ["weak=1", f"weak_from={departure.step}", f"weak_seed={departure.seed}", *limit]
 
 
 def environment(options: Sequence[str], place: Path) -> dict[str, str]:

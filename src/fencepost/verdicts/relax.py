@@ -1,0 +1,86 @@
+"""The answers to `relax`.
+
+The verdict is about the relaxed program. It is `robust` if the cheapest orders were found and proven to be
+so, `not-robust` if the program is not robust, or not free of data races, as it is, and `unknown` if the
+search reached a limit. An unknown answer may still hold weaker orders: the cheapest known.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from fencepost.verdicts.answers import Answer, NotRobust, Robust, Stats
+
+
+class Weakening(msgspec.Struct, frozen=True, kw_only=True):
+    """One statement that gets another order, or a fence that goes: then `text` is empty.
+
+    `line`, `column` and `statement` say where, in the program as it was. `saves` is what the orders cost
+    less; negative if orders are traded, and this one is stronger. A function that makes several threads is
+    changed for all of them.
+    """
+
+    function: str
+    line: int
+    column: int
+    statement: str
+    text: str
+    saves: float
+
+
+class Needed(msgspec.Struct, frozen=True, kw_only=True):
+    """One order that is needed: `statement` of the relaxed program, the next weaker `text`, empty where a
+    fence would go, and in `broken` what the program would do with it."""
+
+    function: str
+    line: int
+    column: int
+    statement: str
+    text: str
+    broken: Robust | NotRobust
+
+
+class RelaxAnswer(Answer, frozen=True, kw_only=True):
+    """What every answer to `relax` has.
+
+    The orders of the program cost `cost_before`. With the `weakenings` they cost `cost`, and no orders that
+    keep the program right cost less than `lower_bound`. `needed` says why the rest stays. `diff` and
+    `relaxed` are the weaker program as a unified diff and as a text; `in_place` says whether that is the
+    user's own text. `proof` is what it took to check it once more in the end, `stats` what everything took;
+    the search tried `checks` choices of orders.
+    """
+
+    question: Literal["relax"]
+    cost_before: float
+    cost: float | None
+    lower_bound: float
+    weakenings: tuple[Weakening, ...] | None
+    needed: tuple[Needed, ...] = ()
+    checks: int = 0
+    diff: str = ""
+    relaxed: str | None = None
+    in_place: bool = False
+    proof: Stats | None = None
+
+
+class Relaxed(RelaxAnswer, frozen=True, kw_only=True, tag="robust"):
+    holds = True
+
+
+class NothingToRelax(RelaxAnswer, frozen=True, kw_only=True, tag="not-robust"):
+    """The program itself is not robust, or has a data race: `witness` and `race` show it."""
+
+    holds = False
+
+
+class RelaxUnknown(RelaxAnswer, frozen=True, kw_only=True, tag="unknown"):
+    """`why` says which limit ended the search, or that the user did."""
+
+    holds = None
+    why: str
+    interrupted: bool = False
+
+
+AnyRelaxAnswer = Relaxed | NothingToRelax | RelaxUnknown

@@ -1,0 +1,34 @@
+// Two threads leave each other notes at relaxed flags, one after the other: only the annotation orders them.
+//
+// seen in: atomics full races
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+void __tsan_acquire(void*);
+void __tsan_release(void*);
+static atomic_int x, y, turn;
+static int payload;
+static void* first(void* _) {
+    payload = 1;
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
+#ifndef SILENT
+    __tsan_release(&turn);
+#endif
+    atomic_store_explicit(&turn, 1, memory_order_relaxed);
+    return _;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, first, 0);
+    while (atomic_load_explicit(&turn, memory_order_relaxed) == 0) {
+        struct timespec const little = {0, 1000};
+        nanosleep(&little, 0);
+    }
+#ifndef SILENT
+    __tsan_acquire(&turn);
+#endif
+    int const seen = atomic_load_explicit(&x, memory_order_relaxed);  // after `first` has written it, in each interleaving
+    payload = 2;
+    pthread_join(t, 0);
+    return seen - 1;
+}
