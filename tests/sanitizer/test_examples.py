@@ -209,9 +209,7 @@ def test_a_sibling_with_seq_cst_accesses_is_what_the_variant_says(
 
 
 # Clients with few executions; docs/check.md has a table of all of them.
-@pytest.mark.parametrize(
-    "name", ["dekker.c", "mcs-lock.c", "spinlock.cpp", "hazard-pointers.cpp"]
-)
+@pytest.mark.parametrize("name", ["dekker.c", "mcs-lock.c", "spinlock.cpp", "hazard-pointers.cpp"])
 def test_all_executions_of_a_small_client(tmp_path: Path, name: str) -> None:
     """Two threads, one round."""
     shell = Shell(tmp_path, USUAL)
