@@ -78,3 +78,10 @@ def test_weak_runs_go_with_harm(shell: Shell) -> None:
     done = shell.run("fencepost", "check", "--weak-runs", "20", "./text")
     assert done.returncode == EXIT_WRONG_INPUT
     assert "--weak-runs goes with --harm" in done.stderr
+
+
+def test_a_race_that_is_suppressed_is_no_harm(shell: Shell) -> None:
+    shell.write("suppressions", "race:inside\n")
+    source = PROGRAMS / "harm" / "race.c"
+    answer = _checked(shell, source, "--suppressions", "suppressions")
+    assert [_word(one["harm"]) for one in answer["findings"]] == ["none", "none"]

@@ -27,6 +27,7 @@ from fencepost.sanitizer.frameworks import FRAMEWORKS, Framework, Test, chosen, 
 from fencepost.verdicts.check import CheckUnknown
 
 if TYPE_CHECKING:
+    from fencepost.sanitizer.answer.checking import LeftOut
     from fencepost.sanitizer.run.events import Exploration
     from fencepost.sanitizer.run.exploration import Limits
     from fencepost.verdicts.check import AnyCheckAnswer
@@ -165,13 +166,13 @@ def check(
         raise click.UsageError("the file of --resume cannot have a colon in its name")
     if resume is not None and len(tests) > 1:
         raise click.UsageError("--resume keeps the state of one test: choose it with --test")
-    unwanted = suppressions or library_option("suppressions")
+    left_out = exit_on_input_error(lambda: _left_out(suppressions, internals=internals))
     known = known_findings(baseline)
     answers: list[AnyCheckAnswer] = []
     for test in tests:
-        answer = exit_on_input_error(partial(_answer, command, test, limits, unwanted, internals=internals))
+        answer = exit_on_input_error(partial(_answer, command, test, limits, left_out))
         if harm:
-            answer = _with_harm(answer, weak_runs or _WEAK_RUNS)
+            answer = _with_harm(answer, weak_runs or _WEAK_RUNS, left_out)
         new, hidden = without_known(answer, known)
         _print(answer if as_json else new, as_json=as_json, quiet=quiet)
         if not as_json:
@@ -201,14 +202,18 @@ def _tests(command: tuple[str, ...], framework: Framework | None, patterns: tupl
     return some
 
 
-def _answer(
-    command: tuple[str, ...], test: Test, limits: Limits, unwanted: str | None, *, internals: bool
-) -> AnyCheckAnswer:
-    from fencepost.sanitizer.answer.checking import Checked, check_answer
+def _left_out(suppressions: str | None, *, internals: bool) -> LeftOut:
+    from fencepost.sanitizer.answer.checking import LeftOut
     from fencepost.sanitizer.answer.suppressions import read_suppressions
+
+    file = suppressions or library_option("suppressions")
+    return LeftOut(suppressions=read_suppressions(file) if file else [], internals=internals)
+
+
+def _answer(command: tuple[str, ...], test: Test, limits: Limits, left_out: LeftOut) -> AnyCheckAnswer:
+    from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.run.exploration import explore
 
-    suppressions = read_suppressions(unwanted) if unwanted else []
     command = (*command, *test.arguments)
     started = time.monotonic()
     display = progress_line(2, "")  # of an unknown number
@@ -227,15 +232,14 @@ def _answer(
         Checked(
             command=command,
             test=test.name,
-            suppressions=suppressions,
+            left_out=left_out,
             resume=limits.resume,
-            internals=internals,
             seconds=time.monotonic() - started,
         ),
     )
 
 
-def _with_harm(answer: AnyCheckAnswer, runs: int) -> AnyCheckAnswer:
+def _with_harm(answer: AnyCheckAnswer, runs: int, left_out: LeftOut) -> AnyCheckAnswer:
     from fencepost.sanitizer.answer.harm import with_harm
 
     display = progress_line(2, "")
@@ -245,7 +249,7 @@ def _with_harm(answer: AnyCheckAnswer, runs: int) -> AnyCheckAnswer:
             display.saying(f"{done:,} weak executions")
 
     try:
-        return with_harm(answer, runs, watch)
+        return with_harm(answer, runs, left_out, watch)
     finally:
         if display is not None:
             display.close()

@@ -31,7 +31,7 @@ from fencepost.sanitizer.run.exploration import Explored
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts import Stats
 from fencepost.verdicts.check import AllRobust, AnyCheckAnswer, CheckUnknown, SomeNotRobust
-from fencepost.verdicts.run import Schedule, places
+from fencepost.verdicts.run import Deadlock, Finding, Schedule, places
 
 # Of what only one outcome was tried: why that is no proof.
 _UNTRIED = {
@@ -49,14 +49,21 @@ _CLOCKS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """Which findings and deadlocks are not wanted."""
+
+    suppressions: Sequence[Suppression] = ()
+    internals: bool = False  # are those inside of libstdc++ wanted?
+
+
+@dataclass(frozen=True, kw_only=True)
 class Checked:
     """What was asked for, as far as the answer says it, and what it took."""
 
     command: tuple[str, ...]
     test: str = ""
-    suppressions: Sequence[Suppression] = ()
+    left_out: LeftOut = LeftOut()
     resume: Path | None = None
-    internals: bool = False  # are findings inside of libstdc++ wanted?
     seconds: float = 0.0
 
 
@@ -77,10 +84,8 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     symbols = look_up(place for raw in raws for place in places_of(raw))
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
-    wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
-    if not asked.internals:
-        wanted = [one for one in wanted if not is_internal(one.access, one.missed)]
-    live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
+    wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
+    live = [one for one in deadlocks if not is_left_out(one, asked.left_out)]
     last = explored.last
     why = _why_unknown(explored)
     ends = [event for event in explored.events if isinstance(event, End)]
@@ -113,6 +118,14 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if why:
         return CheckUnknown(**common, why=why, interrupted=explored.interrupted)
     return AllRobust(**common)
+
+
+def is_left_out(one: Finding | Deadlock, left_out: LeftOut) -> bool:
+    if isinstance(one, Deadlock):
+        return is_suppressed("deadlock", names_in(one), left_out.suppressions)
+    if not left_out.internals and is_internal(one.access, one.missed):
+        return True
+    return is_suppressed(one.kind, names_in(one), left_out.suppressions)
 
 
 def _tally(program: str, explored: Explored) -> Tally:

@@ -11,20 +11,21 @@ Seeing no harm is no proof that there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
 
 from fencepost.sanitizer.answer import explain
+from fencepost.sanitizer.answer.checking import LeftOut, is_left_out
 from fencepost.sanitizer.answer.findings import deadlock, finding, identities, places_of
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, failure
 from fencepost.sanitizer.run.events import Found, RawDeadlock, RawFinding, RawOldRead, StepLimit
 from fencepost.sanitizer.run.runs import InterruptedRunsError, Job, Outcome, run_all
 from fencepost.verdicts.check import CheckAnswer
-from fencepost.verdicts.run import Departure, Finding, Harm, Schedule, ScheduleKind
+from fencepost.verdicts.run import Deadlock, Departure, Finding, Harm, Schedule, ScheduleKind
 
 _MOST_STEPS = 1_000_000  # of a weak execution: one that waits for an old value to go away takes long
 _MOST_SECONDS = 60.0
@@ -34,6 +35,7 @@ _NOT_MISSED = "in the weak executions that were run the load never missed that w
 
 Watcher = Callable[[int], None]
 Answer = TypeVar("Answer", bound=CheckAnswer)
+_IsNews = Callable[[str, "Finding | Deadlock | None"], bool]
 _Cause = tuple[str, frozenset[str]]  # a failure, and the ids of findings
 
 
@@ -48,14 +50,18 @@ class _Execution:
     failures: dict[str, str]
 
 
-def with_harm(answer: Answer, runs: int, watcher: Watcher) -> Answer:
+def with_harm(answer: Answer, runs: int, left_out: LeftOut, watcher: Watcher) -> Answer:
     """The answer with harm sought for each finding, about `runs` weak executions for each; those that do some
-    come first. `watcher` hears how many have been made."""
+    come first. What is left out of the answer is no harm. `watcher` hears how many have been made."""
     loads = [one for one in answer.findings if _is_load(one) and one.schedule.decisions is not None]
     outcomes = _weak_outcomes(answer.command, loads, runs, watcher) if loads else []
     under_sc = {one.why for one in answer.failures}
     under_sc |= {one.id for one in answer.deadlocks} | {one.id for one in answer.findings}
-    executions = list(_executions(outcomes, {one.id for one in loads}, under_sc))
+
+    def is_news(what: str, report: Finding | Deadlock | None) -> bool:
+        return what not in under_sc and (report is None or not is_left_out(report, left_out))
+
+    executions = list(_executions(outcomes, {one.id for one in loads}, is_news))
     causes = _causes(executions)
     judged = [
         msgspec.structs.replace(one, harm=_harm(one, executions, causes)) if one.kind == "robustness" else one
@@ -137,7 +143,7 @@ def _from_the_start(kind: ScheduleKind, count: int) -> Iterator[Schedule]:
         yield Schedule(kind=kind, seed=seed, weak=True, max_steps=_MOST_STEPS)
 
 
-def _executions(outcomes: Sequence[Outcome], known: set[str], under_sc: set[str]) -> Iterator[_Execution]:
+def _executions(outcomes: Sequence[Outcome], known: set[str], is_news: _IsNews) -> Iterator[_Execution]:
     """Those that came to an end, with what they have of the known findings, and their failures of a kind that
     does not happen under sequential consistency."""
     ended = [one for one in outcomes if not _was_cut(one)]
@@ -153,7 +159,9 @@ def _executions(outcomes: Sequence[Outcome], known: set[str], under_sc: set[str]
             outcome=outcome,
             effective=frozenset().union(*reads) & known,
             old_reads=len(reads),
-            failures={what: words for what, words in _failures(outcome, symbols) if what not in under_sc},
+            failures={
+                what: words for what, words, report in _failures(outcome, symbols) if is_news(what, report)
+            },
         )
 
 
@@ -161,17 +169,17 @@ def _was_cut(outcome: Outcome) -> bool:
     return outcome.exit_code is None or any(isinstance(event, StepLimit) for event in outcome.events)
 
 
-def _failures(outcome: Outcome, symbols: Symbols) -> Iterable[tuple[str, str]]:
-    """Each by what it is compared by, and in words."""
+def _failures(outcome: Outcome, symbols: Symbols) -> Iterator[tuple[str, str, Finding | Deadlock | None]]:
+    """Each by what it is compared by, in words, and as it would be reported."""
     stuck = False
     for event in outcome.events:
         if isinstance(event, RawDeadlock):
             stuck = True
             report = deadlock(Seen(event, outcome.schedule, ""), symbols)
-            yield report.id, f"came to a {explain.deadlock_summary(report)}"
+            yield report.id, f"came to a {explain.deadlock_summary(report)}", report
         elif isinstance(event, RawFinding) and event.kind == "race":
             race = finding(Seen(event, outcome.schedule, ""), symbols)
-            yield race.id, f"had a {explain.summary(race)}"
+            yield race.id, f"had a {explain.summary(race)}", race
     how = failure(outcome.exit_code or 0)
     if how is not None and not stuck:
-        yield how, how
+        yield how, how, None
