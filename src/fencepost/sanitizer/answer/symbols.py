@@ -59,7 +59,7 @@ def _file_of(module: str, embedded: bool) -> Iterator[str]:
         yield module
         return
     with tempfile.NamedTemporaryFile(prefix="fencepost-") as file:
-        with suppress(UNREADABLE):
+        with suppress(*UNREADABLE):
             file.write(read_elf(module, embedded=True).image)
         file.flush()
         yield file.name
