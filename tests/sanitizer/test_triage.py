@@ -19,9 +19,9 @@ LIBRARY = Path(__file__).parents[2] / "native" / "sanitizer" / "report" / "suppr
 def built(shell: Shell, name: str) -> Path:
     source = HERE / name
     if source.suffix == ".c":
-        shell.ok("fencepost-cc", "-O1", source, "-o", source.stem)
+        shell.ok("fencepost-cc", "--mode", "atomics", "-O1", source, "-o", source.stem)
     else:
-        shell.ok("fencepost-c++", "-std=c++20", "-O1", source, "-o", source.stem)
+        shell.ok("fencepost-c++", "--mode", "atomics", "-std=c++20", "-O1", source, "-o", source.stem)
     return shell.directory / source.stem
 
 
