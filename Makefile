@@ -36,6 +36,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/outcomes.py
 	$(BIN)/python benchmarks/hardware.py
 	$(BIN)/python benchmarks/sanitizer.py
+	$(BIN)/python benchmarks/check.py
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -22,7 +22,7 @@ NATIVE = ROOT / "native"
 LAYERS = {
     "engine": "program | state | machine | monitors | search"
     " | any_number by_location graphs tso safety | python",
-    "sanitizer": "system | core | schedule races | report | hooks",
+    "sanitizer": "system | core images | schedule races | report | hooks",
 }
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _ANY_INCLUDE = re.compile(r'^#include [<"]([^">]+)[">]', re.MULTILINE)

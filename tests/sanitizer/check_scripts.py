@@ -220,5 +220,5 @@ class Collection:
 
     def compile(self, shell: Shell) -> Path:
         shell.write("collection.c", self.text)
-        shell.ok("fencepost-cc", "-O0", "-g", "collection.c", "-o", "collection")
+        shell.ok("fencepost-cc", "--mode", "atomics", "-O0", "-g", "collection.c", "-o", "collection")
         return shell.directory / "collection"

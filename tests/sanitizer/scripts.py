@@ -345,7 +345,8 @@ class Book:
 
     def compile(self, shell: Shell, *options: str) -> Path:
         shell.write("book.c", self.text)
-        shell.ok("fencepost-cc", "-Wall", "-Wextra", "-Werror", *options, "book.c", "-o", "book")
+        command = ("fencepost-cc", "--mode", "atomics", "-Wall", "-Wextra", "-Werror", *options)
+        shell.ok(*command, "book.c", "-o", "book")
         return shell.directory / "book"
 
     def run(self, shell: Shell, program: Path, number: int, **options: object) -> frozenset[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,17 +20,25 @@ from tests.sanitizer.scripts import lines_of
 
 
 def _explored(shell: Shell, program: Path, *arguments: str, **options: object) -> list[dict[str, Any]]:
+    """What was told, the end last."""
     events = shell.directory / "events.json"
+    for file in shell.directory.glob("events.json*"):
+        file.unlink()
     settings = {"schedule": "explore", "json": events, "quiet": 1, "exitcode": 0, "await_loops": 0, **options}
     shell.ok(program, *arguments, FENCEPOST_OPTIONS=":".join(f"{k}={v}" for k, v in settings.items()))
-    return [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    files = sorted(shell.directory.glob("events.json*"), reverse=True)
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+# How an execution begins: in a process of its own, in one that has gone back, and with others at work.
+_WAYS: tuple[dict[str, object], ...] = ({"restart": "fork"}, {"restart": "memory"}, {"walks": 3}, {})
 
 
 def _disagreements(shell: Shell, programs: list[Program]) -> Iterable[str]:
     collection = Collection(programs)
     binary = collection.compile(shell)
     for number, program in enumerate(programs):
-        events = _explored(shell, binary, str(number))
+        events = _explored(shell, binary, str(number), **_WAYS[number % len(_WAYS)])
         end = events[-1]
         found = [event for event in events if event["event"] == "finding"]
         violations = {collection.places[line][1:] for line in lines_of(binary, found)}
@@ -60,8 +70,9 @@ def exploration(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("sanitizer/exploration.cpp", tmp_path_factory.mktemp("exploration"), "-O1", *SANITIZED)
 
 
-def _all_orders(program: Path, count: int, first: int) -> None:
-    done = subprocess.run([program, str(count), str(first)], capture_output=True, text=True, check=False)
+def _all_orders(program: Path, count: int, first: int, walks: int = 1) -> None:
+    command = [program, str(count), str(first), str(walks)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -74,9 +85,18 @@ def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(explor
     _all_orders(exploration, 1, 28_722)
 
 
+@pytest.mark.parametrize("walks", [2, 5])
+def test_walks_that_share_the_work_run_each_graph_once(exploration: Path, walks: int) -> None:
+    """The last two failed while a branch could be taken before one that it covers."""
+    _all_orders(exploration, 200, 1, walks)
+    _all_orders(exploration, 1, 13_435, walks)
+    _all_orders(exploration, 1, 18_864, walks)
+
+
 @pytest.mark.slow
-def test_the_exploration_runs_each_graph_of_many_programs_once(exploration: Path) -> None:
-    _all_orders(exploration, 50_000, 100_000)
+@pytest.mark.parametrize("walks", [1, 2, 5])
+def test_the_exploration_runs_each_graph_of_many_programs_once(exploration: Path, walks: int) -> None:
+    _all_orders(exploration, 50_000, 100_000, walks)
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +104,48 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell(tmp_path_factory.mktemp("check"))
 
 
+def _build(shell: Shell, source: Path) -> Path:
+    """The program, made once."""
+    program = shell.directory / source.stem
+    compiler = "fencepost-c++" if source.suffix == ".cpp" else "fencepost-cc"
+    if not program.exists():
+        shell.ok(compiler, "-O2", "-g", source, "-o", program)
+    return program
+
+
 @pytest.mark.parametrize("source", sorted((PROGRAMS / "check").glob("*.c*")), ids=lambda source: source.stem)
 def test_all_executions_of_a_program(shell: Shell, source: Path) -> None:
     """The summary is as the head of the program says, where it was asked for as the head says."""
     head = head_of(source)
-    compiler = "fencepost-c++" if source.suffix == ".cpp" else "fencepost-cc"
-    shell.ok(compiler, "-O2", "-g", source, "-o", source.stem)
+    _build(shell, source)
     done = shell.run("fencepost", "check", "--quiet", *head.get("options", "").split(), f"./{source.stem}")
     assert f"./{source.stem}: {head['summary']}" in done.stdout
+
+
+_REPEATED = [path for path in sorted((PROGRAMS / "check").glob("*.c*")) if path.stem != "by_process_number"]
+
+
+@pytest.mark.parametrize("source", _REPEATED, ids=lambda source: source.stem)
+def test_executions_are_the_same_however_they_begin(shell: Shell, source: Path) -> None:
+    program = _build(shell, source)
+    options = head_of(source).get("options", "").split()
+    names = {"--fail-allocations": "failing", "--rounds": "rounds", "--bound": "bound"}
+    settings: dict[str, object] = {
+        names[name]: value for name, value in zip(options[::2], options[1::2], strict=True)
+    }
+    told = [_told(_explored(shell, program, **settings, **way)) for way in _WAYS]
+    assert all(one == told[0] for one in told), told
+
+
+def _told(events: list[dict[str, Any]]) -> tuple[object, ...]:
+    end = events[-1]
+    seen = {
+        (event["event"], event.get("id"), event.get("exit"), event.get("signal"), event.get("trouble"))
+        for event in events
+        if event["event"] in ("finding", "deadlock")
+        or (event["event"] == "execution" and (event["exit"] or event["signal"] or event["trouble"]))
+    }
+    return end["executions"], end["cut"], end["bounded"], end["why"], tuple(end["untried"]), seen
 
 
 def test_what_check_finds_is_seen_again_by_run(shell: Shell) -> None:
@@ -135,6 +189,80 @@ def test_the_first_finding_is_enough(shell: Shell) -> None:
     done = shell.run("fencepost", "check", "--first", "-q", "./first")
     assert done.returncode == EXIT_VIOLATED
     assert "not robust: 1 finding in 1 execution;" in done.stdout
+
+
+_STACK = """#include <fencepost.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct node { _Atomic(struct node*) next; };
+_Atomic(struct node*) top;
+static void* push(void* _) {
+    fp_choose(8);
+    for (int i = 0; i < 2; ++i) {
+        struct node* const node = malloc(sizeof *node);
+        struct node* old = atomic_load_explicit(&top, memory_order_relaxed);
+        do atomic_store_explicit(&node->next, old, memory_order_relaxed);
+        while (!atomic_compare_exchange_strong(&top, &old, node));
+    }
+    return _;
+}
+int main(void) {
+    pthread_t a[2];
+    for (int i = 0; i < 2; ++i) pthread_create(&a[i], 0, push, 0);
+    for (int i = 0; i < 2; ++i) pthread_join(a[i], 0);
+}
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_check_that_is_killed_goes_on_where_it_was(shell: Shell, jobs: str) -> None:
+    shell.write("stack.c", _STACK)
+    shell.ok("fencepost-cc", "-O2", "stack.c", "-o", "stack")
+    program = shell.directory / "stack"
+    whole = json.loads(shell.run("fencepost", "check", "--json", program).stdout)
+    command = ("fencepost", "check", "--json", "-j", jobs, "--resume", f"state-{jobs}", program)
+    draw = random.Random(1)
+    for _ in range(5):
+        killed = subprocess.Popen(
+            [shell.programs / command[0], *command[1:]],
+            cwd=shell.directory,
+            env={**shell.environment, "TMPDIR": str(shell.directory)},
+            stdout=subprocess.DEVNULL,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            killed.wait(draw.uniform(0.2, 0.8))
+        killed.kill()
+        killed.wait()
+    done = json.loads(shell.run(*command, TMPDIR=str(shell.directory)).stdout)
+    assert done["exhaustive"]
+    assert (done["verdict"], done["runs"]) == (whole["verdict"], whole["runs"])
+
+
+def test_what_was_killed_ends_with_the_same_counts(shell: Shell) -> None:
+    program = _build(shell, PROGRAMS / "check" / "store_buffering.c")
+    state = shell.directory / "few"
+    whole = json.loads(shell.run("fencepost", "check", "--json", program).stdout)
+    for most in ("1", "2", "3", "4"):
+        command = ("fencepost", "check", "--json", "--resume", state, "--max-executions", most, program)
+        done = json.loads(shell.run(*command).stdout)
+    assert done["runs"] == whole["runs"]
+    assert [one["id"] for one in done["findings"]] == [one["id"] for one in whole["findings"]]
+    shell.write("report.json", json.dumps(done))
+    again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
+    assert {one["id"] for one in again["findings"]} >= {one["id"] for one in done["findings"]}
+
+
+def test_a_state_of_something_else_is_refused(shell: Shell) -> None:
+    program = _build(shell, PROGRAMS / "check" / "store_buffering.c")
+    shell.write("other", "no state")
+    done = shell.run("fencepost", "check", "--resume", "other", program)
+    assert done.returncode == EXIT_WRONG_INPUT
+    assert "cannot go on from this file: it is no file that `check --resume` has written" in done.stderr
+    shell.run("fencepost", "check", "--resume", "state", program)
+    done = shell.run("fencepost", "check", "--resume", "state", "--rounds", "3", program)
+    assert done.returncode == EXIT_WRONG_INPUT
+    assert "written for another program, or for other arguments" in done.stderr
 
 
 def test_a_program_that_is_not_watched_is_wrong_input(shell: Shell) -> None:

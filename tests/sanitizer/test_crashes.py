@@ -16,6 +16,7 @@ from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, with_each_compi
 PROGRAM = (PROGRAMS / "single/ends.c").read_text(encoding="utf-8")
 
 # How it ends, with which exit code (a negative one is a signal), and what it says.
+BUILD = ("fencepost-cc", "--mode", "atomics", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
 ENDS = {
     "abort": -signal.SIGABRT,
     "assert": -signal.SIGABRT,
@@ -50,7 +51,7 @@ def events(shell: Shell) -> list[str]:
 def test_what_was_found_is_told_before_the_end(tmp_path: Path, toolchain: Toolchain, schedule: str) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok(*BUILD)
     for how, code in ENDS.items():
         options = f"json=%p.json:quiet=1:exitcode=0:schedule={schedule}"
         done = shell.run("./program", how, FENCEPOST_OPTIONS=options)
@@ -63,7 +64,7 @@ def test_what_was_found_is_told_before_the_end(tmp_path: Path, toolchain: Toolch
 def test_a_report_in_text_comes_before_the_crash(tmp_path: Path, toolchain: Toolchain) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok(*BUILD)
     done = shell.run("./program", "fault")
     assert done.returncode == -signal.SIGSEGV
     assert "WARNING: fencepost: not robust" in done.stderr
@@ -90,7 +91,7 @@ def test_a_crash_in_mode_races(tmp_path: Path, toolchain: Toolchain) -> None:
 
 
 @with_each_compiler
-@pytest.mark.parametrize("mode", ["atomics", "full", "races"])
+@pytest.mark.parametrize("mode", ["all", "atomics", "full", "races"])
 def test_the_program_sees_no_handlers_but_its_own(tmp_path: Path, toolchain: Toolchain, mode: str) -> None:
     shell = Shell(tmp_path, toolchain)
     for standard in ("gnu11", "c11"):  # `signal` is another function in the second, and holds only once
@@ -105,7 +106,7 @@ def test_the_program_sees_no_handlers_but_its_own(tmp_path: Path, toolchain: Too
 def test_a_run_that_is_stopped_tells_what_it_has_found(tmp_path: Path, toolchain: Toolchain) -> None:
     shell = Shell(tmp_path, toolchain)
     shell.write("program.c", PROGRAM)
-    shell.ok("fencepost-cc", "-O1", "-Wno-unused-result", "program.c", "-o", "program")
+    shell.ok(*BUILD)
     done = shell.run("fencepost", "run", "--timeout", "2", "--json", "./program", "waits")
     answer = json.loads(done.stdout)
     assert answer["verdict"] == "not-robust"

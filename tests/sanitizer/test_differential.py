@@ -57,7 +57,7 @@ def built(shell: Shell, chosen: list[Case]) -> Path:
     calls = "".join(f"case {number}: return p{number}_main();\n" for number in range(len(chosen)))
     driver = f"int main(int argc, char **argv) {{ switch (argc > 1 ? atoi(argv[1]) : -1) {{ {calls} }} }}"
     shell.write("programs.c", "\n".join([*parts, driver]))
-    shell.ok("fencepost-cc", "-std=gnu11", "-O1", "programs.c", "-o", "programs")
+    shell.ok("fencepost-cc", "--mode", "atomics", "-std=gnu11", "-O1", "programs.c", "-o", "programs")
     return shell.directory / "programs"
 
 

@@ -208,6 +208,18 @@ def test_a_sibling_with_seq_cst_accesses_is_what_the_variant_says(
     assert isinstance(answered, fencepost.Robust) == is_robust(program)
 
 
+@pytest.mark.slow
+def test_pct_finds_no_less_than_random_in_as_many_runs(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, USUAL)
+    findings = {"random": 0, "pct": 0}
+    for source in NOT_ROBUST:
+        executable = built(shell, source)
+        found = {kind: len(answer(shell, executable, kind, 20)["findings"]) for kind in findings}
+        assert found["pct"] > 0, source.stem
+        findings = {kind: number + found[kind] for kind, number in findings.items()}
+    assert findings["pct"] >= findings["random"]
+
+
 # Clients with few executions; docs/check.md has a table of all of them.
 @pytest.mark.parametrize("name", ["dekker.c", "mcs-lock.c", "spinlock.cpp", "hazard-pointers.cpp"])
 def test_all_executions_of_a_small_client(tmp_path: Path, name: str) -> None:

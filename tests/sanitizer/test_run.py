@@ -61,12 +61,12 @@ class TestExitCodes:
         ("mode", "options", "says", "last"),
         [
             ("atomics", (), "Not watched: plain accesses", "nothing seen (plain accesses were not watched)"),
-            ("atomics", (), "rebuild with `fencepost-cc --mode races`", "nothing seen (plain"),
+            ("atomics", (), "rebuild without `--mode atomics`", "nothing seen (plain"),
             ("atomics", (), "may show more: `--schedule pct`", "nothing seen (plain"),
             ("races", (), "Watched: atomic operations, fences and plain accesses", "nothing seen in 1 run"),
             ("races", (), "Not watched: other orders of the threads", "nothing seen in 1 run"),
             ("full", (), "They are watched under a schedule only", "nothing seen (plain accesses were not"),
-            ("", (), "plain accesses only if the program was built with `--mode races`", "nothing seen in"),
+            ("", (), "plain accesses unless the program was built with `--mode atomics`", "nothing seen in"),
         ],
     )
     def test_nothing_seen_says_what_was_watched(
@@ -489,3 +489,27 @@ class TestReplay:
         done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
         assert "the report has no finding" in done.stderr
+
+
+def test_runs_of_a_series_are_those_of_processes_of_their_own(shell: Shell) -> None:
+    """A time limit lets each run be started anew; without one they are forked."""
+    shell.write(
+        "sb.c",
+        "#include <fencepost.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n"
+        "atomic_int x, y;\n"
+        "static void* one(void* _) { atomic_store(&x, 1); atomic_load_explicit(&y, 0); return _; }\n"
+        "static void* two(void* _) { atomic_store(&y, 1); atomic_load_explicit(&x, 0); return _; }\n"
+        "int main(void) { pthread_t a, b; pthread_create(&a, 0, one, 0); pthread_create(&b, 0, two, 0);\n"
+        'pthread_join(a, 0); pthread_join(b, 0); puts("printed"); return fp_choose(4) == 3 ? 7 : 0; }\n',
+    )
+    shell.ok("fencepost-cc", "-O2", "-g", "sb.c", "-o", "sb")
+    command = ("fencepost", "run", "--schedule", "random", "--runs", "20", "--json")
+    answers = []
+    for limit in ([], ["--timeout", "60"]):
+        answer = json.loads(shell.run(*command, *limit, "./sb").stdout)
+        for finding_ in (*answer["findings"], *answer["troubles"]):
+            finding_.pop("pid", None)
+        answers.append({**answer, "stats": None})
+    assert answers[0] == answers[1]
+    assert answers[0]["runs"] == 20
+    assert answers[0]["troubles"], answers[0]

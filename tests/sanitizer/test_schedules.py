@@ -656,7 +656,7 @@ def test_pct_lets_one_thread_run_far_ahead(build: Build) -> None:
 
 def test_pct_interrupts_anywhere_in_the_length_it_is_told(build: Build) -> None:
     program = build(WINDOW)
-    assert times_found(program, "pct", 60, depth=2, length=500) >= 2
+    assert times_found(program, "pct", 200, depth=2, length=500) >= 2
     assert times_found(program, "pct", 20, depth=1, length=500) == 0
 
 

@@ -21,7 +21,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the program and its source."""
     shell = Shell(tmp_path_factory.mktemp("settings"), INSTALLED[-1])
     shell.write("program.c", PROGRAM)
-    shell.ok("fencepost-cc", "-O1", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "--mode", "atomics", "-O1", "program.c", "-o", "program")
     return shell.directory
 
 
@@ -152,6 +152,6 @@ def test_a_mistake_is_told_and_the_program_runs(shell: Shell, settings: str, war
 
 def test_loops_that_wait_are_recognised_unless_switched_off(shell: Shell) -> None:
     shell.write("program.c", WAITS)
-    shell.ok("fencepost-cc", "-O1", "program.c", "-o", "program")
+    shell.ok("fencepost-cc", "--mode", "atomics", "-O1", "program.c", "-o", "program")
     assert told(shell, "quiet=1") == 0
     assert told(shell, "quiet=1:await_loops=0") == 1

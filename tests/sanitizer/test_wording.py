@@ -59,7 +59,8 @@ def test_a_finding_reads_the_same_started_directly_or_by_run(
     expected = re.findall(r"^// reported: (.*)$", source, re.MULTILINE)
     shell = Shell(tmp_path, toolchain)
     shell.write(name, source)
-    shell.ok("fencepost-c++" if name.endswith("pp") else "fencepost-cc", "-O1", name, "-o", "program")
+    compiler = "fencepost-c++" if name.endswith("pp") else "fencepost-cc"
+    shell.ok(compiler, "--mode", "atomics", "-O1", name, "-o", "program")
     path = only(shell, symboliser, "setarch")
     # Addresses of the heap are the same only without randomisation.
     direct = sentences(shell.run("setarch", "-R", "./program", PATH=path).stderr)

@@ -111,7 +111,7 @@ class TestByHand:
     @pytest.mark.parametrize("option", ["-O0", "-O3", "-flto", "-save-temps", "-pipe", "-no-pie"])
     def test_compiling_and_linking_in_one_command(self, shell: Shell, option: str) -> None:
         shell.write("a.c", LOADS)
-        shell.ok("fencepost-cc", option, "a.c", "-o", "a")
+        shell.ok("fencepost-cc", "--mode", "atomics", option, "a.c", "-o", "a")
         shell.ok("./a")
         assert calls_the_library(shell, "a")
         assert "tsan" not in shell.ok("ldd", "a")
@@ -144,8 +144,10 @@ class TestByHand:
         shell.ok("fencepost-cc", "-shared", "-fPIC", "-Wl,-z,defs", "get.c", "-o", "libget.so")
         shell.ok("fencepost-cc", "main.c", "-L.", "-lget", "-Wl,-rpath,$ORIGIN", "-o", "main")
         assert shell.ok("./main") == "7\n"
-        assert " U __tsan_atomic32_load" in shell.ok("nm", "-D", "libget.so")
-        assert " T __tsan_atomic32_load" in shell.ok("nm", "-D", "main")
+        assert shell.ok("./main", FENCEPOST_OPTIONS="schedule=random") == "7\n"
+        assert " U __wrap___tsan_atomic32_load" in shell.ok("nm", "-D", "libget.so")
+        assert " T __wrap___tsan_atomic32_load" in shell.ok("nm", "-D", "main")
+        assert "tsan" not in shell.ok("ldd", "libget.so")
 
     def test_a_relocatable_object_stays_without_the_library(self, shell: Shell) -> None:
         shell.write("get.c", LIBRARY)
@@ -438,8 +440,8 @@ class TestRefusals:
         assert command("-c", "a.c", f"-fsanitize={name}", "-fno-sanitize=all")
 
     def test_a_mode_that_is_none(self) -> None:
-        assert "expected atomics, full or races" in self.refusal("--mode", "all", "-c", "a.c")
-        assert "expected atomics, full or races" in self.refusal("-c", "a.c", FENCEPOST_MODE="x")
+        assert "expected all, atomics, full or races" in self.refusal("--mode", "some", "-c", "a.c")
+        assert "expected all, atomics, full or races" in self.refusal("-c", "a.c", FENCEPOST_MODE="x")
 
     @pytest.mark.parametrize(
         ("name", "version", "package"),
@@ -460,9 +462,9 @@ class TestRefusals:
         assert f"apt install {package})" in message
 
     def test_a_run_time_library_that_was_not_built(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(instrumentation.LIBRARIES, "atomics", "/none/libfencepost_atomics.a")
+        monkeypatch.setitem(instrumentation.LIBRARIES, "all", "/none/libfencepost_races.a")
         message = self.refusal("a.c")
-        assert "/none/libfencepost_atomics.a is missing" in message
+        assert "/none/libfencepost_races.a is missing" in message
         assert "apt install g++" in message
         assert command("-c", "a.c")  # no harm where nothing is linked
 

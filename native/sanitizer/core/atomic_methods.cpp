@@ -46,7 +46,7 @@ void sort(AtomicMethods::Code* code, std::size_t count) {
 
 // Calls action(symbol) for each function of <atomic> in the program.
 template <class Action>
-void for_methods(ElfFile const& program, Action action) {
+void for_methods(ElfImage const& program, Action action) {
     program.for_symbols(SHT_SYMTAB, [&](ElfW(Sym) const& symbol, char const* name) {
         bool const is_function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size != 0;
         if (is_function && is_atomic_method(name)) action(symbol);
@@ -69,7 +69,8 @@ bool AtomicMethods::has(std::uintptr_t pc) const {
 }
 
 void find_atomic_methods() {
-    ElfFile const program("/proc/self/exe");
+    ElfFile const file("/proc/self/exe");
+    ElfImage const program = embedded_image_runs ? embedded_image(file.image()) : file.image();
     std::size_t count = 0;
     for_methods(program, [&](ElfW(Sym) const&) { ++count; });
     if (count == 0) return;

@@ -96,8 +96,9 @@ void json_awaits(Text& out) {
         for (; loop != nullptr; loop = loop->next) {
             ModuleOffset const where = find_module(loop->pc - 1);
             if (where.module == nullptr) continue;
-            out << "{\"event\":\"await\",\"at\":{\"module\":" << Quoted{where.module} << ",\"offset\":\""
-                << Hex{where.offset} << "\"},\"ended_by\":[";
+            out << "{\"event\":\"await\",\"at\":{";
+            put_module(out, where);
+            out << "},\"ended_by\":[";
             char const* comma = "";
             for (std::uint32_t i = 0; i < loop->ending.count; ++i) {
                 if (loop->prolonging.has(loop->ending.values[i])) continue;

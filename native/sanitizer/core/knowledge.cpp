@@ -71,7 +71,6 @@ void make_record(Thread& t) {
     record->current()[t.slot] = record->sc()[t.slot] = 0;
     record->after_fence = t.after_fence;
     record->after_eco = t.after_eco;
-    record->at_fence = false;
     record->own_fences = 0;
     if (has_sc_clocks) copy_sc_clocks(*record, t);
     (records.newest == nullptr ? records.oldest : records.newest->next) = record;

@@ -5,11 +5,9 @@
 // time: all that the thread knew then. What travels with C, the SC clocks P, F and E (sc_clocks.hpp), is in
 // the record too; stamps that only tell what the thread knew as SC may have a record that is older than they
 // are. Of P the thread's own part goes on with its time: its marked steps are those before the stamp's, since
-// a message does not tell of its own access that it must come before in S. For the same reason an SC fence
-// makes a record with P as it was before, for the stamp of the fence itself; after the fence P is F. A fence
-// before which the thread has learned nothing from others only adds its time to the record. So a location
-// keeps no clocks. Its W, WSC and MSC (design.md, section 7) are what the threads of a few stamps
-// knew, taken together.
+// a message does not tell of its own access that it must come before in S. An SC fence before which the
+// thread has learned nothing from others only adds its time to the record. So a location keeps no clocks. Its
+// W, WSC and MSC (design.md, section 7) are what the threads of a few stamps knew, taken together.
 //
 // To know a thread's time, as C or as SC, is to know all that the thread knew then, as C or as SC: clocks are
 // copied and joined as wholes, and a thread that has learned something lets its time go on before it makes a
@@ -39,10 +37,9 @@ struct Record {
     bool has_sc_clocks;
     bool after_fence;  // F is not all zero: it is kept
     bool after_eco;    // likewise E
-    bool at_fence;     // made by an SC fence
     bool held;         // for the collector: by some stamp
     static constexpr std::uint8_t most_own_fences = 7;
-    std::uint8_t own_fences;  // that add nothing to P and F but these times of the thread
+    std::uint8_t own_fences;  // that add nothing to F but these times of the thread
     Time own_fence_times[most_own_fences];
     ScLanes sc_lanes;  // the part of P, F and E that is kept; the rest is zero
     ScProvenance const* provenance;
@@ -59,8 +56,6 @@ struct Record {
     bool has(MessageClock which) const {
         return has_sc_clocks && (which == message_p || (which == message_f ? after_fence : after_eco));
     }
-    // P of a stamp, but for own fences.
-    ScClock strongly_before(Time time) { return message(at_fence && time > from ? message_f : message_p); }
     // The last one; others may look for an earlier one meanwhile.
     Time own_fence_before(Time time) const {
         for (std::uint8_t i = __atomic_load_n(&own_fences, __ATOMIC_ACQUIRE); i > 0; --i)

@@ -47,12 +47,9 @@ void has_news(Thread& t) {
     t.changed = t.changed_by_others = t.has_new_sc_clocks = true;
 }
 
-// P, F or E: both what is so now and what is pending, which is never less.
+// P, F or E.
 void raise(Thread& t, ThreadClock which, ScClock by) {
-    ScClocks& clocks = *t.sc_clocks;
-    bool const news = join(clocks[which], by);
-    if (t.pends) join(clocks[which + 1], by);
-    if (!news) return;
+    if (!join((*t.sc_clocks)[which], by)) return;
     has_news(t);
     if (which != eco_before) change_sc_version(t);
 }
@@ -64,7 +61,6 @@ void raise_to(Time& time, Time least) {
 // Its last marked step.
 void set_marked(Thread& t) {
     (*t.sc_clocks)[strongly_before].accesses[t.slot] = t.time;
-    if (t.pends) (*t.sc_clocks)[strongly_before_pending].accesses[t.slot] = t.time;
 }
 
 // What the stamp's thread had as P, F and E, now or as pending.
@@ -73,19 +69,16 @@ void learn_sc_clocks(Thread& t, Stamp stamp, bool pending) {
     if (!record.has_sc_clocks) return;
     ScClocks& clocks = ready_sc_clocks(t);
     if (pending && !t.pends) {
-        for (ThreadClock const now : {strongly_before, fences_before, eco_before})
-            copy(clocks[now + 1], clocks[now]);
+        for (ThreadClock const now : {strongly_before, fences_before, eco_before}) clocks.clear(now + 1);
         t.pends = true;
     }
     Slot const slot = stamp.slot();
     ScClock const p = clocks[strongly_before + pending], f = clocks[fences_before + pending];
-    join(p, record.strongly_before(stamp.time()), record.sc_lanes);
-    if (record.sc_lanes.begin == 0 && p.accesses[slot] < stamp.time() - 1)
-        p.accesses[slot] = stamp.time() - 1;
+    join(p, record.message(message_p), record.sc_lanes);
+    if (p.lanes().begin == 0) raise_to(p.accesses[slot], stamp.time() - 1);
     if (record.after_fence) {
         join(f, record.message(message_f), record.sc_lanes);
         raise_to(f.writes()[slot], record.own_fence_before(stamp.time()));
-        raise_to(p.writes()[slot], record.own_fence_before(stamp.time() - 1));
     }
     if (record.after_eco) join(clocks[eco_before + pending], record.message(message_e), record.sc_lanes);
     t.after_fence = t.after_fence || record.after_fence;
@@ -120,7 +113,7 @@ bool acquire_stamp(Thread& t, Stamp stamp, bool acquire) {
         return true;
     }
     if (!stamp.known_to(t.acquire)) {
-        if (!acquire || t.pends) learn_sc_clocks(t, stamp, true);
+        if (!acquire) learn_sc_clocks(t, stamp, true);
         join_record(t.acquire, stamp, stamp.record().current());
         t.changed = t.changed_by_others = true;
     }
@@ -315,31 +308,18 @@ namespace {
     return detail::any(news);
 }
 
-// Does the half of it hold more than C, P and E, if there are any?
-bool is_ahead(Time const* half, Time const* current, Time const* p, Time const* eco, std::uint32_t width) {
-    detail::Vector newer{};
-    for (std::size_t i = 0; i < width; i += detail::vector_lanes) {
-        detail::Vector known = detail::load(current + i);
-        if (p != nullptr) known = detail::later(known, detail::load(p + i));
-        if (eco != nullptr) known = detail::later(known, detail::load(eco + i));
-        newer |= detail::load(half + i) > known;
-    }
-    return detail::any(newer);
-}
-
+// Do P, F, E and C not know some of it?
 bool is_news(ScClock in, Thread const& t) {
-    Time *p = nullptr, *eco = nullptr;
-    std::uint32_t width = 0;
-    if (t.sc_clocks != nullptr && t.sc_clocks->width() >= in.width) {
-        width = t.sc_clocks->width();
-        p = (*t.sc_clocks)[strongly_before].accesses;
-        if (t.after_eco) eco = (*t.sc_clocks)[eco_before].accesses;
-    }
     ScLanes const used = in.lanes();
-    if (used.begin == 0 && is_ahead(in.accesses, t.current, p, eco, in.width)) return true;
-    if (used.end == in.width) return false;
-    return is_ahead(in.writes(), t.current, p != nullptr ? p + width : nullptr,
-                    eco != nullptr ? eco + width : nullptr, in.width);
+    bool const has_clocks = t.sc_clocks != nullptr && t.sc_clocks->width() == in.width;
+    detail::Vector news{};
+    for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
+        detail::Vector known = detail::load(t.current + (i < in.width ? i : i - in.width));
+        for (ThreadClock const now : {strongly_before, fences_before, eco_before})
+            if (has_clocks) known = detail::later(known, detail::load((*t.sc_clocks)[now].accesses + i));
+        news |= detail::load(in.accesses + i) > known;
+    }
+    return detail::any(news);
 }
 
 // E, by an access that is not seq_cst; when the thread knows the message that it reads, and before it sends
@@ -368,8 +348,9 @@ struct ScRead {
 [[gnu::always_inline]] inline void read_again(Thread const& t, Others& others, bool sc) {
     others.read_in_s = true;
     if (!others.writes.is_of(t)) others.writes = {};
-    join_slot((*others.sc_clocks)[before_writes], (*t.sc_clocks)[sc ? strongly_before : fences_before],
-              t.slot);
+    ScClock const after = (*others.sc_clocks)[before_writes];
+    if (sc) join_slot(after, (*t.sc_clocks)[strongly_before], t.slot);
+    if (t.after_fence) join_slot(after, (*t.sc_clocks)[fences_before], t.slot);
 }
 [[gnu::always_inline]] inline ScRead begin_read(Thread& t, Cell& x, Order order) {
     bool const sc = order == Order::seq_cst;
@@ -384,7 +365,6 @@ struct ScRead {
                   f = (*t.sc_clocks)[fences_before];
     others.read_in_s = true;
     if (sc && raise_by_read(p, (*others.sc_clocks)[before_reads], after)) {
-        if (t.pends) join((*t.sc_clocks)[strongly_before_pending], p);
         has_news(t);
         change_sc_version(t);
     }
@@ -432,20 +412,18 @@ void end_seq_cst_write(Thread& t, Cell& x, ScWrite begun) {
         if (t.after_fence) join_slot(before, f, t.slot);
         return;
     }
-    bool settles = t.sc_version == begun.version;  // P is still what K was made of
+    bool const settles = t.sc_version == begun.version;  // P is still what K was made of
     before.accesses[t.slot] = t.time;
     if (begun.news) raise(t, strongly_before, before);
-    if (t.after_fence) {
-        join(before, f);
-        settles = settles && !ahead(f, (*t.sc_clocks)[strongly_before]);
-    }
+    if (t.after_fence) join(before, f);
     others.writes = settles ? ScSettled(t, true) : ScSettled();
     if (!settles || !others.reads.is_of(t)) others.reads = {};
 }
 
 // What is before reads, by another write of a thread after a fence. Whether what was before writes is more
-// than C, P and E.
+// than P, F, E and C.
 bool raise_by_other_write(Thread const& t, ScClock before, ScClock after) {
+    using detail::later, detail::load;
     ScClocks& clocks = *t.sc_clocks;
     ScLanes const used = before.lanes();
     Time const *const p = clocks[strongly_before].accesses, *const f = clocks[fences_before].accesses,
@@ -453,12 +431,11 @@ bool raise_by_other_write(Thread const& t, ScClock before, ScClock after) {
     detail::Vector news{};
     for (std::size_t i = used.begin; i < used.end; i += detail::vector_lanes) {
         std::size_t const in_half = i < before.width ? i : i - before.width;
-        detail::Vector const in = detail::load(after.accesses + i),
-                             known = detail::later(detail::later(detail::load(p + i), detail::load(e + i)),
-                                                   detail::load(t.current + in_half));
+        detail::Vector const in = load(after.accesses + i), fences = load(f + i),
+                             known = later(later(fences, load(t.current + in_half)),
+                                           later(load(p + i), load(e + i)));
         news |= in > known;
-        detail::store(before.accesses + i, detail::later(detail::later(detail::load(before.accesses + i), in),
-                                                         detail::load(f + i)));
+        detail::store(before.accesses + i, later(later(load(before.accesses + i), in), fences));
     }
     return detail::any(news);
 }
@@ -578,7 +555,7 @@ void release_fence(Thread& t) {
 
 namespace {
 
-// F of an SC fence: K, which is P, E and C. Whether it has changed by more than the thread's own part.
+// Whether F has changed by more than the thread's own part.
 bool raise_by_fence(Thread& t) {
     ScClocks& clocks = *t.sc_clocks;
     ScClock const f = clocks[fences_before];
@@ -588,55 +565,37 @@ bool raise_by_fence(Thread& t) {
     return join(f.writes(), t.current, clocks.width()) || news;
 }
 
-// After the thread's last SC fence all that it knows of others as P, E and C is in F, and nothing has come to
-// it since. So K is F and the thread's own part, and the record may stay as it is. Whether there is room in
-// it.
+void fence_after_news(Thread& t) {
+    note_sc_event(sc_events_made.fences);
+    ready_sc_clocks(t);
+    acquire_fence(t);
+    if (raise_by_fence(t)) change_sc_version(t);
+    t.after_fence = t.has_new_sc_clocks = true;  // at least the thread's own part of F is new
+    if (t.after_eco) t.sc_clocks->clear(eco_before);
+    t.after_eco = t.changed_by_others = false;
+    release_fence(t);
+}
+
+// Since the thread's last SC fence F has all that it knows of others as P, E and C. If nothing has come to it
+// from others since, K is F with the thread's own part, and the record may stay. False: there is no room in
+// it, or it must not.
 bool fence_again(Thread& t) {
     if (t.changed_by_others || t.has_learned || t.has_new_sc_clocks ||
         !t.records.newest->add_own_fence(t.time))
         return false;
-    ScClock const p = (*t.sc_clocks)[strongly_before], f = (*t.sc_clocks)[fences_before];
-    p.writes()[t.slot] = f.writes()[t.slot] = t.time;
-    f.accesses[t.slot] = p.accesses[t.slot];
+    (*t.sc_clocks)[fences_before].writes()[t.slot] = t.time;
     let_time_go_on(t);
     t.release = {t.stamp_word, t.time};
     return true;
 }
 
-void fence_after_news(Thread& t) {
-    note_sc_event(sc_events_made.fences);
-    ready_sc_clocks(t);
-    acquire_fence(t);
-    bool news = raise_by_fence(t);
-    t.after_fence = t.has_new_sc_clocks = true;  // at least the thread's own part of F is new
-    release_fence(t);
-    t.records.newest->at_fence = true;
-    ScClocks& clocks = *t.sc_clocks;  // which the new record may have moved
-    ScClock const p = clocks[strongly_before], f = clocks[fences_before];
-    join_slot(p, f, t.slot);
-    news = join(p, f) || news;
-    if (t.after_eco) clocks.clear(eco_before);
-    t.after_eco = false;
-    if (news) change_sc_version(t);
-    t.changed_by_others = false;
-}
-
 }  // namespace
 
-// If nothing has changed since this thread's last one, there is only this to do: messages of relaxed writes
-// come after both, so they now tell P of that fence. Time goes on after a fence, so that later messages are
-// known to be later.
+// If nothing has changed since this thread's last one, nothing changes.
 void sc_fence(Thread& t) {
-    if (!ready_for_step(t)) return;
-    if (!t.changed) {
-        if (t.restamps) t.release = message_of(t);
-        t.restamps = false;
-        return;
-    }
+    if (!ready_for_step(t) || !t.changed) return;
     if (!fence_again(t)) fence_after_news(t);
-    let_time_go_on(t);
     t.changed = false;
-    t.restamps = true;
 }
 
 namespace {

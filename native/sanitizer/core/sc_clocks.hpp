@@ -123,20 +123,25 @@ class ScClocks {
 };
 static_assert(sizeof(ScClocks) == 16);
 
-// Those of a thread: P, F and E of seq-cst.md, each as of now and as it will be after an acquire fence. As of
-// the last release fence they are in a record.
+// Those of a thread: P, F and E of seq-cst.md, each as of now, and what an acquire fence will add to it. As
+// of the last release fence they are in a record.
 //
 // P and F know no more than E and C together: K of an SC fence is E and C, that of a seq_cst access adds to P
-// what E and C learn by the access, and P and F pass on no farther than E and C do. So the K of a fence,
-// which is all that E is for, may be made of P as it is after the fence's acquire part, E and C; and E need
-// not have what P has. It leaves out what seq_cst accesses add to it: that is in P, except in the message of
-// the access itself, and whoever reads that learns it from the location. After an SC fence it is empty.
+// what E and C learn by the access, and P and F pass on no farther than E and C do. So much can be left out:
+//   - E is only there for K of fences, which may be made of P, F, E and C after the acquire part of the
+//   fence.
+//     So E need not have what P or F has. Seq_cst accesses add nothing to it: what they would add is in P,
+//     except in the message of the access itself, and whoever reads that learns it from the location. After
+//     an SC fence it is empty.
+//   - P need not have the K of SC fences that strongly happen before: F has it, and wherever P counts or
+//   goes,
+//     to checks, locations, fences and messages, F does too.
 enum ThreadClock : std::uint32_t {
-    strongly_before,  // P: K of what strongly happens before the thread's next event
+    strongly_before,  // P: K of seq_cst accesses that strongly happen before the thread's next event
     strongly_before_pending,
     fences_before,  // F: K of SC fences that happen before it
     fences_before_pending,
-    eco_before,  // E: K of what is eco-before an access that happens before it, if neither P nor C has it
+    eco_before,  // E: K of what is eco-before an access that happens before it, if P, F and C do not have it
     eco_before_pending,
     thread_clocks
 };

@@ -203,12 +203,8 @@ namespace {
 void learn_sc_clocks(Thread& t, Thread& other) {
     if (other.sc_clocks == nullptr) return;
     ScClocks& clocks = ready_sc_clocks(t);
-    for (ThreadClock const now : {strongly_before, fences_before, eco_before}) {
-        ScClock const known = (*other.sc_clocks)[now];
-        if (now == eco_before && !other.after_eco) continue;
-        join(clocks[now], known);
-        if (t.pends) join(clocks[now + 1], known);
-    }
+    for (ThreadClock const now : {strongly_before, fences_before, eco_before})
+        join(clocks[now], (*other.sc_clocks)[now]);
     t.after_fence = t.after_fence || other.after_fence;
     t.after_eco = t.after_eco || other.after_eco;
 }

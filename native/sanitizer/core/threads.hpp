@@ -61,7 +61,6 @@ struct Thread {
     bool after_fence;          // F, or what is pending of it, is not all zero
     bool after_eco;            // likewise E
     bool pends;                // P, F or E may be more after an acquire fence; else what is pending is void
-    bool restamps;             // its last SC fence was the first one in a row
     std::uint64_t sc_version;  // goes on when P or F learns of others; each thread has its own; even
     std::uint64_t stamp_word;  // its slot and its newest record
 
@@ -95,6 +94,8 @@ struct Thread {
     pthread_t handle;
     void* (*routine)(void*);
     void* argument;
+    void* result;                          // of the routine
+    bool lent;                             // its kernel thread never runs (schedule/lending.hpp)
     std::size_t stack_bytes;               // as it was asked for
     std::uint64_t signal_mask;             // that it begins with
     std::uintptr_t stack_low, stack_high;  // high is 0 if nobody has asked yet: a fiber's

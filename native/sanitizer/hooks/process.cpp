@@ -113,7 +113,7 @@ FENCEPOST_INTERPOSE void _exit(int code) {
     scheduler::exit_point();
     int const wanted = finish_findings(code);
     if (auto* const interceptor = INTERCEPTOR(_exit); interceptor != nullptr) interceptor(wanted);
-    for (;;) kernel::call(SYS_exit_group, wanted);
+    scheduler::end_process(wanted);
 }
 
 FENCEPOST_INTERPOSE void _Exit(int code) noexcept {

@@ -109,8 +109,7 @@ void put_location(Text& out, void* report, Counts const& n, void* address) {
                               trace, stack_depth);
     out << "{\"kind\":" << Quoted{kind};
     ModuleOffset const module = find_module(reinterpret_cast<std::uintptr_t>(address));
-    if (std::string_view(kind) == "global" && module.module != nullptr)
-        out << ",\"module\":" << Quoted{module.module} << ",\"offset\":\"" << Hex{module.offset} << "\"";
+    if (std::string_view(kind) == "global" && module.module != nullptr) put_module(out << ",", module);
     if (std::string_view(kind) == "heap") out << ",\"size\":" << std::uint64_t{size} << ",\"stack\":";
     if (std::string_view(kind) == "heap") put_stack(out, as_stack(trace));
     if (std::string_view(kind) == "stack" || std::string_view(kind) == "tls") out << ",\"thread\":" << thread;

@@ -14,6 +14,7 @@
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -39,9 +40,9 @@ int code_at_end(int code) {
 void at_end(int code, void*) {
     scheduler::exit_point();
     int const wanted = code_at_end(code);
-    if (wanted == code) return;
+    if (wanted == code && !scheduler::exploring()) return;
     fflush(nullptr);
-    _Exit(wanted);
+    scheduler::end_process(wanted);
 }
 
 // Nobody would wait for the findings, and a program that never ends would go on for ever.
@@ -57,6 +58,9 @@ void start(char** environment) {
     started = true;
     read_options(environment);
     end_with_parent();
+#if defined(FENCEPOST_FULL)
+    embedded_image_runs = program_embeds_image();
+#endif
     races::start();
     start_threads();
     find_atomic_methods();

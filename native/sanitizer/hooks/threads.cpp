@@ -2,6 +2,7 @@
 #include "sanitizer/core/threads.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -29,6 +30,16 @@ void end_of_watch() {
     if (hook) races::thread_ended(t);
 }
 
+// It never comes back from the end of its part in the schedule.
+void end_lent(Thread& t) {
+    {
+        Hook hook;
+        if (hook) forget_range(t.stack_low, t.stack_high - t.stack_low);
+        thread_has_ended(t);
+    }
+    scheduler::thread_ends();
+}
+
 // Thread-local destructors may use atomics, and come in rounds. The end of a thread is in the last one.
 void at_thread_end(void* rounds_left) {
     auto const left = reinterpret_cast<std::uintptr_t>(rounds_left);
@@ -37,6 +48,7 @@ void at_thread_end(void* rounds_left) {
         return;
     }
     end_of_watch();
+    if (scheduler::lends_threads()) return end_lent(current_thread());
     scheduler::thread_ends();
     Hook hook;
     Thread& t = hook.thread();
@@ -49,10 +61,12 @@ void* run_thread(void* argument) {
     auto* const t = static_cast<Thread*>(argument);
     thread_runs(t);
     t->stack_base = __builtin_frame_address(0);
-    exchange_signal_mask(t->signal_mask);
+    if (!t->lent) exchange_signal_mask(t->signal_mask);
     if (t->scheduled) scheduler::thread_begins(t->id);
+    if (t->lent) t->tid = gettid();
     pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
-    return t->routine(t->argument);
+    t->result = PTHREAD_CANCELED;
+    return t->result = t->routine(t->argument);
 }
 
 void note_attributes(Thread& t, pthread_attr_t const* attributes) {
@@ -83,6 +97,12 @@ int create_without_signals(Thread& child, pthread_t* handle, pthread_attr_t cons
     return REAL(pthread_create)(handle, attributes, run_thread, &child);
 }
 
+int create(Thread& child, pthread_t* handle, pthread_attr_t const* attributes) {
+    child.lent = scheduler::lends_threads();
+    if (!child.lent) return create_without_signals(child, handle, attributes);
+    return scheduler::create_lent(child.id, handle, attributes, run_thread, &child);
+}
+
 void start_interposing() {
     pthread_key_create(&end_key, at_thread_end);
     start_process_interposing();
@@ -110,7 +130,7 @@ FENCEPOST_INTERPOSE int pthread_create(pthread_t* handle, pthread_attr_t const* 
     child->argument = argument;
     child->scheduled = scheduler::active();
     note_attributes(*child, attributes);
-    int const error = create_without_signals(*child, handle, attributes);
+    int const error = create(*child, handle, attributes);
     if (error != 0) {
         Hook hook;
         races::thread_not_made(*child);
@@ -132,8 +152,11 @@ template <class Deadline, class Real>
 int join_by(pthread_t handle, void** result, int too_late, Deadline deadline, Real real) {
     Thread* const child = find_thread(handle);
     bool const scheduled = child != nullptr && scheduler::active();
+    bool const lent = scheduler::lends_threads();
+    if (lent && (child == nullptr || child->detached)) return child == nullptr ? ESRCH : EINVAL;
     if (scheduled && !scheduler::wait_for_end(child->id, deadline())) return too_late;
-    int const error = scheduled ? REAL(pthread_join)(handle, result) : real();
+    if (lent && result != nullptr) *result = child->result;
+    int const error = lent ? 0 : scheduled ? REAL(pthread_join)(handle, result) : real();
     if (error == 0 && child != nullptr) {
         Hook hook;
         races::thread_joined(hook.thread(), child->id);
@@ -204,9 +227,19 @@ FENCEPOST_INTERPOSE int pthread_clockjoin_np(pthread_t handle, void** result, cl
 
 FENCEPOST_INTERPOSE int pthread_detach(pthread_t handle) {
     Thread* const child = find_thread(handle);
-    int const error = REAL(pthread_detach)(handle);
+    bool const lent = scheduler::lends_threads();
+    int const error = !lent              ? REAL(pthread_detach)(handle)
+                      : child == nullptr ? ESRCH
+                      : child->detached  ? EINVAL
+                                         : 0;
     if (error == 0 && child != nullptr) detach_thread(*child);
     return error;
+}
+
+FENCEPOST_INTERPOSE void pthread_exit(void* result) {
+    current_thread().result = result;
+    REAL(pthread_exit)(result);
+    __builtin_unreachable();
 }
 
 FENCEPOST_INTERPOSE int pthread_setname_np(pthread_t handle, char const* name) {

@@ -12,6 +12,7 @@ extern "C" {
 void __tsan_mutex_pre_lock(void* lock, unsigned flags);
 void __real___tsan_mutex_post_lock(void* lock, unsigned flags, int recursion);
 void __real___tsan_acquire(void* address);
+void __real___tsan_release(void* address);
 }
 
 constexpr unsigned to_write = 1 << 4, to_read = to_write | 1 << 3;  // both as if by a trylock

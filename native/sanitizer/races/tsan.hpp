@@ -49,8 +49,7 @@ struct ThreadState;
 
 // Its functions for atomics begin with this one, the only one used here that is not public. With clang it is
 // part of the program; gcc's library hides it, then it is null.
-[[gnu::weak, gnu::visibility("hidden")]] void MemoryAccess(ThreadState*, std::uintptr_t pc,
-                                                           std::uintptr_t address, std::uintptr_t size,
-                                                           std::uintptr_t kind);
+[[gnu::weak]] void MemoryAccess(ThreadState*, std::uintptr_t pc, std::uintptr_t address, std::uintptr_t size,
+                                std::uintptr_t kind);
 
 }  // namespace __tsan

@@ -3,6 +3,7 @@
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
+#include "sanitizer/system/options.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost::scheduler {
@@ -34,6 +35,39 @@ void put_step(Text& out, char const* name, Event const* event) {
 
 void execution_begins() {
     findings_in_execution();
+}
+
+void run_begins() {
+    findings_in_child_of_fork();
+}
+
+void prepare_reports(std::uint32_t walks) {
+    open_json_of_walks(walks);
+}
+
+void report_as_walk(std::uint32_t number) {
+    write_json_of_walk(number);
+}
+
+void report_nothing() {
+    write_json_of_walk(UINT32_MAX);
+    options.quiet = true;
+}
+
+void copy_reports(Text& into) {
+    copy_json(into, "{\"event\":\"exploration\"");
+}
+
+void repeat_reports(std::string_view text) {
+    Text lines;
+    lines << text;
+    write_json(lines);
+}
+
+void report_not_resumed(std::string_view why) {
+    Text out;
+    out << "{\"event\":\"not-resumed\",\"why\":" << Quoted{why} << "}\n";
+    write_json(out);
 }
 
 void report_execution(ExecutionReport const& report) {

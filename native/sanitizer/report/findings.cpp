@@ -106,7 +106,10 @@ std::uint64_t hash_of(Finding const& f) {
 // The guard is held.
 void publish(Finding& f) {
     f.reported = true;
-    if (is_suppressed(f) || !scheduler::is_news(hash_of(f)) || !count_finding()) return;
+    std::uint64_t const hash = hash_of(f);
+    if (scheduler::is_known(hash)) return;  // to look for names takes much longer
+    if (is_suppressed(f)) return scheduler::note_known(hash);
+    if (!scheduler::is_news(hash) || !count_finding()) return;
     json_finding(f);
     text_finding(f);
     if (options.halt_on_error && !finished) {
@@ -215,21 +218,21 @@ void report_deadlock(Blocked const* threads, std::size_t count) {
     json_deadlock(threads, count);
     text_deadlock(threads, count);
     deadlocked = true;
-    for (;;) kernel::call(SYS_exit_group, finish_findings(1));
+    end_process(finish_findings(1));
 }
 
 void report_step_limit(std::uint64_t count) {
     json_step_limit(count);
     text_step_limit(count);
-    for (;;) kernel::call(SYS_exit_group, finish_findings(1));
+    end_process(finish_findings(1));
 }
 
 void report_no_schedules() {
     constexpr int wrong_use = 2;
     json_no_schedules();
     Text message;
-    message << "fencepost: a program built with --mode races has no schedules; rebuild it with --mode "
-               "full, or leave the schedule to the system\n";
+    message << "fencepost: a program built with --mode races has no schedules; rebuild it without that "
+               "option, or leave the schedule to the system\n";
     if (!options.quiet) message.write_to(2);
     for (;;) kernel::call(SYS_exit_group, wrong_use);
 }

@@ -1,25 +1,33 @@
 #include "sanitizer/report/json.hpp"
 
+#include <new>
+
 #include "sanitizer/core/await.hpp"
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
 #include "sanitizer/report/race_findings.hpp"
 #include "sanitizer/report/wording.hpp"
+#include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/row.hpp"
+#include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
 namespace fencepost {
 namespace {
 
+// Of the build.
+char const* mode() {
 #if defined(FENCEPOST_RACES)
-constexpr char const* mode = "races";
+    return program_embeds_image() ? "all" : "races";
 #elif defined(FENCEPOST_FULL)
-constexpr char const* mode = "full";
+    return embedded_image_runs ? "all" : "full";
 #else
-constexpr char const* mode = "atomics";
+    return "atomics";
 #endif
+}
 
 // Which plain accesses were watched in this run.
 char const* plain_accesses_watched() {
@@ -49,8 +57,9 @@ std::uint64_t hash_of(std::string_view text) {
 void put_pc(Text& out, std::uintptr_t pc) {
     std::uintptr_t const address = pc - 1;
     ModuleOffset const place = find_module(address);
-    out << "{\"module\":" << Quoted{place.module == nullptr ? "" : place.module} << ",\"offset\":\""
-        << Hex{place.module == nullptr ? address : place.offset} << "\"}";
+    out << "{";
+    put_module(out, place.module == nullptr ? ModuleOffset{"", address} : place);
+    out << "}";
 }
 
 }  // namespace
@@ -75,9 +84,10 @@ void put_owner(Text& out, std::uintptr_t address, DataOwner const& owner) {
     out << "{\"kind\":\"" << kinds[static_cast<int>(owner.kind)] << "\"";
     if (owner.name != nullptr) out << ",\"name\":" << Quoted{owner.name};
     if (owner.size != 0) out << ",\"size\":" << std::uint64_t{owner.size};
-    if (owner.module.module != nullptr)
-        out << ",\"module\":" << Quoted{owner.module.module} << ",\"offset\":\"" << Hex{owner.module.offset}
-            << "\"";
+    if (owner.module.module != nullptr) {
+        out << ",";
+        put_module(out, owner.module);
+    }
     if (owner.kind == DataOwner::Kind::stack) out << ",\"thread\":" << owner.thread;
     if (owner.kind == DataOwner::Kind::heap) {
         out << ",\"offset\":\"" << Hex{address - owner.begin} << "\",\"stack\":";
@@ -93,11 +103,13 @@ void put_data(Text& out, std::uintptr_t address) {
 // A global; who else owns the address is not asked.
 void put_global(Text& out, std::uintptr_t address) {
     ModuleOffset const place = find_module(address);
-    if (place.module == nullptr)
+    if (place.module == nullptr) {
         out << "{\"kind\":\"unknown\"}";
-    else
-        out << "{\"kind\":\"global\",\"module\":" << Quoted{place.module} << ",\"offset\":\""
-            << Hex{place.offset} << "\"}";
+        return;
+    }
+    out << "{\"kind\":\"global\",";
+    put_module(out, place);
+    out << "}";
 }
 
 // One end of a link of the chain.
@@ -208,6 +220,54 @@ void write_json(Text const& line) {
 
 void open_json() {
     if (options.json != nullptr) file = open_output(options.json);
+}
+
+namespace {
+
+Row<int>* files_of_walks;
+long first_process;  // that opened them
+
+// As they were opened.
+char const* path_of_walk(std::uint32_t walk) {
+    Text path;
+    char const* const pattern = options.json;
+    for (char const* at = pattern; *at != '\0'; ++at) {
+        if (at[0] == '%' && at[1] == 'p') {
+            path << static_cast<std::uint64_t>(first_process);
+            ++at;
+        } else {
+            path << std::string_view(at, 1);
+        }
+    }
+    if (walk != 0) path << "." << walk << ".jsonl";
+    return keep(path.view());
+}
+
+}  // namespace
+
+void open_json_of_walks(std::uint32_t count) {
+    files_of_walks = new (memory::pages(sizeof *files_of_walks)) Row<int>;
+    files_of_walks->add(file);
+    first_process = kernel::call(SYS_getpid);
+    for (std::uint32_t walk = 1; walk < count && options.json != nullptr; ++walk)
+        files_of_walks->add(open_output(path_of_walk(walk)));
+}
+
+void write_json_of_walk(std::uint32_t walk) {
+    file = walk < files_of_walks->size() ? (*files_of_walks)[walk] : -1;
+}
+
+void copy_json(Text& into, std::string_view without) {
+    for (std::uint32_t walk = 0; walk < files_of_walks->size() && options.json != nullptr; ++walk) {
+        Text all;
+        read_file(path_of_walk(walk), all);
+        for (std::string_view rest = all.view(); !rest.empty();) {
+            std::size_t const end = rest.find('\n');
+            std::string_view const line(rest.data(), end < rest.size() ? end + 1 : rest.size());
+            if (!line.starts_with(without)) into << line;
+            rest.remove_prefix(line.size());
+        }
+    }
 }
 
 void json_finding(Finding const& f) {
@@ -328,12 +388,12 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     json_awaits(out);
     if (is_execution()) {
         scheduler::count_atomics(atomics);
-        out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"plain\":\"" << plain_accesses_watched()
+        out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"plain\":\"" << plain_accesses_watched()
             << "\"}\n";
         if (!out.view().empty() && scheduler::is_news(hash_of(out.view()))) out.write_to(file);
         return;
     }
-    out << "{\"event\":\"end\",\"mode\":\"" << mode << "\",\"pid\":" << process_number()
+    out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"pid\":" << process_number()
         << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
         << ",\"steps\":" << scheduler::steps() << ",\"plain\":\"" << plain_accesses_watched()
         << "\",\"exit\":" << exit_code << "}\n";

@@ -19,6 +19,12 @@ class Text;
 
 // Opens the file; again in the child of a fork, which has its own.
 void open_json();
+// Walks of an exploration that share the work have files of their own, but for the first: FILE.1.jsonl, …
+void open_json_of_walks(std::uint32_t count);
+// What follows is of that walk; nothing is written if there is none with that number.
+void write_json_of_walk(std::uint32_t walk);
+// The lines of all walks, but for those that begin like this.
+void copy_json(Text& into, std::string_view without);
 
 // Parts of an event, and what writes it.
 void put_stack(Text&, Stack const&);

@@ -10,7 +10,7 @@
 namespace fencepost {
 
 int open_output(char const* path) {
-    char const* const name = with_process_number(path);
+    char const* const name = with_numbers(path);
     auto const file = static_cast<int>(
         kernel::call(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0644));
     if (file >= 0) return file;
@@ -18,17 +18,6 @@ int open_output(char const* path) {
     warning << "fencepost: cannot write " << name << ", named in FENCEPOST_OPTIONS\n";
     warning.write_to(2);
     return -1;
-}
-
-bool read_file(char const* path, Text& into) {
-    long const file = kernel::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (file < 0) return false;
-    char buffer[4096];
-    long bytes;
-    while ((bytes = kernel::call(SYS_read, file, buffer, sizeof buffer)) > 0)
-        into << std::string_view(buffer, static_cast<std::size_t>(bytes));
-    kernel::call(SYS_close, file);
-    return bytes == 0;
 }
 
 std::uint64_t process_number() {

@@ -14,9 +14,6 @@ class Text;
 // A new file; -1 and one line of warning if it cannot be made. %p in the path is the process number.
 int open_output(char const* path);
 
-// Appends what a file holds; false if it cannot be read.
-bool read_file(char const* path, Text& into);
-
 std::uint64_t process_number();
 
 // Where a blocked thread is.

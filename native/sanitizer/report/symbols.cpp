@@ -131,9 +131,48 @@ struct Questions {
     std::size_t count = 0;
 };
 
-char const* question(ModuleOffset const& place) {
+// The file that a symbolizer is to look into. An embedded image gets one without a name, as long as this
+// lives; the symbolizer's process inherits it.
+class SymbolFile {
+  public:
+    SymbolFile() = default;
+    SymbolFile(SymbolFile const&) = delete;
+    SymbolFile& operator=(SymbolFile const&) = delete;
+    ~SymbolFile() {
+        if (descriptor_ >= 0) kernel::call(SYS_close, descriptor_);
+    }
+
+    char const* of(ModuleOffset const& place) {
+        if (!place.embedded) return place.module;
+        if (descriptor_ < 0) descriptor_ = copy_of_image(place.module);
+        Text path;
+        path << "/proc/self/fd/" << static_cast<std::uint64_t>(descriptor_);
+        return keep(path.view());
+    }
+
+  private:
+    // Its number is above those that the symbolizer's own streams get.
+    static long copy_of_image(char const* path) {
+        ElfFile const file(path);
+        ElfImage const image = embedded_image(file.image());
+        long const copy = kernel::call(SYS_memfd_create, "symbols", 0);
+        for (std::size_t written = 0; written < image.size();) {
+            long const bytes = kernel::call(SYS_write, copy, image.begin() + written, image.size() - written);
+            if (bytes <= 0) break;
+            written += static_cast<std::size_t>(bytes);
+        }
+        constexpr int least = 10;
+        long const moved = kernel::call(SYS_fcntl, copy, F_DUPFD, least);
+        kernel::call(SYS_close, copy);
+        return moved;
+    }
+
+    long descriptor_ = -1;
+};
+
+char const* question(char const* file, ModuleOffset const& place) {
     Text text;
-    text << "CODE \"" << place.module << "\" " << Hex{place.offset};
+    text << "CODE \"" << file << "\" " << Hex{place.offset};
     return keep(text.view());
 }
 
@@ -147,10 +186,10 @@ void ask_llvm(char const* program, Questions& questions, std::size_t begin) {
 }
 
 // addr2line knows one file at a time.
-void ask_addr2line(Known& entry, ModuleOffset const& place) {
+void ask_addr2line(Known& entry, char const* file, ModuleOffset const& place) {
     Text offset;
     offset << Hex{place.offset} << std::string_view("\0", 1);
-    char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", place.module,
+    char const* const arguments[] = {"addr2line",          "-f",   "-C", "-i", "-e", file,
                                      offset.view().data(), nullptr};
     Text output;
     if (!run_and_read(arguments, output)) return;
@@ -170,6 +209,7 @@ Symbol* from_dynamic_table(std::uintptr_t address) {
 void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
     char const* const llvm = find_symbolizer();
     Questions questions;
+    SymbolFile file;
     constexpr std::size_t begin = 2;
     questions.arguments[1] = "--demangle";
     for (std::size_t i = 0; i < count && questions.count < most_questions; ++i) {
@@ -179,10 +219,10 @@ void look_up_symbols(std::uintptr_t const* pcs, std::size_t count) {
         ModuleOffset const place = find_module(address);
         if (place.module == nullptr) continue;
         if (llvm == nullptr) {
-            ask_addr2line(entry, place);
+            ask_addr2line(entry, file.of(place), place);
             continue;
         }
-        questions.arguments[begin + questions.count] = question(place);
+        questions.arguments[begin + questions.count] = question(file.of(place), place);
         questions.answers[questions.count++] = &entry;
     }
     if (questions.count != 0) ask_llvm(llvm, questions, begin);
@@ -422,9 +462,10 @@ Symbol* variable_at(std::uintptr_t address) {
     ModuleOffset const place = find_module(address);
     if (place.module == nullptr) return symbol;
     ElfFile const file(place.module);
+    ElfImage const image = place.embedded ? embedded_image(file.image()) : file.image();
     Variable last;
     for (std::uint32_t const table : {SHT_SYMTAB, SHT_DYNSYM}) {
-        file.for_symbols(table, [&](ElfW(Sym) const& s, char const* name) {
+        image.for_symbols(table, [&](ElfW(Sym) const& s, char const* name) {
             bool const is_variable =
                 ELF64_ST_TYPE(s.st_info) == STT_OBJECT && s.st_shndx != SHN_UNDEF && s.st_size != 0;
             if (!is_variable || s.st_value > place.offset) return;

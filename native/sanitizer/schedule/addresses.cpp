@@ -1,59 +1,17 @@
-// Programs look at addresses: they hash them, and sort by them. Under a schedule the program is therefore
-// started anew without randomisation of addresses, where the kernel allows that.
-#include <fcntl.h>
-#include <sys/personality.h>
-
-#include <string_view>
-
+// Under a schedule addresses repeat (system/fixed_addresses.hpp).
 #include "sanitizer/schedule/scheduler.hpp"
-#include "sanitizer/system/memory.hpp"
-#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/fixed_addresses.hpp"
 
 namespace fencepost::scheduler {
 namespace {
 
-// The strings of the environment lie above the stack, so their length moves it: runs that differ in their
-// options only must not differ in that. Colons without a name between them are no options.
-constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
-constexpr std::size_t padded_to = 4096;
-
-bool is_padded(std::string_view setting) {
-    return setting.size() % padded_to == 0;
-}
-
-char* padded(std::string_view setting) {
-    std::size_t const size = (setting.size() / padded_to + 1) * padded_to;
-    auto* const copy = static_cast<char*>(memory::pages(size + 1));
-    for (std::size_t i = 0; i < size; ++i) copy[i] = i < setting.size() ? setting[i] : ':';
-    return copy;
-}
-
-// By its own name, which is the process's name too.
-void start_anew(char** arguments, char** environment) {
-    char path[4096] = {};
-    kernel::call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
-    kernel::call(SYS_execve, path, arguments, environment);
-}
-
-// Does nothing if it has been done.
-void fix_addresses(int, char** arguments, char** environment) {
-    if (!active()) return;
-    constexpr unsigned long ask = 0xffffffff;
-    long const before = kernel::call(SYS_personality, ask);
-    if (kernel::failed(before) || kernel::failed(kernel::call(SYS_personality, before | ADDR_NO_RANDOMIZE)))
-        return;
-    bool done = (before & ADDR_NO_RANDOMIZE) != 0;
-    for (char** entry = environment; *entry != nullptr; ++entry) {
-        std::string_view const setting(*entry);
-        if (!setting.starts_with(variable) || is_padded(setting)) continue;
-        *entry = padded(setting);
-        done = false;
-    }
-    if (!done) start_anew(arguments, environment);
+void fix_addresses_of_schedule(int, char** arguments, char** environment) {
+    if (active()) fix_addresses(arguments, environment);
 }
 
 // After the library's own beginning (runtime.cpp is linked before this file), which has read the options.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const second)(int, char**, char**) = fix_addresses;
+[[gnu::section(".preinit_array"), gnu::used]] void (*const second)(int, char**,
+                                                                   char**) = fix_addresses_of_schedule;
 
 }  // namespace
 }  // namespace fencepost::scheduler

@@ -29,7 +29,7 @@ struct Reader {
     std::uint64_t line = 1;
     std::string_view choices;  // that are left
     bool has_choices = false;
-    std::uint64_t failing = 0;
+    std::uint64_t failing = 0, threads = 0;
 } reader;
 
 [[noreturn]] void give_up(char const* path, std::uint64_t line, std::string_view why) {
@@ -95,6 +95,7 @@ bool skip(std::string_view word) {
 
 void read_choices() {
     if (skip("failing ") && !read_number(reader.failing, '\n')) return;
+    if (skip("threads ") && !read_number(reader.threads, '\n')) return;
     reader.has_choices = skip("choices");
     if (!reader.has_choices) return;
     char const* const first = reader.at;
@@ -170,6 +171,10 @@ bool of_exploration() {
 
 std::uint32_t failing_allocations() {
     return static_cast<std::uint32_t>(reader.failing);
+}
+
+std::uint32_t threads_made_before() {
+    return static_cast<std::uint32_t>(reader.threads);
 }
 
 std::uint32_t read_choice() {

@@ -7,8 +7,9 @@
 //   1 3
 //   …
 //
-// What an exploration has run begins with its choices: `choices 0 1 0`, and before that, if some were to
-// fail, the number of allocations that may, `failing 1`.
+// What an exploration has run begins with its choices: `choices 0 1 0`. Before that there may be the number
+// of allocations that were to fail, `failing 1`, and that of threads that were made before the program began,
+// `threads 2` (lending.hpp).
 //
 // The last thread runs to the end, and has no number of steps: it may have been in the middle of one. The
 // file is written through a shared mapping: what has been decided is there even if the program is killed;
@@ -39,6 +40,7 @@ std::uint64_t open_to_read(char const* path);
 bool read(Run&);
 bool of_exploration();
 std::uint32_t failing_allocations();
+std::uint32_t threads_made_before();
 // 0 if there are no more.
 std::uint32_t read_choice();
 

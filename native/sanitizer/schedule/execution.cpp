@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sanitizer/schedule/lending.hpp"
 #include "sanitizer/schedule/rounds.hpp"
 #include "sanitizer/schedule/waits.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -15,6 +16,7 @@ namespace execution {
 
 using detail::runnable;
 
+Common* common = nullptr;
 Shared* shared = nullptr;
 std::uint32_t most_rounds = 20;
 
@@ -290,7 +292,7 @@ void note_switch(std::uint64_t steps, std::uint32_t to) {
 }
 
 void note_untried(Untried what) {
-    if (shared != nullptr) shared->untried |= what;
+    if (common != nullptr) __atomic_fetch_or(&common->untried, what, __ATOMIC_RELAXED);
 }
 
 void note_joined(std::uint32_t thread) {
@@ -305,6 +307,7 @@ void note_end(bool stuck) {
     if (shared == nullptr || shared->outcome != Outcome::running) return;
     shared->outcome = stuck ? Outcome::stuck : Outcome::ended;
     shared->steps = detail::taken;
+    shared->threads = lending::lent();
     if (!stuck && !exits) note_crash();
     for (std::uint32_t i = 0; i < runnable.count; ++i) {
         Thread& thread = *runnable.items[i];
@@ -318,7 +321,8 @@ void note_end(bool stuck) {
 void give_up(Outcome outcome) {
     shared->outcome = outcome;
     shared->steps = detail::taken;
-    for (;;) kernel::call(SYS_exit_group, 0);
+    shared->threads = lending::lent();
+    end_process(0);
 }
 
 }  // namespace execution
@@ -356,21 +360,51 @@ void exit_point() {
     point(operation);
 }
 
-bool is_news(std::uint64_t hash) {
-    if (execution::shared == nullptr) return true;
+namespace {
+
+// The place of the hash, or the one where it may be put; null if there is none left.
+std::uint64_t* place_of(std::uint64_t hash) {
+    if (execution::common == nullptr) return nullptr;
     for (std::size_t i = 0; i < execution::most_told; ++i) {
-        std::uint64_t& told = execution::shared->told[(hash + i) % execution::most_told];
-        if (told == hash) return false;
-        if (told != 0) continue;
-        told = hash;
-        execution::shared->told_something = true;
-        return true;
+        std::uint64_t& told = execution::common->told[(hash + i) % execution::most_told];
+        std::uint64_t const now = __atomic_load_n(&told, __ATOMIC_RELAXED);
+        if (now == hash || now == 0) return &told;
+    }
+    return nullptr;
+}
+
+// False if it was there.
+bool add_told(std::uint64_t hash) {
+    for (std::uint64_t* place; (place = place_of(hash)) != nullptr;) {
+        std::uint64_t before = 0;
+        if (__atomic_compare_exchange_n(place, &before, hash, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+        if (before == hash) return false;
     }
     return true;
 }
 
+}  // namespace
+
+bool is_news(std::uint64_t hash) {
+    if (execution::common == nullptr) return true;
+    if (!add_told(hash)) return false;
+    execution::shared->told_something = true;
+    return true;
+}
+
+bool is_known(std::uint64_t hash) {
+    std::uint64_t const* const place = place_of(hash);
+    return place != nullptr && __atomic_load_n(place, __ATOMIC_RELAXED) == hash;
+}
+
+void note_known(std::uint64_t hash) {
+    if (execution::common != nullptr) add_told(hash);
+}
+
 void count_atomics(std::uint64_t count) {
-    if (execution::shared != nullptr) execution::shared->atomics += count;
+    if (execution::common != nullptr)
+        __atomic_fetch_add(&execution::common->atomics, count, __ATOMIC_RELAXED);
 }
 
 }  // namespace fencepost::scheduler

@@ -1,6 +1,6 @@
 // One execution of an exploration, in the process that runs it: it goes by its plan, then on as it likes, but
-// for what sleeps, and writes down its events. What it shares with the process that plans (fork_server.cpp)
-// lies in memory that both have mapped.
+// for what sleeps, and writes down its events. What outlives the process (fork_server.cpp) lies in shared
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -44,21 +44,29 @@ struct Switch {
     std::uint32_t to;
 };
 
+// What all executions of all walks share.
+struct Common {
+    std::uint32_t untried;
+    std::uint64_t atomics;
+    std::uint64_t told[most_told];
+};
+extern Common* common;  // null: there is no exploration
+
+// Of one walk.
 struct Shared {
     std::uint32_t planned, changed, asleep;  // the numbers of events in the lists below
     Outcome outcome;
     bool told_something;  // a finding that was not known before
     std::uint32_t events_count, switches_count;
-    std::uint32_t untried;  // in all executions
-    std::uint64_t steps, atomics;
+    std::uint32_t threads;  // that were made
+    std::uint64_t steps;
     Event wanted, met;  // where it went apart
-    std::uint64_t told[most_told];
     Event plan[most_events];
     Event sleeping[most_events];
     Event events[most_events];
     Switch switches[most_switches];
 };
-extern Shared* shared;             // null: there is no exploration
+extern Shared* shared;             // null: as above
 extern std::uint32_t most_rounds;  // of a loop that is not known to wait
 
 // In the new process.

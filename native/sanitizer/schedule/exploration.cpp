@@ -28,8 +28,43 @@ void copy(Past& to, Past const& from) {
     for (std::uint32_t const one : from) to.add(one);
 }
 
-template <class Branch>
-void release(Branch* branch) {
+}  // namespace
+
+void Exploration::restart() {
+    ++number_;
+    begun_ = false;
+}
+
+bool Exploration::is_running() const {
+    return std::any_of(walks_.begin(), walks_.end(), [](Walk const* walk) { return walk->runs_; });
+}
+
+bool Exploration::is_complete() const {
+    return begun_ && std::none_of(walks_.begin(), walks_.end(), [&](Walk const* walk) {
+               return walk->runs_ ||
+                      (!walk->is_outdated() &&
+                       std::any_of(walk->states_.begin(), walk->states_.end(),
+                                   [](Walk::State const* state) { return state->branches != nullptr; }));
+           });
+}
+
+double Exploration::share() const {
+    double least = 1;
+    for (Walk const* const walk : walks_)
+        if (walk->runs_) least = std::min(least, walk->share());
+    return least;
+}
+
+Walk::Walk(Exploration& exploration) : exploration_(exploration) {
+    exploration.walks_.add(this);
+    number_ = exploration.number_;
+}
+
+Walk::~Walk() {
+    drop_states(0);
+}
+
+void Walk::release(Branch* branch) {
     while (branch != nullptr) {
         release(branch->first);
         Branch* const next = branch->next;
@@ -38,99 +73,113 @@ void release(Branch* branch) {
     }
 }
 
-}  // namespace
-
-Exploration::~Exploration() {
-    drop_nodes(0);
+Walk::State& Walk::add_state() {
+    State* const state = new (memory::allocate(sizeof(State))) State{};
+    state->walks = 1;
+    states_.add(state);
+    return *state;
 }
 
-Exploration::Node& Exploration::add_node() {
-    Node* const node = new (memory::allocate(sizeof(Node))) Node{};
-    nodes_.add(node);
-    return *node;
+void Walk::close(State& at, State const* child) {
+    for (std::size_t i = at.open.size(); i-- > 0;)
+        if (at.open[i] == child) at.open.remove(i);
 }
 
-void Exploration::drop_nodes(std::size_t from) {
-    for (std::size_t i = from; i < nodes_.size(); ++i) {
-        release(nodes_[i]->branches);
-        nodes_[i]->~Node();
-        memory::release(nodes_[i], sizeof(Node));
+void Walk::drop_states(std::size_t from) {
+    for (std::size_t i = states_.size(); i-- > from;) {
+        State* const state = states_[i];
+        if (--state->walks != 0) continue;
+        if (i != 0) close(*states_[i - 1], state);
+        release(state->branches);
+        state->~State();
+        memory::release(state, sizeof(State));
     }
-    if (from < nodes_.size()) nodes_.cut(from);
+    states_.cut(std::min(states_.size(), from));
 }
 
-bool Exploration::happens_before(std::size_t first, std::size_t later) const {
-    return knows(nodes_[later]->past, nodes_[first]->event.thread, first);
+bool Walk::happens_before(std::size_t first, std::size_t later) const {
+    return knows(past(later), event(first).thread, first);
 }
 
-void Exploration::find_past(std::size_t place) {
-    Node& node = *nodes_[place];
-    node.forced.clear();
+void Walk::find_past(std::size_t number) {
+    State& state = *states_[number + 1];
+    state.forced.clear();
     bool own = false;
-    std::uint64_t joined = node.event.joined;
-    for (std::size_t i = place; i-- > 0 && !(own && joined == 0);) {
-        Event const& earlier = nodes_[i]->event;
-        bool const is_own = !own && earlier.thread == node.event.thread;
+    std::uint64_t joined = state.event.joined;
+    for (std::size_t i = number; i-- > 0 && !(own && joined == 0);) {
+        Event const& earlier = event(i);
+        bool const is_own = !own && earlier.thread == state.event.thread;
         std::uint64_t const bit = earlier.thread < most_joined ? std::uint64_t{1} << earlier.thread : 0;
         if (!is_own && (joined & bit) == 0) continue;
-        join(node.forced, nodes_[i]->past);
+        join(state.forced, past(i));
         own |= is_own;
         joined &= ~bit;
     }
-    if (node.event.after != no_event)
-        join(node.forced, nodes_[static_cast<std::size_t>(node.event.after)]->past);
-    copy(node.past, node.forced);
-    for (std::size_t i = place; i-- > 0;) {
-        Node const& other = *nodes_[i];
-        if (other.event.pending || knows(node.past, other.event.thread, i)) continue;
-        if (!dependent(other.event, node.event, fences_)) continue;
-        join(node.past, other.past);
+    if (state.event.after != no_event) join(state.forced, past(static_cast<std::size_t>(state.event.after)));
+    copy(state.past, state.forced);
+    for (std::size_t i = number; i-- > 0;) {
+        Event const& other = event(i);
+        if (other.pending || knows(state.past, other.thread, i)) continue;
+        if (!dependent(other, state.event, exploration_.fences_)) continue;
+        join(state.past, past(i));
     }
-    note(node.past, node.event.thread, place);
+    note(state.past, state.event.thread, number);
 }
 
-// The event has happened here: what sleeps, and what came before.
-void Exploration::enter(std::size_t place, Event const& event) {
-    Node& node = place < nodes_.size() ? *nodes_[place] : add_node();
-    node.event = event;
-    if (place > changed_) {
-        Node const& before = *nodes_[place - 1];
-        node.sleeping.clear();
-        for (Event const& one : before.sleeping)
-            if (!dependent(one, before.event, fences_)) node.sleeping.add(one);
+// The event has happened: what sleeps after it, and what came before. It has been taken, so it sleeps where
+// it came from.
+void Walk::enter(std::size_t number, Event const& event) {
+    State& before = *states_[number];
+    bool const is_branch = number == changed_ && !plan_.empty();
+    if (states_.size() == number + 1) add_state();
+    State& state = *states_[number + 1];
+    state.event = event;
+    state.sleeping.clear();
+    for (Event const& one : is_branch ? sleeping_ : before.sleeping)
+        if (!dependent(one, event, exploration_.fences_)) state.sleeping.add(one);
+    if (is_branch) {
+        before.sleeping[state.place] = event;
+    } else if (!event.pending) {
+        state.place = before.sleeping.size();
+        before.sleeping.add(event);
+        before.open.add(&state);
+        ++before.taken;
     }
-    find_past(place);
+    find_past(number);
 }
 
-void Exploration::take_over(Event const* events, std::size_t count) {
+void Walk::take_over(Event const* events, std::size_t count) {
     for (std::size_t i = changed_; i < count; ++i) enter(i, events[i]);
-    drop_nodes(count);
+    drop_states(count + 1);
+    runs_ = false;
 }
 
-void Exploration::completed(Event const* events, std::size_t count) {
+void Walk::completed(Event const* events, std::size_t count) {
+    if (is_outdated()) return start_anew();
     take_over(events, count);
     for (std::size_t i = 0; i < count; ++i) find_races(i);
     for (std::size_t i = 0; i < count; ++i) add_alternatives(i);
-    while (count > 0 && nodes_[count - 1]->event.pending) --count;
-    drop_nodes(count);
+    while (count > 0 && event(count - 1).pending) --count;
+    drop_states(count + 1);
 }
 
-void Exploration::abandoned(Event const* events, std::size_t count) {
+void Walk::abandoned(Event const* events, std::size_t count) {
+    if (is_outdated()) return start_anew();
     take_over(events, std::min(count, plan_.size()));
 }
 
-void Exploration::restart() {
-    drop_nodes(0);
-    plan_.clear();
-    changed_ = 0;
+void Walk::start_anew() {
+    drop_states(0);
+    number_ = exploration_.number_;
+    runs_ = false;
 }
 
 // Could the later event happen before the first, and what would it meet there?
-Exploration::Movable Exploration::can_move(std::size_t first, std::size_t later, Event& moved) const {
-    moved = nodes_[later]->event;
+Walk::Movable Walk::can_move(std::size_t first, std::size_t later, Event& moved) const {
+    moved = event(later);
     moved.pending = false;
     for (std::size_t i = first; i < later; ++i) {
-        Event const& e = nodes_[i]->event;
+        Event const& e = event(i);
         if (i != first && !happens_before(first, i)) continue;
         if (e.pending || !writes(e) || !touches(e, moved.object, moved.size)) continue;
         if (e.object != moved.object || e.size != moved.size) {
@@ -145,15 +194,14 @@ Exploration::Movable Exploration::can_move(std::size_t first, std::size_t later,
 }
 
 // A race that is reversed shows those that happen before it; one that perhaps cannot be does not.
-void Exploration::find_races(std::size_t later) {
-    Node const& node = *nodes_[later];
-    if (!is_visible(node.event) || node.event.act == Act::choose) return;
+void Walk::find_races(std::size_t later) {
+    Event const& second = event(later);
+    if (!is_visible(second) || second.act == Act::choose) return;
     Row<std::size_t> found;
     for (std::size_t i = later; i-- > 0;) {
-        Event const& first = nodes_[i]->event;
-        if (first.pending || first.thread == node.event.thread || knows(node.forced, first.thread, i))
-            continue;
-        if (!dependent(first, node.event, fences_)) continue;
+        Event const& first = event(i);
+        if (first.pending || first.thread == second.thread || knows(forced(later), first.thread, i)) continue;
+        if (!dependent(first, second, exploration_.fences_)) continue;
         if (std::any_of(found.begin(), found.end(), [&](std::size_t k) { return happens_before(i, k); }))
             continue;
         Event moved;
@@ -164,18 +212,18 @@ void Exploration::find_races(std::size_t later) {
     }
 }
 
-void Exploration::reverse(std::size_t first, Event const& moved, std::size_t later) {
+void Walk::reverse(std::size_t first, Event const& moved, std::size_t later) {
     Row<Move> sequence;
-    for (std::size_t i = first + 1; i < nodes_.size(); ++i) {
-        Event const& e = nodes_[i]->event;
+    for (std::size_t i = first + 1; i < length(); ++i) {
+        Event const& e = event(i);
         if (!e.pending && !happens_before(first, i)) sequence.add({e, i, false});
     }
     sequence.add({moved, later, true});
     add_branch(first, sequence);
 }
 
-void Exploration::add_alternatives(std::size_t choice) {
-    Event const made = nodes_[choice]->event;
+void Walk::add_alternatives(std::size_t choice) {
+    Event const made = event(choice);
     if (made.act != Act::choose) return;
     for (std::uint32_t way = 0; way < made.alternatives; ++way) {
         if (way == made.chosen) continue;
@@ -187,29 +235,31 @@ void Exploration::add_alternatives(std::size_t choice) {
 }
 
 // Unless its executions are among those that have been run, or will be.
-void Exploration::add_branch(std::size_t place, Row<Move>& sequence) {
-    Node& node = *nodes_[place];
-    for (Event const& one : node.sleeping)
-        if (can_come_first(one, sequence)) return;
-    insert(&node.branches, sequence);
+void Walk::add_branch(std::size_t number, Row<Move>& sequence) {
+    State& state = *states_[number];
+    std::size_t const own = states_[number + 1]->place;
+    for (std::size_t i = 0; i < state.sleeping.size(); ++i)
+        if (i != own && can_come_first(state.sleeping[i], sequence)) return;
+    insert(&state.branches, sequence);
 }
 
-bool Exploration::precedes(Move const& a, Move const& b) const {
-    if (!b.moved) return happens_before(a.node, b.node);
-    return knows(nodes_[b.node]->forced, a.event.thread, a.node) || dependent(a.event, b.event, fences_);
+bool Walk::precedes(Move const& a, Move const& b) const {
+    if (!b.moved) return happens_before(a.number, b.number);
+    return knows(forced(b.number), a.event.thread, a.number) ||
+           dependent(a.event, b.event, exploration_.fences_);
 }
 
 // A weak initial: the sequence is the same as one that begins with the event, or would be if it had it.
-bool Exploration::can_come_first(Event const& event, Row<Move> const& sequence) const {
+bool Walk::can_come_first(Event const& one, Row<Move> const& sequence) const {
     for (Move const& move : sequence) {
-        if (move.event.thread != event.thread) continue;
-        if (!same_step(move.event, event)) return false;
+        if (move.event.thread != one.thread) continue;
+        if (!same_step(move.event, one)) return false;
         for (Move const* earlier = sequence.begin(); earlier != &move; ++earlier)
             if (precedes(*earlier, move)) return false;
         return true;
     }
     return std::none_of(sequence.begin(), sequence.end(),
-                        [&](Move const& move) { return dependent(event, move.event, fences_); });
+                        [&](Move const& move) { return dependent(one, move.event, exploration_.fences_); });
 }
 
 namespace {
@@ -224,7 +274,7 @@ void bring_choices_forward(Moves& sequence, std::size_t place) {
 
 }  // namespace
 
-void Exploration::insert(Branch** branches, Row<Move>& sequence) {
+void Walk::insert(Branch** branches, Row<Move>& sequence) {
     while (*branches != nullptr) {
         Branch* const branch = *branches;
         if (!can_come_first(branch->event, sequence)) {
@@ -247,42 +297,92 @@ void Exploration::insert(Branch** branches, Row<Move>& sequence) {
     }
 }
 
-// Takes the branch at the last node, and at each further one the first.
-void Exploration::follow(Branch* branch) {
+// May its first branch be taken now? Its branches are in order: a later one may cover an earlier one.
+bool Walk::may_take_branch(State const& state) const {
+    return state.branches != nullptr &&
+           std::all_of(state.open.begin(), state.open.end(), [&](State const* other) {
+               return dependent(other->event, state.branches->event, exploration_.fences_);
+           });
+}
+
+// Takes the first branch at the last state, and at each further one the first. False if it may not.
+bool Walk::take_branch() {
+    State& state = *states_[states_.size() - 1];
+    if (!may_take_branch(state)) return false;
+    Branch* branch = state.branches;
+    state.branches = branch->next;
+    sleeping_.clear();
+    for (Event const& one : state.sleeping) sleeping_.add(one);
+    changed_ = length();
+    std::size_t const place = state.sleeping.size();
+    state.sleeping.add(branch->event);
+    ++state.taken;
     while (branch != nullptr) {
-        nodes_[nodes_.size() - 1]->event = branch->event;
+        State& next = add_state();
+        next.event = branch->event;
+        if (states_.size() == changed_ + 2) {
+            next.place = place;
+            state.open.add(&next);
+        }
         Branch* const further = branch->first;
         memory::release(branch, sizeof(Branch));
-        if (further != nullptr) add_node().branches = further->next;
+        if (further != nullptr) next.branches = further->next;
         branch = further;
     }
+    plan_.clear();
+    for (std::size_t i = 0; i < length(); ++i) plan_.add(event(i));
+    runs_ = true;
+    return true;
 }
 
-bool Exploration::advance() {
-    while (!nodes_.empty()) {
-        Node& node = *nodes_[nodes_.size() - 1];
-        if (Branch* const branch = node.branches; branch != nullptr) {
-            node.sleeping.add(node.event);
-            ++node.done;
-            node.branches = branch->next;
-            changed_ = nodes_.size() - 1;
-            follow(branch);
-            plan_.clear();
-            for (Node const* one : nodes_) plan_.add(one->event);
-            return true;
+bool Walk::go_to_another_walk() {
+    Walk const* best = nullptr;
+    std::size_t nearest = SIZE_MAX;
+    for (Walk const* const walk : exploration_.walks_) {
+        if (walk->is_outdated()) continue;
+        std::size_t const known = walk->runs_ ? walk->changed_ + 1 : walk->states_.size();
+        for (std::size_t i = 0; i < std::min({known, walk->states_.size(), nearest}); ++i) {
+            if (!may_take_branch(*walk->states_[i])) continue;
+            best = walk;
+            nearest = i;
         }
-        drop_nodes(nodes_.size() - 1);
     }
-    return false;
+    if (best == nullptr) return false;
+    for (std::size_t i = 0; i <= nearest; ++i) {
+        states_.add(best->states_[i]);
+        ++best->states_[i]->walks;
+    }
+    return take_branch();
 }
 
-double Exploration::share() const {
+void Walk::begin_first() {
+    exploration_.begun_ = true;
+    add_state();
+    plan_.clear();
+    sleeping_.clear();
+    changed_ = 0;
+    runs_ = true;
+}
+
+bool Walk::advance() {
+    if (is_outdated()) start_anew();
+    while (!states_.empty()) {
+        if (take_branch()) return true;
+        drop_states(states_.size() - 1);
+    }
+    if (exploration_.begun_) return go_to_another_walk();
+    begin_first();
+    return true;
+}
+
+double Walk::share() const {
     double done = 0, part = 1;
-    for (Node const* node : nodes_) {
-        std::uint32_t left = 1;
-        for (Branch const* branch = node->branches; branch != nullptr; branch = branch->next) ++left;
-        part /= node->done + left;
-        done += part * node->done;
+    for (State const* state : states_) {
+        std::uint32_t const taken = std::max(state->taken, 1U);
+        std::uint32_t left = 0;
+        for (Branch const* branch = state->branches; branch != nullptr; branch = branch->next) ++left;
+        part /= taken + left;
+        done += part * (taken - 1);
     }
     return done;
 }

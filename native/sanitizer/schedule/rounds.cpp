@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "sanitizer/system/syscalls.hpp"
+#include "sanitizer/system/memory.hpp"
 
 namespace fencepost::scheduler {
 namespace {
@@ -111,8 +111,17 @@ bool RepeatedReads::count(std::uintptr_t pc, std::uintptr_t address, std::uint32
 }
 
 void start_rounds() {
-    rounds = static_cast<Rounds*>(
-        kernel::map(sizeof(Rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE));
+    rounds = static_cast<Rounds*>(memory::shared_pages(sizeof(Rounds)));
+}
+
+std::string_view rounds_as_bytes() {
+    return {reinterpret_cast<char const*>(rounds), sizeof rounds->count + rounds->count * sizeof(Round)};
+}
+
+bool read_rounds(std::string_view bytes) {
+    if (bytes.size() < sizeof rounds->count || bytes.size() > sizeof *rounds) return false;
+    std::memcpy(rounds, bytes.data(), bytes.size());
+    return bytes.size() == rounds_as_bytes().size();
 }
 
 bool add_round(std::uint64_t key, std::uint64_t value) {

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace fencepost::scheduler {
 
@@ -65,6 +66,10 @@ struct RepeatedReads {
 
 // Memory that all executions share; before the first of them.
 void start_rounds();
+// All of it, as bytes.
+std::string_view rounds_as_bytes();
+// False if these are not such bytes.
+bool read_rounds(std::string_view);
 // False if there are too many.
 bool add_round(std::uint64_t key, std::uint64_t value);
 bool is_round(std::uint64_t key, std::uint64_t value);

@@ -1,10 +1,14 @@
 #include "sanitizer/schedule/scheduler.hpp"
 
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
+
+#include <cstdlib>
 
 #include "sanitizer/schedule/decisions.hpp"
 #include "sanitizer/schedule/execution.hpp"
+#include "sanitizer/schedule/lending.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
@@ -160,6 +164,19 @@ void at_end_of_main(void* rounds_left) {
         thread_ends();
 }
 
+// Small programs ask the kernel for nothing: heaps have room from the beginning. Each thread has a heap of
+// its own (lending.cpp), so addresses do not depend on the order in which threads allocate. (An allocator of
+// the program's own takes no notice.)
+void settle_heaps() {
+    constexpr int room = 16 << 20, largest_block = 4 << 20, most_heaps = 4096;
+    mallopt(M_ARENA_MAX, most_heaps);
+    mallopt(M_MMAP_THRESHOLD, largest_block);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, room);
+    void* volatile const block = malloc(largest_block / 2);
+    free(block);
+}
+
 void* as_object(ThreadId id) {
     return reinterpret_cast<void*>(std::uintptr_t{id} + 1);
 }
@@ -210,25 +227,45 @@ void step(Operation const& operation, bool yields) {
 
 }  // namespace detail
 
+namespace {
+
+void start_choices(Settings const& settings, std::uint64_t seed) {
+    detail::choices.state = ~seed;
+    weak_reads = {settings.weak_from,
+                  settings.weak_reads != 0 ? settings.weak_reads : UINT64_MAX,
+                  {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
+    strategy::start(settings);
+    bool const is_run = settings.runs == 0 || options.run_number >= 0;
+    if (settings.decisions != nullptr && is_run)
+        decisions::open_to_write(with_numbers(settings.decisions), seed, 0);
+}
+
+}  // namespace
+
+void start_again(Settings const& settings) {
+    only_fiber(detail::self->fiber);
+    start_choices(settings, settings.seed);
+    strategy::created(*detail::self);
+}
+
 void start(Settings const& settings) {
     if (settings.kind == Kind::os) return;
     detail::exploring = settings.kind == Kind::explore && settings.replay == nullptr;
     step_limit = settings.steps;
     std::uint64_t const seed =
         settings.replay != nullptr ? decisions::open_to_read(settings.replay) : settings.seed;
-    detail::choices.state = ~seed;
     detail::as_explored = detail::exploring || decisions::of_exploration();
     may_fail = decisions::of_exploration() ? decisions::failing_allocations() : settings.failing;
-    weak_reads = {settings.weak_from,
-                  settings.weak_reads != 0 ? settings.weak_reads : UINT64_MAX,
-                  {~(settings.weak_seed != 0 ? settings.weak_seed : seed)}};
-    strategy::start(settings);
-    if (settings.decisions != nullptr) decisions::open_to_write(settings.decisions, seed, 0);
+    start_choices(settings, seed);
     detail::start_waits();
     table = static_cast<Thread*>(memory::pages(detail::most_threads * sizeof(Thread)));
     Thread& main = claim(0);
     add(main);
     start_fibers(main.fiber, settings.futexes);
+    if (detail::as_explored) {
+        settle_heaps();
+        lending::start();
+    }
     detail::self = running = &main;
     pthread_key_create(&main_key, at_end_of_main);
     pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
@@ -250,9 +287,21 @@ bool block(Wait const& wait) {
     return true;
 }
 
+int create_lent(ThreadId child, pthread_t* handle, pthread_attr_t const* attributes, void* (*routine)(void*),
+                void* argument) {
+    Thread& thread = claim(child);
+    int const error = lending::begin(thread, handle, attributes, routine, argument);
+    if (error != 0) thread.claimed = false;
+    return error;
+}
+
+bool lends_threads() {
+    return active() && lending::is_on();
+}
+
 void thread_created(ThreadId child) {
     Thread& thread = claim(child);
-    await_parked(thread.fiber);
+    if (!lending::is_on()) await_parked(thread.fiber);
     add(thread);
     thread.after = detail::self->last_event;
     if (!detail::as_explored) watchdog::start();
@@ -261,7 +310,7 @@ void thread_created(ThreadId child) {
 void thread_begins(ThreadId id) {
     Thread& self = claim(id);
     detail::self = &self;
-    await_first_turn(self.fiber);
+    lending::is_on() ? lending::begun(self) : await_first_turn(self.fiber);
     running = &self;
 }
 
@@ -273,9 +322,15 @@ void thread_ends() {
     detail::self = nullptr;
     runnable.remove(self);
     count_step();
-    if (runnable.count == 0 && detail::blocked.count == 0) return;  // the process ends with it
+    bool const last = runnable.count == 0 && detail::blocked.count == 0;
+    if (last && lending::is_on()) exit(0);  // for the C library other threads live
+    if (last) return;                       // the process ends with it
     Thread& next = next_thread(nullptr, false);
     record_switch(next);
+    if (lending::is_on()) {
+        self.claimed = false;
+        switch_fibers(self.fiber, next.fiber);  // for good
+    }
     leave_fibers(self.fiber, next.fiber);
     Locked const locked(table_lock);
     self.claimed = false;

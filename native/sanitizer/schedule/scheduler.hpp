@@ -17,12 +17,18 @@
 // active() is false in them, and the rest of the library still needs its locks because of them.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "sanitizer/schedule/event.hpp"
 #include "sanitizer/system/options.hpp"
+
+namespace fencepost {
+class Text;
+}
 
 namespace fencepost::scheduler {
 
@@ -45,6 +51,8 @@ void step(Operation const&, bool yields);
 
 // From the initialisation of the library, in the main thread.
 void start(Settings const&);
+// In the child of a fork where the program has not begun: as if it had been started with these settings.
+void start_again(Settings const&);
 
 // Does this thread run under a schedule? Mode races has none.
 #if defined(FENCEPOST_RACES)
@@ -139,6 +147,12 @@ inline bool memory_awaited() {
     return detail::waiting_for_memory != 0;
 }
 
+// In an exploration threads are lent kernel threads (lending.hpp), which do not end: as pthread_create. Then
+// the real pthread_join is not to be called, nor pthread_detach.
+bool lends_threads();
+int create_lent(ThreadId child, pthread_t* handle, pthread_attr_t const*, void* (*routine)(void*),
+                void* argument);
+
 // Only if the parent was active() when it called pthread_create. In the parent, after that has succeeded; the
 // child is schedulable from here on.
 void thread_created(ThreadId child);
@@ -173,8 +187,14 @@ void exit_point();
 // Before the process ends in an orderly way: completes the file of decisions.
 void finish();
 
-// In an exploration: has no execution yet said what has this hash? Elsewhere: true.
+// Instead of _exit: in an exploration the process may go on with another execution.
+[[noreturn]] void end_process(int code);
+
+// In an exploration: has no execution yet said what has this hash? Then this one does. Elsewhere: true.
 bool is_news(std::uint64_t hash);
+// Has one said it, or found that it need not be said? Elsewhere: false.
+bool is_known(std::uint64_t hash);
+void note_known(std::uint64_t hash);
 // In an exploration: counted over all executions.
 void count_atomics(std::uint64_t);
 
@@ -200,6 +220,15 @@ void report_stall(std::uint32_t seconds, Standing const* threads, std::size_t co
 
 // Reports of an exploration, defined in report/explored.cpp. What an execution has found it writes itself.
 void execution_begins();  // in its process
+void run_begins();        // of a series (series.cpp)
+// Several walks may share the work. What follows in this process is said by that one, or by none.
+void prepare_reports(std::uint32_t walks);
+void report_as_walk(std::uint32_t number);
+void report_nothing();
+// What was said of executions so far, to be said again by the first walk.
+void copy_reports(Text& into);
+void repeat_reports(std::string_view);
+void report_not_resumed(std::string_view why);
 
 struct ExecutionReport {
     std::uint64_t number;

@@ -21,6 +21,8 @@ struct Thread {
     bool waiting;         // `wait` is not over; a runnable thread that waits was woken, but not yet asked
     std::uint32_t place;  // in its list
     std::int64_t priority;
+    std::uint64_t own_steps;    // in pct: that it has made,
+    std::uint64_t own_changes;  // and the change points at one of them, a bit each
 
     Wait wait;
     End end;            // of the last wait

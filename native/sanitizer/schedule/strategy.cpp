@@ -9,6 +9,7 @@ namespace fencepost::scheduler::strategy {
 
 using detail::Random;
 using detail::Thread;
+using detail::ThreadList;
 
 namespace {
 
@@ -38,26 +39,38 @@ Thread& random_next(Thread* current, bool yields) {
 }
 
 // PCT. Threads start with random priorities from 2^31 on; the i-th change point gives the running thread
-// priority i. Below zero are those that fell because others must run: a thread that yields, one that had no
-// effect for `patience` steps, and one that ran for `turn` steps without a break.
+// priority i. A change point is a step of the run, or, less often, a step of one thread: what one thread does
+// in a hundred steps would be lost in the twenty thousand that another polls. Where so many changes are
+// wanted that they are not kept, there is one at each step with a probability that makes as many, and it
+// gives the running thread and another one new random priorities. Below zero are those that fell because
+// others must run: a thread that yields, one that had no effect for `patience` steps, and one that ran for
+// `turn` steps without a break.
 constexpr std::uint32_t patience = 100;
 constexpr std::uint64_t turn = 10'000;
 constexpr std::uint32_t most_changes = 64;
 
 struct Pct {
-    std::uint64_t changes[most_changes];  // steps; 0 once passed
+    std::uint64_t changes[most_changes];      // steps of the run; 0: passed, or of a thread
+    std::uint64_t own_changes[most_changes];  // steps of a thread, or 0
     std::uint32_t count;
     std::uint64_t next_change;
     std::int64_t lowest;
-    bool compare;  // somebody may have a higher priority than the running thread
+    std::uint32_t rate;     // probability of a change, as a part of 2^32
+    std::uint32_t threads;  // so far
+    bool compare;           // somebody may have a higher priority than the running thread
 } pct;
 
-// Where the length of the run is not known, each order of magnitude up to a million is as likely as any
-// other.
-std::uint64_t random_step(std::uint64_t length) {
-    if (length != 0) return 1 + draw.next() % length;
-    std::uint64_t const scale = std::uint64_t{1} << draw.below(20);
+// Each order of magnitude is as likely as any other, up to that of the length; up to a million if that is not
+// known.
+std::uint64_t random_scale(std::uint64_t length) {
+    std::uint32_t const scales = length == 0 ? 20 : 64 - static_cast<std::uint32_t>(__builtin_clzll(length));
+    std::uint64_t const scale = std::uint64_t{1} << draw.below(scales);
     return scale + draw.next() % scale;
+}
+
+// Of the run: mostly anywhere, which is what its guarantee rests on; else more likely early.
+std::uint64_t random_step(std::uint64_t length) {
+    return length != 0 && draw.below(3) != 0 ? 1 + draw.next() % length : random_scale(length);
 }
 
 void find_next_change() {
@@ -67,9 +80,26 @@ void find_next_change() {
     }
 }
 
+// At most at every other step. A run whose length is not known counts as a short one.
+std::uint32_t rate_of(std::uint32_t changes, std::uint64_t length) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 31, usual_length = 1000;
+    std::uint64_t const rate = (std::uint64_t{changes} << 32) / (length == 0 ? usual_length : length);
+    return static_cast<std::uint32_t>(rate < most ? rate : most);
+}
+
+std::int64_t random_priority() {
+    return static_cast<std::int64_t>(draw.next() >> 32 | std::uint64_t{1} << 32);
+}
+
 void start_pct(Settings const& settings) {
-    pct.count = settings.depth > most_changes ? most_changes : settings.depth == 0 ? 0 : settings.depth - 1;
-    for (std::uint32_t i = 0; i < pct.count; ++i) pct.changes[i] = random_step(settings.length);
+    std::uint32_t const changes = settings.depth == 0 ? 0 : settings.depth - 1;
+    pct.rate = changes > most_changes ? rate_of(changes, settings.length) : 0;
+    pct.count = changes > most_changes ? 0 : changes;
+    for (std::uint32_t i = 0; i < pct.count; ++i) {
+        bool const of_a_thread = draw.below(4) == 0;
+        pct.changes[i] = of_a_thread ? 0 : random_step(settings.length);
+        pct.own_changes[i] = of_a_thread ? random_scale(settings.length) : 0;
+    }
     find_next_change();
     pct.compare = true;
 }
@@ -82,6 +112,45 @@ void change_priority(Thread& thread) {
         break;
     }
     find_next_change();
+}
+
+// Each thread gets it with the same probability, however many there will be: a later one may take it over.
+void share_own_changes(Thread& thread) {
+    ++pct.threads;
+    thread.own_steps = 0;
+    thread.own_changes = 0;
+    for (std::uint32_t i = 0; i < pct.count; ++i) {
+        if (pct.own_changes[i] == 0 || draw.below(pct.threads) != 0) continue;
+        for (ThreadList const* list : {&detail::runnable, &detail::blocked})
+            for (std::uint32_t j = 0; j < list->count; ++j)
+                list->items[j]->own_changes &= ~(std::uint64_t{1} << i);
+        thread.own_changes |= std::uint64_t{1} << i;
+    }
+}
+
+// The thread has made a step: is one of its change points there? It gets that priority then.
+bool meets_own_change(Thread& thread) {
+    ++thread.own_steps;
+    if (thread.own_changes == 0) [[likely]]
+        return false;
+    bool meets = false;
+    for (std::uint32_t i = 0; i < pct.count; ++i) {
+        if ((thread.own_changes >> i & 1) == 0 || thread.own_steps < pct.own_changes[i]) continue;
+        thread.priority = i;
+        thread.own_changes &= ~(std::uint64_t{1} << i);
+        pct.own_changes[i] = 0;
+        meets = true;
+    }
+    return meets;
+}
+
+// A thread that fell because it yielded may rise again.
+bool changes_at_random(Thread& thread) {
+    if (pct.rate == 0 || draw.next() >> 32 >= pct.rate) return false;
+    auto const& list = detail::runnable;
+    thread.priority = random_priority();
+    list.items[draw.below(list.count)]->priority = random_priority();
+    return true;
 }
 
 Thread& highest() {
@@ -98,7 +167,8 @@ Thread& pct_next(Thread* current, bool yields) {
         bool const spins = ++detail::steps_without_effect >= patience;
         bool const long_turn = detail::taken - detail::run_started >= turn;
         bool const change = detail::taken >= pct.next_change;
-        if (!(yields || spins || long_turn || change || pct.compare)) return *current;
+        bool const own_change = meets_own_change(*current) || changes_at_random(*current);
+        if (!(yields || spins || long_turn || change || own_change || pct.compare)) return *current;
         if (yields || spins || long_turn) {
             current->priority = --pct.lowest;
             detail::steps_without_effect = 0;
@@ -161,8 +231,9 @@ void start(Settings const& settings) {
 }
 
 void created(Thread& thread) {
-    if (way == Way::pct)
-        thread.priority = static_cast<std::int64_t>(draw.next() >> 32 | std::uint64_t{1} << 32);
+    if (way != Way::pct) return;
+    thread.priority = random_priority();
+    share_own_changes(thread);
 }
 
 void can_run() {

@@ -9,6 +9,8 @@
 
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/schedule/execution.hpp"
+#include "sanitizer/schedule/lending.hpp"
+#include "sanitizer/schedule/restart.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/watchdog.hpp"
 #include "sanitizer/system/memory.hpp"
@@ -97,6 +99,9 @@ std::size_t kernel_threads() {
 // that the schedule does not know may end any.
 bool outside_can_help() {
     if (waiting_for_outside != 0) return true;
+    if (lending::is_on())
+        return !restart::no_thread_was_made() &&
+               kernel_threads() > 1 + lending::made() + restart::own_threads();
     bool const main_has_ended = find(0) == nullptr;  // the kernel keeps it
     bool const this_one_leaves = self == nullptr;
     return kernel_threads() > blocked.count + main_has_ended + this_one_leaves + watchdog::is_there();

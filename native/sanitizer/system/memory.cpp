@@ -21,10 +21,8 @@ struct Free {
     Free* next;
 };
 Lock guard;
-Free* free_blocks[sizes];
-char* fresh;
-std::size_t fresh_bytes;
-std::size_t chunks;
+Pool own;
+Pool* pool = &own;
 
 std::size_t size_number(std::size_t bytes) {
     if (bytes <= smallest) return 0;
@@ -36,23 +34,29 @@ void* found(void* pages) {
     return pages;
 }
 
-// What is left of the old chunk is lost.
+// What is left of the old chunk is lost. A shared pool has one, and no other.
 void start_chunk() {
-    bool const large = chunks++ >= small_chunks;
-    fresh = static_cast<char*>(large ? page_for_good() : found(kernel::pages(chunk, true)));
-    fresh_bytes = large ? large_page : chunk;
+    if (pool != &own) found(nullptr);
+    bool const large = own.chunks++ >= small_chunks;
+    own.fresh = static_cast<char*>(large ? page_for_good() : found(kernel::pages(chunk, true)));
+    own.fresh_bytes = large ? large_page : chunk;
 }
 
 void* cut(std::size_t bytes) {
     std::size_t const unit = bytes < line ? smallest : bytes < 2 * line ? line : 2 * line;
-    std::size_t const needed = bytes + fresh_bytes % unit;  // chunks end at multiples of all units
-    if (fresh_bytes < needed) {
+    std::size_t const needed = bytes + pool->fresh_bytes % unit;  // chunks end at multiples of all units
+    if (pool->fresh_bytes < needed) {
         start_chunk();
         return cut(bytes);
     }
-    fresh += needed;
-    fresh_bytes -= needed;
-    return fresh - bytes;
+    pool->fresh += needed;
+    pool->fresh_bytes -= needed;
+    return pool->fresh - bytes;
+}
+
+// Blocks of these sizes are mapped and unmapped singly.
+bool is_mapped(std::size_t number) {
+    return number >= sizes && pool == &own;
 }
 
 }  // namespace
@@ -74,6 +78,7 @@ void* page_for_good() {
 }
 
 void give_back(void* begin, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(begin) + bytes <= kernel::mapped_until) return;  // all of it stays
     kernel::call(SYS_munmap, begin, bytes);
 }
 
@@ -84,10 +89,10 @@ std::size_t usable(std::size_t bytes) {
 
 void* allocate(std::size_t bytes) {
     auto const number = size_number(bytes);
-    if (number >= sizes) return pages(bytes);
+    if (is_mapped(number)) return pages(bytes);
     Locked held(guard);
-    if (Free* block = free_blocks[number]; block != nullptr) {
-        free_blocks[number] = block->next;
+    if (auto* const block = static_cast<Free*>(pool->free_blocks[number]); block != nullptr) {
+        pool->free_blocks[number] = block->next;
         return block;
     }
     return cut(smallest << number);
@@ -95,11 +100,37 @@ void* allocate(std::size_t bytes) {
 
 void release(void* block, std::size_t bytes) {
     auto const number = size_number(bytes);
-    if (number >= sizes) return give_back(block, bytes);
+    if (is_mapped(number)) return give_back(block, bytes);
     Locked held(guard);
     auto* const free = static_cast<Free*>(block);
-    free->next = free_blocks[number];
-    free_blocks[number] = free;
+    free->next = static_cast<Free*>(pool->free_blocks[number]);
+    pool->free_blocks[number] = free;
+}
+
+void* shared_pages(std::size_t bytes) {
+    static std::uintptr_t next = 0x3000'0000'0000;
+    constexpr int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    long const result = kernel::call(SYS_mmap, next, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    next += (bytes + large_page - 1) / large_page * large_page;
+    return kernel::failed(result) ? nullptr : reinterpret_cast<void*>(result);
+}
+
+Pool* make_shared_pool() {
+    for (std::size_t bytes = std::size_t{1} << 36; bytes >= std::size_t{1} << 26; bytes /= 2) {
+        auto* const made = static_cast<Pool*>(shared_pages(bytes));
+        if (made == nullptr) continue;
+        made->fresh = reinterpret_cast<char*>(made + 1);
+        made->fresh_bytes = bytes - sizeof *made;
+        return made;
+    }
+    return static_cast<Pool*>(found(nullptr));
+}
+
+InPool::InPool(Pool* other) : outer_(pool) {
+    pool = other;
+}
+InPool::~InPool() {
+    pool = outer_;
 }
 
 }  // namespace fencepost::memory

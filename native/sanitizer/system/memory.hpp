@@ -28,6 +28,30 @@ void release(void* block, std::size_t bytes);
 // How much of a block asked for with `bytes` may be used.
 std::size_t usable(std::size_t bytes);
 
+// Zeroed pages that a process shares with the processes that it forks. Null if there are none.
+void* shared_pages(std::size_t bytes);
+
+// Where blocks come from, and which are free.
+struct Pool {
+    void* free_blocks[48];
+    char* fresh;
+    std::size_t fresh_bytes;
+    std::size_t chunks;
+};
+// Of memory that a process shares with the processes that it forks. Only one of them may use it at a time.
+Pool* make_shared_pool();
+// Blocks come from that pool and go back to it while this lives. No other thread may run.
+class InPool {
+  public:
+    explicit InPool(Pool*);
+    ~InPool();
+    InPool(InPool const&) = delete;
+    InPool& operator=(InPool const&) = delete;
+
+  private:
+    Pool* outer_;
+};
+
 template <class T>
 T* allocate_array(std::size_t count) {
     return static_cast<T*>(allocate(count * sizeof(T)));

@@ -6,6 +6,13 @@
 #include "sanitizer/system/syscalls.hpp"
 
 namespace fencepost {
+
+bool embedded_image_runs;
+
+bool program_embeds_image() {
+    return embedded_image(ElfFile("/proc/self/exe").image()).header() != nullptr;
+}
+
 namespace {
 
 char program_path[4096];
@@ -33,7 +40,7 @@ int look_in_module(dl_phdr_info* info, std::size_t, void* data) {
             continue;
         bool const is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
         search.found = {is_program ? main_program() : info->dlpi_name, search.address - info->dlpi_addr,
-                        (segment.p_flags & PF_W) != 0};
+                        (segment.p_flags & PF_W) != 0, is_program && embedded_image_runs};
         return 1;
     }
     return 0;
@@ -45,6 +52,11 @@ ModuleOffset find_module(std::uintptr_t address) {
     Search search{address, {}};
     dl_iterate_phdr(look_in_module, &search);
     return search.found;
+}
+
+void put_module(Text& out, ModuleOffset const& place) {
+    out << "\"module\":" << Quoted{place.module} << ",\"offset\":\"" << Hex{place.offset} << "\"";
+    if (place.embedded) out << ",\"embedded\":true";
 }
 
 }  // namespace fencepost

@@ -1,5 +1,6 @@
 #include "sanitizer/system/options.hpp"
 
+#include "sanitizer/system/settings.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -8,8 +9,6 @@ namespace fencepost {
 Options options;
 
 namespace {
-
-constexpr std::string_view variable = "FENCEPOST_OPTIONS=";
 
 bool set_flag(std::string_view value, bool& into) {
     if (value == "0" || value == "1") into = value == "1";
@@ -47,6 +46,15 @@ bool set_switch(std::string_view value) {
 bool set_sc_fences(std::string_view value) {
     options.schedule.sc_fences_commute = value == "commute";
     return value == "commute" || value == "ordered";
+}
+
+bool set_restart(std::string_view value) {
+    using Restart = scheduler::Settings::Restart;
+    if (value != "auto" && value != "fork" && value != "memory") return false;
+    options.schedule.restart = value == "auto"   ? Restart::automatic
+                               : value == "fork" ? Restart::fork
+                                                 : Restart::memory;
+    return true;
 }
 
 bool set_log_path(std::string_view value) {
@@ -88,15 +96,20 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "failing") return result(set_number(value, options.schedule.failing));
     if (name == "bound") return result(set_number(value, options.schedule.bound));
     if (name == "first") return result(set_flag(value, options.schedule.first));
+    if (name == "runs") return result(set_number(value, options.schedule.runs));
+    if (name == "stride")
+        return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
+    if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "output") return result(set_path(value, options.output));
+    if (name == "resume") return result(set_path(value, options.schedule.resume));
+    if (name == "walks") return result(set_number(value, options.schedule.walks));
+    if (name == "restart") return result(set_restart(value));
     if (name == "sc_fences") return result(set_sc_fences(value));
     return Setting::unknown;
 }
 
-void read_setting(std::string_view setting) {
-    std::size_t const equals = setting.find('=');
-    std::string_view const name(setting.data(), equals < setting.size() ? equals : setting.size());
-    std::size_t const rest = equals < setting.size() ? equals + 1 : setting.size();
-    std::string_view const value(setting.data() + rest, setting.size() - rest);
+void read_setting(SettingText const& setting) {
+    auto const [name, value] = setting;
     Setting const outcome = set(name, value);
     if (outcome == Setting::done) return;
     Text warning;
@@ -110,24 +123,20 @@ void read_setting(std::string_view setting) {
 }  // namespace
 
 void read_options(char** environment) {
-    for (; environment != nullptr && *environment != nullptr; ++environment) {
-        std::string_view text(*environment);
-        if (!text.starts_with(variable)) continue;
-        text.remove_prefix(variable.size());
-        while (!text.empty()) {
-            std::size_t const colon = text.find(':');
-            std::string_view const setting(text.data(), colon < text.size() ? colon : text.size());
-            if (!setting.empty()) read_setting(setting);
-            text.remove_prefix(setting.size() < text.size() ? setting.size() + 1 : setting.size());
-        }
-    }
+    for_settings(environment, read_setting);
 }
 
-char const* with_process_number(char const* path) {
+char const* with_numbers(char const* path) {
     Text text;
     for (; *path != '\0'; ++path) {
         if (path[0] == '%' && path[1] == 'p') {
             text << static_cast<std::uint64_t>(kernel::call(SYS_getpid));
+            ++path;
+        } else if (path[0] == '%' && path[1] == 'r') {
+            if (options.run_number < 0)
+                text << "before";
+            else
+                text << static_cast<std::uint64_t>(options.run_number);
             ++path;
         } else {
             text << std::string_view(path, 1);

@@ -14,10 +14,13 @@
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
+//   runs=0  stride=1  first_run=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
+//                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
 //   weak_reads=0         at most so many loads do; 0: no limit
 //   executions=0  seconds=0  rounds=20  failing=0  bound=N  first=0  sc_fences=commute|ordered    (explore)
+//   walks=1  restart=auto|fork|memory  resume=FILE                                                (explore)
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,9 @@ struct Settings {
     std::uint64_t weak_from = 0;       // not before this step; the load there does. 0: from the beginning
     std::uint64_t weak_seed = 0;       // of what is chosen then; 0: the seed
     std::uint64_t weak_reads = 0;      // of old writes, at most; 0: no limit
+    std::uint64_t runs = 0;            // one process for each; 0: this process is the run
+    std::uint64_t stride = 1;          // only every so many of them
+    std::uint64_t first_run = 0;       // from this on
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same
@@ -47,7 +53,10 @@ struct Settings {
     std::uint32_t failing = 0;         // allocations that may fail in an execution
     std::uint32_t bound = UINT32_MAX;  // on preemptions in an execution
     bool first = false;                // stop at the first finding
-    bool sc_fences_commute = true;     // C++20 does not order them in happens-before
+    std::uint32_t walks = 1;           // processes that share the work
+    char const* resume = nullptr;      // file in which the state is kept, and from which it goes on
+    enum class Restart : std::uint8_t { automatic, fork, memory } restart = Restart::automatic;
+    bool sc_fences_commute = true;  // C++20 does not order them in happens-before
 };
 
 }  // namespace scheduler
@@ -65,6 +74,8 @@ struct Options {
     char const* json = nullptr;
     char const* suppressions = nullptr;
     char const* schedule_name = "os";
+    char const* output = nullptr;  // of the program, in a series of runs; null: as it is
+    std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
 };
 
@@ -73,7 +84,7 @@ extern Options options;
 // Reads the environment, which `getenv` cannot do where this is called.
 void read_options(char** environment);
 
-// `path` with the process number for %p, ended by a zero; the result is never freed.
-char const* with_process_number(char const* path);
+// `path` with the process number for %p and that of the run for %r, ended by a zero; never freed.
+char const* with_numbers(char const* path);
 
 }  // namespace fencepost

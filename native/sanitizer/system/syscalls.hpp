@@ -75,12 +75,21 @@ inline bool failed(long result) {
 // Maps memory in a part of the address space that nobody else uses, if it can: what the library needs does
 // not move the program's own stacks and heaps. Null if it cannot.
 inline std::uintptr_t next_place = 0x2000'0000'0000;
+inline std::uintptr_t mapped_until = 0;  // private pages are there already, up to here
 inline void* map(std::size_t bytes, int protection, int flags, long file = -1, std::uint64_t offset = 0) {
     constexpr std::size_t unit = 1 << 16;
     std::uintptr_t const place =
         __atomic_fetch_add(&next_place, (bytes + unit - 1) / unit * unit, __ATOMIC_RELAXED);
+    if (file < 0 && place + bytes <= mapped_until) return reinterpret_cast<void*>(place);
     long const result = call(SYS_mmap, place, bytes, protection, flags, file, offset);
     return failed(result) ? nullptr : reinterpret_cast<void*>(result);
+}
+
+// Maps many private pages at once, which `map` then hands out.
+inline void map_ahead(std::size_t bytes) {
+    int const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    long const result = call(SYS_mmap, next_place, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (!failed(result)) mapped_until = next_place + bytes;
 }
 
 // Zeroed pages that cost nothing before they are touched, or are all there at once; null if there are none.

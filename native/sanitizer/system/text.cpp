@@ -1,5 +1,7 @@
 #include "sanitizer/system/text.hpp"
 
+#include <fcntl.h>
+
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -70,17 +72,29 @@ Text& operator<<(Text& text, Quoted quoted) {
     return text << "\"";
 }
 
-void Text::write_to(int descriptor) const {
-    write_all(descriptor, view());
+bool Text::write_to(int descriptor) const {
+    return write_all(descriptor, view());
 }
 
-void write_all(int descriptor, std::string_view text) {
+bool write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         long const written = kernel::call(SYS_write, descriptor, text.data(), text.size());
         if (written == -4) continue;  // EINTR
-        if (written <= 0) return;
+        if (written <= 0) return false;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
+    return true;
+}
+
+bool read_file(char const* path, Text& into) {
+    long const file = kernel::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) return false;
+    char buffer[4096];
+    long bytes;
+    while ((bytes = kernel::call(SYS_read, file, buffer, sizeof buffer)) > 0)
+        into << std::string_view(buffer, static_cast<std::size_t>(bytes));
+    kernel::call(SYS_close, file);
+    return bytes == 0;
 }
 
 void stop_with(std::string_view message) {

@@ -23,7 +23,7 @@ class Text {
 
     std::string_view view() const { return {data_, size_}; }
     void clear() { size_ = 0; }
-    void write_to(int descriptor) const;
+    bool write_to(int descriptor) const;  // false if not all of it could be
 
   private:
     void reserve(std::size_t bytes);
@@ -43,8 +43,11 @@ struct Quoted {  // as a JSON string
 Text& operator<<(Text&, Hex);
 Text& operator<<(Text&, Quoted);
 
-void write_all(int descriptor, std::string_view);
+bool write_all(int descriptor, std::string_view);
 [[noreturn]] void stop_with(std::string_view message);
+
+// Adds what the file holds. False if it cannot be read.
+bool read_file(char const* path, Text& into);
 
 // A copy that ends with a zero and is never freed.
 char const* keep(std::string_view);

@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 from fencepost.analyses.safety.drawing import shortest_cycle
 from fencepost.engine import _native
-from fencepost.engine.decode import EVENT_KINDS, FAILURES, initial_events, make_event
+from fencepost.engine.decode import EVENT_KINDS, FAILURES, failing_place, initial_events, make_event
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
 from fencepost.program.conditions import Registers
-from fencepost.program.spelling import statement_text
-from fencepost.static.liveness import registers_read
 from fencepost.verdicts import BadState, Edge, Event, Place, Race, Run, SafetyWitness
 from fencepost.verdicts.graph import FENCE_CELL, edges_between
 
@@ -61,20 +59,7 @@ def race_state(race: Race) -> BadState:
 
 def failure_state(program: Program, failure: _native.Failure) -> BadState:
     """The failing assertion, division by zero or bad index."""
-    thread = program.threads[failure.thread]
-    instruction = thread.code[failure.pc]
-    named = registers_read(instruction)
-    place = Place(
-        thread=failure.thread,
-        line=instruction.at.line,
-        column=instruction.at.column,
-        text=statement_text(program, instruction),
-        registers={
-            name: value
-            for name, value in zip(thread.registers, failure.registers, strict=True)
-            if name in named
-        },
-    )
+    place = failing_place(program, failure)
     return BadState(kind=FAILURES[failure.kind], places=(place,))  # type: ignore[arg-type]
 
 

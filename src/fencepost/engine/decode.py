@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from fencepost.engine import _native
 from fencepost.engine._native import EventKind, FailureKind
 from fencepost.memory_models import MODELS
@@ -137,20 +139,26 @@ def decode_failure(program: Program, model: str, result: _native.Result) -> Asse
     if result.failure is None:
         return None
     failure = result.failure.failure
-    thread = program.threads[failure.thread]
-    instruction = thread.code[failure.pc]
+    place = failing_place(program, failure)
     return Assertion(
         kind=FAILURES[failure.kind],  # type: ignore[arg-type]
-        thread=failure.thread,
-        line=instruction.at.line,
-        column=instruction.at.column,
-        text=statement_text(program, instruction),
-        registers={
-            name: value
-            for name, value in zip(thread.registers, failure.registers, strict=True)
-            if name in registers_read(instruction)
-        },
+        thread=place.thread,
+        line=place.line,
+        column=place.column,
+        text=place.text,
+        registers=place.registers,
         run=_run(program, decode_run(program, model, result.failure.run)),
+    )
+
+
+def failing_place(program: Program, failure: _native.Failure) -> Place:
+    """The instruction that fails, with the values of the registers that it reads."""
+    thread = program.threads[failure.thread]
+    named = registers_read(thread.code[failure.pc])
+    held = zip(thread.registers, failure.registers, strict=True)
+    return replace(
+        _place(program, failure.thread, failure.pc),
+        registers={name: value for name, value in held if name in named},
     )
 
 

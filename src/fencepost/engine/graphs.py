@@ -96,7 +96,7 @@ def why_inexact(program: Program, found: _native.Enumeration, limits: Limits, un
                 return ""
             if not has_loops(program):
                 return "there are runs of more than 250 accesses: they were followed only so far"
-            return f"a thread may do an access more than {_times(unroll)}: runs were followed only so far"
+            return f"a thread may do an access more than {times(unroll)}: runs were followed only so far"
         case Outcome.STATE_LIMIT:
             return f"the limit of {limits.states:,} events was reached {covered}"
         case Outcome.TIME_LIMIT:
@@ -112,7 +112,7 @@ def why_inexact(program: Program, found: _native.Enumeration, limits: Limits, un
             return f"thread `{thread.name}` {does} (line {at.line}); the search stopped {covered}"
 
 
-def _times(unroll: int) -> str:
+def times(unroll: int) -> str:
     return "once" if unroll == 1 else f"{unroll} times"
 
 

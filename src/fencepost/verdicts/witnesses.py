@@ -43,7 +43,8 @@ class Edge(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A run under sequential consistency: the initial writes, then the accesses as they happened."""
+    """A run under sequential consistency: the initial writes, then the accesses as they happened. Of a data
+    race that was found in an execution graph it may be one of weak memory: reads may see older values."""
 
     threads: tuple[str, ...]
     events: tuple[Event, ...]

@@ -8,6 +8,7 @@
 #include "sanitizer/schedule/exploration.hpp"
 
 #include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -217,7 +218,7 @@ struct Counts {
 };
 
 // As the scheduler does it: by the plan, then freely, but for what sleeps.
-void execute(Program const& program, ScFences how, Exploration& exploration, Chance& chance, Counts& counts) {
+void execute(Program const& program, ScFences how, Walk& exploration, Chance& chance, Counts& counts) {
     Run run(program);
     std::vector<Event> sleeping(exploration.sleeping().begin(), exploration.sleeping().end());
     auto const choose = [&] {
@@ -329,14 +330,23 @@ void print(Program const& program) {
 }
 
 std::size_t total, vain;
+std::size_t walks_at_once = 1;
 
 bool agrees(Program const& program, ScFences how, Chance& chance) {
     std::set<std::string> graphs;
     enumerate(Run(program), how, graphs);
     Counts counts;
     Exploration exploration(how);
-    do execute(program, how, exploration, chance, counts);
-    while (counts.executions <= 4 * graphs.size() + 10 && counts.in_vain < 1000 && exploration.advance());
+    std::vector<std::unique_ptr<Walk>> walks(walks_at_once);
+    for (auto& walk : walks) walk = std::make_unique<Walk>(exploration);
+    // Each walk plans, and runs its execution some time later.
+    std::vector<bool> planned(walks_at_once);
+    while (counts.executions <= 4 * graphs.size() + 10 && counts.in_vain < 1000) {
+        std::size_t const one = chance.below(walks_at_once);
+        if (planned[one]) execute(program, how, *walks[one], chance, counts);
+        planned[one] = !planned[one] && walks[one]->advance();
+        if (exploration.is_complete()) break;
+    }
     total += counts.executions;
     vain += counts.in_vain;
     std::set<std::string> const seen(counts.graphs.begin(), counts.graphs.end());
@@ -352,6 +362,7 @@ bool agrees(Program const& program, ScFences how, Chance& chance) {
 int main(int argc, char** argv) {
     std::uint64_t const programs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 3000;
     std::uint64_t const first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+    walks_at_once = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
     std::size_t wrong = 0;
     for (std::uint64_t seed = first; seed < first + programs; ++seed) {
         Chance chance(seed);

@@ -220,6 +220,7 @@ class Experiment {
         Hook hook;
         for (Thread* t : threads_) join_thread(hook.thread(), t);
         forget_range(base_, 4096);
+        forget_s(hook.thread());
     }
 
     bool run() {
@@ -241,6 +242,13 @@ class Experiment {
     }
 
   private:
+    // In the next program there have been no SC events either.
+    static void forget_s(Thread& t) {
+        ScClocks::release(t.sc_clocks);
+        t.after_fence = t.after_eco = false;
+        sc_events_made = {};
+    }
+
     int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
     std::uintptr_t address(int x) const { return base_ + 8 * static_cast<std::uintptr_t>(x); }
 

@@ -26,7 +26,7 @@ from fencepost.analyses.robustness import robust
 from fencepost.analyses.safety.stops import Standing, Stopping, at_labels, breaks_mutex, is_bad, stopping
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome
-from fencepost.engine.graphs import MOST_UNROLLED, Observed, enumerate_graphs, has_loops, why_inexact
+from fencepost.engine.graphs import MOST_UNROLLED, Observed, enumerate_graphs, has_loops, times, why_inexact
 from fencepost.engine.search import Limits, Watcher
 from fencepost.program import Program
 from fencepost.program.conditions import CellIs, RegisterIs, atoms, is_true, threads_named
@@ -73,10 +73,10 @@ def races_by_graphs(program: Program, model: str, limits: Limits, watcher: Watch
 
 
 class _Looked(NamedTuple):
-    """An answer, and whether everything was looked at within the bound on rounds."""
+    """An answer, and whether all graphs within the bound on rounds were looked at."""
 
     answer: SafetyAnswer
-    at_all: bool = True
+    to_the_end: bool = True
 
     @property
     def decides(self) -> bool:
@@ -113,9 +113,9 @@ class _Question:
             found = self._by_robustness()
             if found is not None:
                 return found
-        if not looked.at_all:
+        if not looked.to_the_end:
             looked = self._enumerated(unroll, self._left)
-        while looked.at_all and not looked.decides and self._goes_on(unroll):
+        while looked.to_the_end and not looked.decides and self._goes_on(unroll):
             unroll = min(2 * unroll, MOST_UNROLLED)
             looked = self._enumerated(unroll, self._left)
         return looked.answer
@@ -143,11 +143,13 @@ class _Question:
 
     # The engines.
 
-    def _by_robustness(self) -> Safe | None:
+    def _by_robustness(self) -> Safe | Unknown | None:
         """For programs that are safe under sequential consistency."""
         limits = self._slice(ROBUSTNESS_SLICE)
         answer = robust(self._program, self._model, limits=limits, watcher=self._watcher)
         self._add(answer.stats, {"robustness": answer.stats.seconds})
+        if isinstance(answer, Unknown) and answer.interrupted:
+            return self._unknown(answer.why, interrupted=True)
         if not isinstance(answer, Robust) or answer.race is not None:
             return None
         because = f"the program is robust under {self._model}, and safe under sequential consistency"
@@ -168,12 +170,12 @@ class _Question:
                 f"no consistent execution graph of {self._model} has a bad state, and there are no others"
             )
             return _Looked(self._safe("enumeration", because))
-        rounds = f"if no thread does an access more than {unroll} times, " if self._loops else ""
+        rounds = f"if no thread does an access more than {times(unroll)}, " if self._loops else ""
         for one, why in zip(found, whys, strict=True):
             if one.outcome != Outcome.COMPLETE:
                 interrupted = one.outcome == Outcome.INTERRUPTED
                 none = f"{rounds}{why}, and no bad state was found until then"
-                return _Looked(self._unknown(none, interrupted=interrupted), at_all=False)
+                return _Looked(self._unknown(none, interrupted=interrupted), to_the_end=False)
         graphs = sum(one.graphs + one.blocked for one in found)
         none = f"{rounds}none of the {graphs:,} execution graphs has a bad state"
         return _Looked(self._unknown(f"{none}. Runs with more rounds were not looked at"))

@@ -18,7 +18,7 @@ before it is shown.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from itertools import accumulate
 from typing import NamedTuple
@@ -28,7 +28,6 @@ from fencepost.analyses.safety.end_of_run import Run, RunStep
 from fencepost.analyses.safety.paths import Path, Standings, Stands
 from fencepost.engine import _native
 from fencepost.engine._native import LabelKind
-from fencepost.models.sc import Memory
 from fencepost.models.threads import ProgramLts, ThreadState
 from fencepost.models.tso import TsoState, accesses, replaced, updates
 from fencepost.program import Program
@@ -77,11 +76,11 @@ class _Timeline:
 
     def __init__(self, program: Program, path: Path) -> None:
         fence_cell = len(program.cells)
-        writes = [
+        self.updates = [  # steps
             n for n, s in enumerate(path.steps) if s.label.kind in _WRITES and s.label.cell != fence_cell
         ]
-        stored = writes if path.stored_by is None else _by_thread(path.steps, writes, path.stored_by)
-        self.updates: list[int] = stored
+        if path.stored_by is not None:
+            self.updates = _by_thread(path.steps, self.updates, path.stored_by)
         numbers = {step: update for update, step in enumerate(self.updates)}
         self._memories = list(
             accumulate(
@@ -112,15 +111,16 @@ class _Timeline:
             assert step.update is not None
             return min(step.update, latest)
         if step.update is not None:  # an RMW
-            possible: Sequence[int] = range(step.update, min(step.update + 1, latest))
+            possible: Iterable[int] = range(step.update, min(step.update + 1, latest))
         elif step.is_fence:
-            possible = range(max((update + 1 for update, _ in writes), default=0), latest + 1)
+            possible = range(max((update + 1 for update, _ in writes), default=0), latest + 1)[::-1]
         else:
             cell, value = step.label.cell, step.label.read
-            possible = [n for n in range(latest + 1) if self._seen(writes, n, cell) == value]
-        if not possible:
+            possible = (n for n in range(latest, -1, -1) if self._seen(writes, n, cell) == value)
+        after = next(iter(possible), None)
+        if after is None:
             raise AssertionError("the engine found a path that TSO does not have")
-        return possible[-1]
+        return after
 
     def _seen(self, writes: Sequence[tuple[int, _native.Label]], after: int, cell: int) -> int:
         """What a thread with these earlier writes reads in the cell."""
@@ -203,8 +203,8 @@ def _accessed(
 def _run_of(program: Program, done: Sequence[_Done]) -> Run:
     steps = tuple(one.step for one in done if one.step is not None)
     start, end = done[0].state, done[-1].state
-    memory: Memory = end.memory
-    return Run(program, steps, start.threads, end.threads, dict(zip(program.cells, memory, strict=True)))
+    memory = dict(zip(program.cells, end.memory, strict=True))
+    return Run(program, steps, start.threads, end.threads, memory)
 
 
 # What is shown of it.

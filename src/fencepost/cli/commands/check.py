@@ -74,6 +74,15 @@ _EPILOG = exit_codes(
 )
 @click.option("--first", is_flag=True, help="Stop at the first finding.")
 @click.option(
+    "-j", "--jobs", type=click.IntRange(1, 256), default=1, metavar="N", help="Processes that share the work."
+)
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the state there, and go on from it if it exists.",
+)
+@click.option(
     "--framework",
     type=click.Choice(FRAMEWORKS),
     help="Check each test of the program on its own: fp_test, GoogleTest or Catch2. [default: fp, if it has "
@@ -112,6 +121,8 @@ def check(
     fail_allocations: int | None,
     bound: int | None,
     first: bool,
+    jobs: int,
+    resume: Path | None,
     framework: Framework | None,
     patterns: tuple[str, ...],
     list_tests: bool,
@@ -148,7 +159,13 @@ def check(
         failing=fail_allocations or 0,
         bound=bound,
         first=first,
+        processes=jobs,
+        resume=resume,
     )
+    if resume is not None and ":" in str(resume.absolute()):
+        raise click.UsageError("the file of --resume cannot have a colon in its name")
+    if resume is not None and len(tests) > 1:
+        raise click.UsageError("--resume keeps the state of one test: choose it with --test")
     left_out = exit_on_input_error(lambda: _left_out(suppressions, internals=internals))
     known = known_findings(baseline)
     answers: list[AnyCheckAnswer] = []
@@ -216,6 +233,7 @@ def _answer(command: tuple[str, ...], test: Test, limits: Limits, left_out: Left
             command=command,
             test=test.name,
             left_out=left_out,
+            resume=limits.resume,
             seconds=time.monotonic() - started,
         ),
     )

@@ -21,10 +21,10 @@ from fencepost.cli.console import fail
 @click.option("--cmake-dir", is_flag=True, help="The directory of FencepostTest.cmake, and nothing else.")
 @click.option(
     "--mode",
-    type=click.Choice(["atomics", "full", "races"]),
-    default="atomics",
+    type=click.Choice(["all", "atomics", "full", "races"]),
+    default="all",
     show_default=True,
-    help="Watch atomics alone, or data races too: under schedules, or by ThreadSanitizer.",
+    help="Watch all, atomics alone, or data races too: under schedules only, or without them only.",
 )
 @click.option(
     "--compiler",

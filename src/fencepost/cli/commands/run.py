@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fencepost.verdicts.run import AnyRunAnswer, Schedule
 
 _RUNS_OF_A_SCHEDULE = 100
+_DEPTHS = (3, 100_000, 12, 1_000)  # of one run after the other in pct
 
 _EPILOG = exit_codes(
     "nothing was seen",
@@ -42,7 +43,15 @@ _EPILOG = exit_codes(
     help="Who chooses the next thread: the system (default), chance, or priorities that change at random.",
 )
 @click.option(
-    "--depth", type=click.IntRange(min=1), help="Changes of priority in pct, plus one. [default: 3]"
+    "--depth",
+    type=click.IntRange(min=1),
+    help="Changes of priority in pct, plus one. [default: 3 to 100,000, in turn]",
+)
+@click.option(
+    "--length",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+    help="Steps over which pct spreads its changes. [default: those of the first run]",
 )
 @click.option(
     "--runs",
@@ -87,6 +96,7 @@ def run(
     command: tuple[str, ...],
     schedule: str | None,
     depth: int | None,
+    length: int | None,
     runs: int | None,
     seed: int | None,
     weak: bool,
@@ -116,21 +126,23 @@ def run(
     known = known_findings(baseline)
     again = None
     if replay is not None:
-        if (schedule, seed, depth, max_steps, weak) != (None, None, None, None, False):
+        if (schedule, seed, depth, length, max_steps, weak) != (None, None, None, None, None, False):
             raise click.UsageError("--replay takes the schedules from the report")
         again = _replay(replay)
         schedules = [one for one in again.schedules for _ in range(runs or 1)]
     else:
         if weak and schedule in (None, "os"):
             raise click.UsageError("--weak needs --schedule random or --schedule pct")
-        schedules = _schedules(schedule or "os", depth or 3, runs, 1 if seed is None else seed, max_steps)
-        schedules = [structs.replace(one, weak=weak) for one in schedules]
+        schedules = _schedules(schedule or "os", depth, runs, 1 if seed is None else seed, max_steps)
+        if length is not None and schedule != "pct":
+            raise click.UsageError("--length needs --schedule pct")
+        schedules = [structs.replace(one, weak=weak, length=length or 0) for one in schedules]
     job = Job(
         command=command or (again.command if again else ()),
         timeout=timeout,
         processes=jobs,
         keep_decisions=as_json,
-        learn_length=again is None and schedules[0].kind == "pct",
+        learn_length=again is None and length is None and schedules[0].kind == "pct",
         stdout_to_stderr=as_json,
     )
     if not job.command:
@@ -163,13 +175,28 @@ def _replay(path: str) -> Replay:
     return replay
 
 
-def _schedules(kind: Any, depth: int, runs: int | None, seed: int, max_steps: int | None) -> list[Schedule]:
+def _schedules(
+    kind: Any, depth: int | None, runs: int | None, seed: int, max_steps: int | None
+) -> list[Schedule]:
+    """One for each run. Without a depth pct tries several: few changes of priority find what is unlikely at
+    random, and many find what is not.
+    """
     from fencepost.verdicts.run import Schedule
 
     count = runs or (1 if kind == "os" else _RUNS_OF_A_SCHEDULE)
+    depths = _DEPTHS if depth is None and kind == "pct" else (depth or 3,)
     return [
-        Schedule(kind=kind, seed=seed + number, depth=depth, max_steps=max_steps) for number in range(count)
+        Schedule(kind=kind, seed=seed + number, depth=depths[number % len(depths)], max_steps=max_steps)
+        for number in range(count)
     ]
+
+
+def _common(schedules: list[Schedule]) -> Schedule:
+    """The first one, with depth 0 if they have several."""
+    from msgspec import structs
+
+    several = len({one.depth for one in schedules}) > 1
+    return structs.replace(schedules[0], depth=0) if several else schedules[0]
 
 
 def _answer(
@@ -201,7 +228,7 @@ def _answer(
             display.close()
     asked = Asked(
         command=job.command,
-        schedule=schedules[0],
+        schedule=_common(schedules),
         suppressions=suppressions,
         internals=internals,
         seconds=time.monotonic() - started,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fencepost.errors import InputError
@@ -20,6 +21,7 @@ from fencepost.sanitizer.run.events import (
     Event,
     Execution,
     NoSchedules,
+    NotResumed,
     RawAccess,
     RawAwait,
     RawDeadlock,
@@ -61,18 +63,22 @@ class Checked:
     command: tuple[str, ...]
     test: str = ""
     left_out: LeftOut = LeftOut()
+    resume: Path | None = None
     seconds: float = 0.0
 
 
 def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     program = asked.command[0]
     if any(isinstance(event, NoSchedules) for event in explored.events):
-        message = "a program built with --mode races has no schedules; rebuild it with --mode full"
+        message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, program)
-    tally = _tally(program, explored.events)
+    for event in explored.events:
+        if isinstance(event, NotResumed):
+            raise InputError(f"cannot go on from this file: {event.why}", str(asked.resume))
+    tally = _tally(program, explored)
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(place for raw in raws for place in places_of(raw))
@@ -122,20 +128,22 @@ def is_left_out(one: Finding | Deadlock, left_out: LeftOut) -> bool:
     return is_suppressed(one.kind, names_in(one), left_out.suppressions)
 
 
-def _tally(program: str, events: Sequence[Event]) -> Tally:
+def _tally(program: str, explored: Explored) -> Tally:
     """Loops that waited in one execution are known to wait in all."""
     tally = Tally(program)
-    waits = tuple(event for event in events if isinstance(event, RawAwait))
-    own: list[Event] = []
-    for event in events:
-        if isinstance(event, RawFinding | RawDeadlock):
-            own.append(event)
-        elif isinstance(event, Execution):
-            for outcome in _outcomes(event, (*own, *waits)):
-                tally.add(outcome)
-            own = []
-    if own:  # the process was stopped before it told of the execution
-        tally.add(Outcome(schedule=Schedule(kind="random"), exit_code=0, events=(*own, *waits), watched=True))
+    waits = tuple(event for event in explored.events if isinstance(event, RawAwait))
+    for events in explored.by_process:
+        own: list[Event] = []
+        for event in events:
+            if isinstance(event, RawFinding | RawDeadlock):
+                own.append(event)
+            elif isinstance(event, Execution):
+                for outcome in _outcomes(event, (*own, *waits)):
+                    tally.add(outcome)
+                own = []
+        if own:  # the process was stopped before it told of the execution
+            lost = Schedule(kind="random")
+            tally.add(Outcome(schedule=lost, exit_code=0, events=(*own, *waits), watched=True))
     return tally
 
 

@@ -73,17 +73,17 @@ class _Entry(NamedTuple):
     end: int  # where the next one begins
 
 
-def path_inside(module: str, variable: int, inside: int) -> str | None:
+def path_inside(module: str, variable: int, inside: int, *, embedded: bool = False) -> str | None:
     """The path from the variable that starts at this address; None where that is not known."""
     try:
-        return _path(module, variable, inside)
+        return _path(module, embedded, variable, inside)
     except UNREADABLE:
         return None
 
 
 @cache
-def _path(module: str, variable: int, inside: int) -> str | None:
-    for unit, entry, before in _variables_at(module, variable):
+def _path(module: str, embedded: bool, variable: int, inside: int) -> str | None:
+    for unit, entry, before in _variables_at(module, embedded, variable):
         kind = unit.type_of(entry)
         if kind is not None:
             return unit.path(kind, before + inside, _DEEPEST)
@@ -91,15 +91,15 @@ def _path(module: str, variable: int, inside: int) -> str | None:
 
 
 @cache
-def _sections(module: str) -> dict[str, bytes]:
-    elf = read_elf(module)
+def _sections(module: str, embedded: bool) -> dict[str, bytes]:
+    elf = read_elf(module, embedded=embedded)
     names = ("info", "abbrev", "str", "line_str", "str_offsets", "addr")
     return {name: elf.bytes_of(f".debug_{name}") for name in names}
 
 
-def _variables_at(module: str, address: int) -> Iterator[tuple[_Unit, _Entry, int]]:
+def _variables_at(module: str, embedded: bool, address: int) -> Iterator[tuple[_Unit, _Entry, int]]:
     """The variables of which a part begins there, with how much of them is before it."""
-    sections = _sections(module)
+    sections = _sections(module, embedded)
     info = sections["info"]
     word = address.to_bytes(8, "little")
     indices = list(_all(sections["addr"], word))

@@ -29,9 +29,9 @@ class Variable(NamedTuple):
     name: str
 
 
-def variable_at(module: str, address: int) -> Variable | None:
-    """The variable of the module that the address lies in."""
-    variables = _variables(module)
+def variable_at(module: str, address: int, *, embedded: bool = False) -> Variable | None:
+    """The variable of the module, or of the image that it has embedded, that the address lies in."""
+    variables = _variables(module, embedded)
     index = bisect_right(variables, address, key=lambda variable: variable.start) - 1
     if index < 0:
         return None
@@ -40,10 +40,10 @@ def variable_at(module: str, address: int) -> Variable | None:
 
 
 @cache
-def _variables(module: str) -> list[Variable]:
+def _variables(module: str, embedded: bool) -> list[Variable]:
     """All variables by their start; none where there is no such file or it cannot be read."""
     try:
-        return sorted(_read_variables(read_elf(module)))
+        return sorted(_read_variables(read_elf(module, embedded=embedded)))
     except UNREADABLE:
         return []
 

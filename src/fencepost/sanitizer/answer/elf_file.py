@@ -1,4 +1,8 @@
-"""What is needed of an ELF file: its sections, 64 bits, little endian."""
+"""What is needed of an ELF file: its sections, 64 bits, little endian.
+
+One of them can be a file of its own: the image that a program has embedded for runs under a schedule
+(native/sanitizer/images/linker.cpp).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ _MAGIC = b"\x7fELF\x02\x01"
 _ZLIB = 1
 _HAS_NO_BYTES = 8  # the kind of a section that is only room
 _COMPRESSED_FLAG = 0x800
+_EMBEDDED = ".fencepost.full"
 
 # What a damaged file raises; a file that cannot be read has no names.
 UNREADABLE = (OSError, struct.error, zlib.error, IndexError, KeyError, ValueError, OverflowError)
@@ -45,10 +50,18 @@ class ElfFile(NamedTuple):
 
 
 @cache
-def read_elf(path: str) -> ElfFile:
-    """Without sections where it is no such file; raises one of `UNREADABLE` where it is damaged."""
+def read_elf(path: str, *, embedded: bool = False) -> ElfFile:
+    """Without sections where it is no such file; raises one of `UNREADABLE` where it is damaged.
+
+    `embedded`: the one that the file has embedded.
+    """
+    if embedded:
+        return _parsed(read_elf(path).bytes_of(_EMBEDDED))
     with open(path, "rb") as file:
-        image = file.read()
+        return _parsed(file.read())
+
+
+def _parsed(image: bytes) -> ElfFile:
     if not image.startswith(_MAGIC):
         return ElfFile(b"", ())
     header = _HEADER.unpack_from(image)

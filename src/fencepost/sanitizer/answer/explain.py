@@ -182,8 +182,8 @@ def watched(answer: WatchedAnswer) -> Iterator[str]:
     """What "nothing seen" is about, what it leaves out, and how to ask for that."""
     if not answer.plain:
         yield (
-            "Watched: atomic operations and fences, in these runs; plain accesses only if the program was "
-            "built with `--mode races`, or with `--mode full` and run under a schedule."
+            "Watched: atomic operations and fences, in these runs; plain accesses unless the program was "
+            "built with `--mode atomics`, or with `--mode full` and run without a schedule."
         )
         return
     also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
@@ -197,7 +197,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
     if answer.mode == "races":
         yield (
             "Not watched: other orders of the threads. Make more runs (`--runs 100`), or try many orders "
-            "with a build in mode full (`--mode full`, then `--schedule pct`)."
+            "with a build in the default mode (without `--mode races`, then `--schedule pct`)."
         )
     elif answer.plain == "part":
         yield (
@@ -208,8 +208,7 @@ def _left_out(answer: WatchedAnswer) -> Iterator[str]:
         remedy = (
             "They are watched under a schedule only: `--schedule random`."
             if answer.mode == "full"
-            else "To watch them, rebuild with `fencepost-cc --mode races`, or for schedules with "
-            "`--mode full`."
+            else "To watch them, rebuild without `--mode atomics`."
         )
         yield (
             "Not watched: plain accesses, so a data race would not be seen: what a lock with a relaxed "

@@ -241,10 +241,10 @@ def _name_and_size(raw: RawLocation) -> tuple[str, int | None]:
     """Of a variable with the element or field, as far as the module knows it."""
     if raw.kind == "global" and raw.module and raw.offset:
         address = int(raw.offset, 16)
-        variable = variable_at(raw.module, address)
+        variable = variable_at(raw.module, address, embedded=raw.embedded)
         if variable is not None:
             inside = address - variable.start
-            path = path_inside(raw.module, variable.start, inside)
+            path = path_inside(raw.module, variable.start, inside, embedded=raw.embedded)
             if path is None:
                 path = f"+{inside}" if inside else ""
             return readable(variable.name) + path, variable.size

@@ -194,7 +194,7 @@ def _schedules(answer: AnyRunAnswer) -> str:
         return "replayed from the report"
     if schedule.kind == "os":
         return "scheduled by the system"
-    depth = f", depth {schedule.depth}" if schedule.kind == "pct" else ""
+    depth = f", depth {schedule.depth or '3 to 100,000'}" if schedule.kind == "pct" else ""
     last = schedule.seed + max(answer.runs, 1) - 1
     seeds = f"seed {schedule.seed}" if last == schedule.seed else f"seeds {schedule.seed} to {last}"
     weak = ", weak" if schedule.weak else ""

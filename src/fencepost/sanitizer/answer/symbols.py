@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import msgspec
 
+from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
 from fencepost.sanitizer.build.toolchain import found
 from fencepost.sanitizer.run.events import Place
 from fencepost.verdicts.run import Frame
@@ -35,22 +38,38 @@ class Symbols(NamedTuple):
 
 
 def look_up(places: Iterable[Place]) -> Symbols:
-    wanted = sorted(set(places), key=lambda place: (place.module, place.address))
+    wanted = sorted(set(places), key=lambda place: (place.module, place.embedded, place.address))
     tool = next((name for name in (*_LLVM, _GNU) if found(name, os.environ)), None)
     frames: dict[Place, Frames] = {}
-    for module in dict.fromkeys(place.module for place in wanted):
-        here = [place for place in wanted if place.module == module]
-        known = _ask(tool, module, here) if tool is not None else {}
+    for (module, embedded), group in groupby(wanted, lambda place: (place.module, place.embedded)):
+        here = list(group)
+        known: dict[int, Frames] = {}
+        if tool is not None:
+            with _file_of(module, embedded) as file:
+                known = _ask(tool, file, module, here)
         for place in here:
             frames[place] = known.get(place.address) or (Frame(module=module, offset=place.offset),)
     return Symbols(frames, tool)
 
 
-def _ask(tool: str, module: str, places: Sequence[Place]) -> dict[int, Frames]:
+@contextmanager
+def _file_of(module: str, embedded: bool) -> Iterator[str]:
+    """What the symbolizer is to look into."""
+    if not embedded:
+        yield module
+        return
+    with tempfile.NamedTemporaryFile(prefix="fencepost-") as file:
+        with suppress(*UNREADABLE):
+            file.write(read_elf(module, embedded=True).image)
+        file.flush()
+        yield file.name
+
+
+def _ask(tool: str, file: str, module: str, places: Sequence[Place]) -> dict[int, Frames]:
     if tool == _GNU:
-        command = [tool, "-e", module, "-f", "-i", "-C", "-a"]
+        command = [tool, "-e", file, "-f", "-i", "-C", "-a"]
     else:
-        command = [tool, f"--obj={module}", "--output-style=JSON"]
+        command = [tool, f"--obj={file}", "--output-style=JSON"]
     questions = "".join(f"{place.address:#x}\n" for place in places)
     try:
         done = subprocess.run(command, input=questions, capture_output=True, text=True, check=False)

@@ -77,8 +77,8 @@ class Tally:
                 self.plain |= {event.plain} - {""}
             elif isinstance(event, NoSchedules):
                 message = (
-                    "a program built with --mode races has no schedules; rebuild it with --mode full, "
-                    "or leave --schedule out"
+                    "a program built with --mode races has no schedules; rebuild it without that "
+                    "option, or leave --schedule out"
                 )
                 raise InputError(message, self.program)
         trouble = _trouble(outcome)

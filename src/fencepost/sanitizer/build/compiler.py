@@ -17,22 +17,24 @@ from fencepost.sanitizer.build.arguments import Request, request_of
 from fencepost.sanitizer.build.instrumentation import (
     MODES,
     Mode,
+    NoThreadSanitizerError,
     check_libraries,
     compile_options,
     link_options,
 )
-from fencepost.sanitizer.build.toolchain import CannotBuildError, Language, chosen_compiler
+from fencepost.sanitizer.build.toolchain import CannotBuildError, Compiler, Language, chosen_compiler
 
 _HELP = """\
-Usage: {wrapper} [--mode atomics|full|races] [option of the compiler]... file...
+Usage: {wrapper} [--mode all|atomics|full|races] [option of the compiler]... file...
 
 The {language} compiler, with the options that let fencepost watch the program. It takes the place of the
 compiler in make, CMake and autotools; then start the program with `fencepost run`.
 
 Its own options:
-  --mode atomics   watch the atomic accesses (default)
-  --mode full      watch plain accesses too, for data races, under a schedule
-  --mode races     watch plain accesses too, by ThreadSanitizer and without schedules
+  --mode all       watch atomic and plain accesses, with and without a schedule (default)
+  --mode atomics   watch the atomic accesses only: costs least
+  --mode full      watch plain accesses only under a schedule: needs no ThreadSanitizer
+  --mode races     watch atomic and plain accesses, without schedules
   --help           print this
 
 Environment variables:
@@ -40,7 +42,7 @@ Environment variables:
   FENCEPOST_CC, FENCEPOST_CXX    the real compilers; one of them is enough
 
 Example:
-  $ {wrapper} --mode races -O1 {example} -o queue
+  $ {wrapper} -O1 {example} -o queue
   $ fencepost run ./queue
 
 All other options are the compiler's: {compiler}
@@ -91,19 +93,34 @@ def real_command(language: Language, arguments: Sequence[str], environment: Mapp
     if not request.inputs or request.cut_off:  # such as --version, -dumpmachine, -print-search-dirs; a.c -o
         return [*compiler.words, *arguments]
     _check(request, mode)
+    if request.links and not request.shared:
+        mode = _linked_mode(mode, compiler)
     compiling = compile_options(mode, compiler.family)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     linking: list[str] = []
     if request.links:
-        if not request.shared:
-            check_libraries(mode, compiler)
         linking = link_options(mode, compiler.family, shared=request.shared, main=end == len(arguments))
     return [*compiler.words, *compiling, *arguments[:end], *linking, *arguments[end:]]
 
 
+def _linked_mode(mode: Mode, compiler: Compiler) -> Mode:
+    """The mode to link a program in: mode full serves objects of mode all, if there is no ThreadSanitizer."""
+    try:
+        check_libraries(mode, compiler)
+    except NoThreadSanitizerError as error:
+        if mode != "all":
+            raise
+        sys.stderr.write(
+            f"fencepost: plain accesses will be watched under a schedule only, as in mode full: {error}\n"
+        )
+        check_libraries("full", compiler)
+        return "full"
+    return mode
+
+
 def _mode_of(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[Mode, list[str]]:
     """The mode asked for, and the arguments without it."""
-    mode = environment.get("FENCEPOST_MODE") or "atomics"
+    mode = environment.get("FENCEPOST_MODE") or "all"
     rest: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -134,7 +151,8 @@ def _check(request: Request, mode: Mode) -> None:
         )
     clash = sorted(request.sanitizers & _OTHER_SANITIZERS)
     if clash:
-        hint = "; mode races has ThreadSanitizer in it" if clash == ["thread"] and mode != "races" else ""
+        without = clash == ["thread"] and mode in ("atomics", "full")
+        hint = "; mode all has ThreadSanitizer in it" if without else ""
         raise CannotBuildError(
             f"`-fsanitize={','.join(clash)}` cannot be combined with fencepost, which instruments the "
             f"program itself; leave it out{hint}"

@@ -6,7 +6,9 @@ compiler proper and not to the driver that calls the linker: clang has `-Xclang`
 file. What compiles never changes how a program is linked then, and one command line may do both. Plain
 accesses are left alone where the compiler can do so (clang). Mode `full` is the same with plain accesses,
 which our library watches itself under a schedule. In mode `races` our library stands above
-ThreadSanitizer's: the linker leads every atomic operation to ours first (`races.wrap`).
+ThreadSanitizer's: the linker leads every atomic operation to ours first (`races.wrap`). Mode `all` is `races`
+and `full` in one program. Objects are the same in both, so the compiler is given a linker that links them
+twice (native/sanitizer/images/linker.cpp).
 """
 
 from __future__ import annotations
@@ -16,19 +18,25 @@ from typing import Literal
 
 from fencepost.sanitizer.build.toolchain import CannotBuildError, Compiler, Family, output_of
 
-Mode = Literal["atomics", "full", "races"]
-MODES: tuple[Mode, ...] = ("atomics", "full", "races")
+Mode = Literal["all", "atomics", "full", "races"]
+MODES: tuple[Mode, ...] = ("all", "atomics", "full", "races")
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INSTALLED = os.path.dirname(_HERE)
 INCLUDE = os.path.join(_INSTALLED, "include")
 CMAKE = os.path.join(_INSTALLED, "cmake")  # where FencepostTest.cmake is
 LIBRARIES: dict[Mode, str] = {
-    mode: os.path.join(_INSTALLED, "lib", f"libfencepost_{mode}.a") for mode in MODES
+    mode: os.path.join(_INSTALLED, "lib", f"libfencepost_{'races' if mode == 'all' else mode}.a")
+    for mode in MODES
 }
+_LINKER = os.path.join(_INSTALLED, "lib", "both", "")  # the folder, as -B takes it
 _MAIN = os.path.join(_INSTALLED, "lib", "libfencepost_main.a")  # for programs with tests and no `main`
 _WRAPPED = os.path.join(_HERE, "races.wrap")
-_SPECS = os.path.join(_HERE, "gcc.specs")
+_SPECS: dict[Mode, str] = {
+    "all": os.path.join(_HERE, "gcc_stacks.specs"),
+    "atomics": os.path.join(_HERE, "gcc.specs"),
+    "full": os.path.join(_HERE, "gcc.specs"),
+}
 
 # Reports need lines and stacks; a call in tail position would leave its function out of them.
 _FOR_REPORTS = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
@@ -43,6 +51,7 @@ _APART: dict[Family, tuple[str, ...]] = {
 }
 _FULL_BY_CLANG = (*("-Xclang", "-fsanitize=thread"), *("-mllvm", "-tsan-instrument-func-entry-exit=0"))
 _BY_CLANG: dict[Mode, tuple[str, ...]] = {
+    "all": ("-Xclang", "-fsanitize=thread", "-fPIE"),  # programs with ThreadSanitizer can be moved
     "atomics": (
         *_FULL_BY_CLANG,
         *("-mllvm", "-tsan-instrument-memory-accesses=0"),
@@ -53,11 +62,16 @@ _BY_CLANG: dict[Mode, tuple[str, ...]] = {
 }
 
 
+class NoThreadSanitizerError(CannotBuildError):
+    """The compiler's own library is not installed."""
+
+
 def compile_options(mode: Mode, family: Family) -> list[str]:
     """What to add where C or C++ is preprocessed or compiled; harmless where it is only linked."""
     common = [*_FOR_REPORTS, *_APART[family], "-D__FENCEPOST__=1", "-isystem", INCLUDE]
     if family == "gcc":
-        instrument = ["-fsanitize=thread", "-Wno-tsan"] if mode == "races" else [f"-specs={_SPECS}"]
+        specs = _SPECS.get(mode)
+        instrument = [f"-specs={specs}"] if specs else ["-fsanitize=thread", "-Wno-tsan"]
         return [*instrument, *common]
     return _perhaps_unused([*_BY_CLANG[mode], *common])
 
@@ -67,22 +81,26 @@ def link_options(mode: Mode, family: Family, *, shared: bool = False, main: bool
 
     A shared object takes the library's functions from the program that loads it (`-rdynamic`), also where it
     is linked with `-z defs`. All of the library is linked: a plug-in may need what the program does not.
+    In mode all it must not bring ThreadSanitizer along, which is there in one of the program's images only.
     `main` gives a program with tests a `main` if it has none; then these options must be the last ones.
     """
-    options = ["-fsanitize=thread", *_to_linker(f"@{_WRAPPED}")] if mode == "races" else []
+    options = _to_linker(f"@{_WRAPPED}") if mode in ("all", "races") else []
+    if mode == "races" or (mode == "all" and not shared):
+        options = ["-fsanitize=thread", *options]
     if shared:
         options += _to_linker("-z", "undefs")
     else:
         words = ("--whole-archive", LIBRARIES[mode], "--no-whole-archive", *((_MAIN,) if main else ()))
+        options += [f"-B{_LINKER}"] if mode == "all" else []
         options += ["-rdynamic", *_to_linker(*words), "-pthread", "-ldl", "-lc"]  # after -nodefaultlibs, too
     return _perhaps_unused(options) if family == "clang" else options
 
 
 def check_libraries(mode: Mode, compiler: Compiler) -> None:
     """Is all there that the linker will ask for?"""
-    if mode == "races" and not _has_thread_sanitizer(compiler):
-        raise CannotBuildError(
-            f"mode races needs the ThreadSanitizer library of {compiler.name}, which is not there; "
+    if mode in ("all", "races") and not _has_thread_sanitizer(compiler):
+        raise NoThreadSanitizerError(
+            f"mode {mode} needs the ThreadSanitizer library of {compiler.name}, which is not there; "
             f"install it (Debian: apt install {_thread_sanitizer_package(compiler)})"
         )
     if not os.path.exists(LIBRARIES[mode]):

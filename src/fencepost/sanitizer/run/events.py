@@ -13,10 +13,14 @@ import msgspec
 
 
 class Place(msgspec.Struct, frozen=True):
-    """An address in a module, counted from where the module is loaded."""
+    """An address in a module, counted from where the module is loaded.
+
+    `embedded`: not in the module as it is, but in the image that it has embedded for runs under a schedule.
+    """
 
     module: str
     offset: str
+    embedded: bool = False
 
     @property
     def address(self) -> int:
@@ -29,6 +33,7 @@ class RawLocation(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     module: str | None = None
     offset: str | None = None
+    embedded: bool = False
     thread: int | None = None
     stack: tuple[Place, ...] = ()
 
@@ -181,8 +186,14 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     met: RawAccess | None = None
 
 
+class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="not-resumed"):
+    """The file from which an exploration was to go on is not its own."""
+
+    why: str = ""
+
+
 Found = RawFinding | RawOldRead | RawDeadlock
-Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration
+Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
 
 _DECODER = msgspec.json.Decoder(Event)
 

@@ -1,7 +1,7 @@
 """Running all executions of a program that was built with the wrappers.
 
-The run-time library plans and runs them: one process is started, which forks a child for each. Here its
-events are read, while it goes on and when it has ended.
+The run-time library plans and runs them: one process is started, which forks others that do the work. Here
+their events are read, while they go on and when they have ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,19 +33,25 @@ class Limits:
     failing: int = 0  # allocations of an execution
     bound: int | None = None  # on preemptions in an execution
     first: bool = False  # stop at the first finding
+    processes: int = 1
+    resume: Path | None = None  # the file in which the state is kept
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explored:
-    """What was told, in order. `last` is the state at the end, or the last one known of a program that had to
-    be stopped; `why` says why it had to be."""
+    """What was told, in order, by each process that told something. `last` is the state at the end, or the
+    last one known of a program that had to be stopped; `why` says why it had to be."""
 
-    events: tuple[Event, ...]
+    by_process: tuple[tuple[Event, ...], ...]
     last: Exploration
     watched: bool  # the run-time library was there
     exit_code: int
     why: str = ""
     interrupted: bool = False
+
+    @property
+    def events(self) -> Iterator[Event]:
+        return (event for events in self.by_process for event in events)
 
 
 Watcher = Callable[[Exploration], None]
@@ -69,11 +75,10 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
             ended = process.returncode
             exit_code = ended if ended is not None else ended_by(process, signal.SIGKILL, 1.0)
         files = sorted(place.glob("*.jsonl"))
-        events = tuple(event for file in files for event in read_events(file))
-    states = [event for event in events if isinstance(event, Exploration)]
+        events = tuple(tuple(read_events(file)) for file in files)
     return Explored(
-        events=events,
-        last=states[-1] if states else Exploration(),
+        by_process=events,
+        last=_latest(events) or Exploration(),
         watched=bool(files),
         exit_code=exit_code,
         why=why,
@@ -87,6 +92,8 @@ def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.
     options += [f"failing={limits.failing}"] if limits.failing else []
     options += [f"bound={limits.bound}"] if limits.bound is not None else []
     options += [f"steps={limits.steps}"] if limits.steps is not None else []
+    options += [f"resume={limits.resume.absolute()}"] if limits.resume is not None else []
+    options += [f"walks={limits.processes}"] if limits.processes > 1 else []
     options += [f"seconds={max(1, round(limits.seconds))}"] if limits.seconds is not None else []
     try:
         with (place / "output").open("a+b") as output:
@@ -121,11 +128,16 @@ def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watche
 
 def _state(place: Path) -> Exploration | None:
     """The last that was told of how far it is."""
-    found = None
+    ends = []
     for path in place.glob("*.jsonl"):
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _END_OF_FILE))
             (place / "end").write_bytes(file.read())
-        for event in read_events(place / "end"):
-            found = event if isinstance(event, Exploration) else found
-    return found
+        ends.append(tuple(read_events(place / "end")))
+    return _latest(ends)
+
+
+def _latest(events: Iterable[Iterable[Event]]) -> Exploration | None:
+    """All processes tell of the whole; the end comes last. What was found to be in vain no longer counts."""
+    states = [event for told in events for event in told if isinstance(event, Exploration)]
+    return max(states, key=lambda state: (state.at_end, state.executions + state.in_vain), default=None)

@@ -1,6 +1,8 @@
 """Running a program that was built with the wrappers, many times and several at once.
 
 Each run is a process with options of its own for the run-time library, which writes what it finds to a file.
+Where the runs differ in their seeds alone, the run-time library makes the processes itself: it forks them
+where the program has not begun, which takes less than a millisecond (native/sanitizer/schedule/series.cpp).
 What the findings mean is left to others. A single run keeps the terminal: its input and its output are the
 program's own. The output of several runs would be of no use mixed, so only its end is kept, and only where a
 run goes wrong.
@@ -36,6 +38,7 @@ _CURRENT_PERSONALITY = 0xFFFFFFFF
 _SECONDS_AFTER_CONTROL_C = 5.0  # for the program to end in its own way
 _SECONDS_AFTER_TIMEOUT = 1.0  # to tell what it has found
 _MOST_FINDINGS = 10_000  # of one run, unless the user says otherwise; those that are suppressed count
+_FEWEST_IN_A_SERIES = 8  # runs: fewer are sooner made one by one
 _THREAD_SANITIZER_LOG = "thread-sanitizer"
 
 
@@ -84,14 +87,69 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
         runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
         try:
             rest = list(schedules)
-            if job.learn_length:
+            can_be_forked = _can_be_forked(job, rest)
+            if job.learn_length or can_be_forked:
                 first = runner.run_here(rest.pop(0), watcher)
-                rest = [msgspec.structs.replace(schedule, length=first.steps) for schedule in rest]
+                can_be_forked = can_be_forked and _has_schedules(first)
+                if job.learn_length:
+                    rest = [msgspec.structs.replace(schedule, length=first.steps) for schedule in rest]
+            if can_be_forked:
+                rest = rest[_run_series(runner, rest, watcher) :]
             _run_in_parallel(runner, rest, watcher)
         except KeyboardInterrupt:
             raise InterruptedRunsError from None
         finally:
             runner.kill_all()
+
+
+def _can_be_forked(job: Job, schedules: Sequence[Schedule]) -> bool:
+    """Do they differ in their seeds alone, which follow one another? Time limits are kept here, for each."""
+    first = schedules[0]
+    return (
+        len(schedules) >= _FEWEST_IN_A_SERIES
+        and job.timeout is None
+        and first.kind != "os"
+        and first.decisions is None
+        and all(
+            schedule == msgspec.structs.replace(first, seed=first.seed + number)
+            for number, schedule in enumerate(schedules)
+        )
+    )
+
+
+def _has_schedules(outcome: Outcome) -> bool:
+    return any(isinstance(event, End) and event.mode != "races" for event in outcome.events)
+
+
+def _run_series(runner: _Runner, schedules: Sequence[Schedule], watcher: Watcher) -> int:
+    """Give the outcomes to the watcher, in order; how many there were, if the program did not go on.
+
+    Each of the processes that fork them makes every so many of the runs.
+    """
+    stride = min(runner.job.processes or os.cpu_count() or 1, len(schedules))
+    with tempfile.TemporaryDirectory(dir=runner.directory) as name:
+        place = Path(name)
+        for run in ("before", *range(len(schedules))):
+            (place / str(run)).mkdir()
+        servers = [runner.start_series(schedules, place, first, stride) for first in range(stride)]
+        try:
+            for number, schedule in enumerate(schedules):
+                exit_code = _end_of_run(servers[number % stride], number)
+                if exit_code is None:
+                    return number
+                watcher(runner.outcome_of_series(schedule, exit_code, place / str(number)))
+        finally:
+            runner.end_series(servers)
+    return len(schedules)
+
+
+def _end_of_run(server: subprocess.Popen[bytes], number: int) -> int | None:
+    """Its exit code, as `subprocess` counts; None if the program does not tell."""
+    assert server.stdout is not None
+    words = server.stdout.readline().split()
+    if words[:2] != [b"fencepost", b"run"] or len(words) != 4 or int(words[2]) != number:
+        return None
+    return os.waitstatus_to_exitcode(int(words[3]))
 
 
 def _run_in_parallel(runner: _Runner, schedules: Sequence[Schedule], watcher: Watcher) -> None:
@@ -145,6 +203,35 @@ class _Runner:
                 exit_code = self._wait(environment, output)
                 return self._outcome(schedule, exit_code, place, _end_of(output))
 
+    def start_series(
+        self, schedules: Sequence[Schedule], place: Path, first: int, stride: int
+    ) -> subprocess.Popen[bytes]:
+        """The process that forks every `stride`-th run, from the first one on."""
+        here = place / "%r"
+        options = _schedule_options(schedules[0])
+        options += [
+            f"runs={len(schedules)}",
+            f"stride={stride}",
+            f"first_run={first}",
+            f"output={here}/output",
+        ]
+        options += [f"decisions={here}/decisions"] if self.job.keep_decisions else []
+        server = self._start(environment(options, here), subprocess.PIPE)
+        self._live.add(server)
+        return server
+
+    def end_series(self, servers: Sequence[subprocess.Popen[bytes]]) -> None:
+        for server in servers:
+            _kill(server)
+            server.wait()
+            self._live.discard(server)
+            if server.stdout is not None:
+                server.stdout.close()
+
+    def outcome_of_series(self, schedule: Schedule, exit_code: int, place: Path) -> Outcome:
+        with (place / "output").open("rb") as output:
+            return self._outcome(schedule, exit_code, place, _end_of(output))
+
     def kill_all(self) -> None:
         self._stopped = True
         for process in list(self._live):
@@ -167,7 +254,7 @@ class _Runner:
             self._live.discard(process)
 
     def _start(
-        self, environment: Mapping[str, str], output: IO[bytes] | IO[str] | None
+        self, environment: Mapping[str, str], output: IO[bytes] | IO[str] | int | None
     ) -> subprocess.Popen[bytes]:
         """A program of the terminal stays in our process group, so that it may read from it."""
         at_terminal = self.alone and sys.stdin is not None and sys.stdin.isatty()
@@ -177,7 +264,7 @@ class _Runner:
                 env=environment,
                 stdin=None if self.alone else subprocess.DEVNULL,
                 stdout=output,
-                stderr=None if self.alone else output,
+                stderr=None if self.alone else subprocess.DEVNULL if output == subprocess.PIPE else output,
                 process_group=None if at_terminal else 0,
             )
         except OSError as error:
@@ -198,18 +285,24 @@ class _Runner:
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
-    options = [f"schedule={schedule.kind}"]
+    options = _schedule_options(schedule)
     if schedule.kind != "os":
-        options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
-        options += [f"length={schedule.length}"] if schedule.length else []
-        options += _weakness(schedule)
-        options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
         if schedule.decisions is not None:
             (place / "replay").write_bytes(zlib.decompress(schedule.decisions))
             options += [f"replay={place}/replay"]
         elif job.keep_decisions:
             options += [f"decisions={place}/decisions"]
     return environment(options, place)
+
+
+def _schedule_options(schedule: Schedule) -> list[str]:
+    options = [f"schedule={schedule.kind}"]
+    if schedule.kind != "os":
+        options += [f"seed={schedule.seed}", f"depth={schedule.depth}"]
+        options += [f"length={schedule.length}"] if schedule.length else []
+        options += _weakness(schedule)
+        options += [f"steps={schedule.max_steps}"] if schedule.max_steps is not None else []
+    return options
 
 
 def _weakness(schedule: Schedule) -> list[str]:

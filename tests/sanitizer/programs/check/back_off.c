@@ -1,6 +1,6 @@
 // A lock with exponential back-off up to 16 pauses: the loop waits once the number does not grow any more.
 // Before that, each round counts.
-// summary: robust (plain accesses were not watched): all 
+// summary: robust: all 
 #include <fencepost.h>
 #include <pthread.h>
 #include <stdatomic.h>

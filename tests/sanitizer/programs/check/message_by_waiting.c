@@ -1,5 +1,5 @@
 // However often the loop goes round, the executions are one.
-// summary: robust (plain accesses were not watched): the only execution seen
+// summary: robust: the only execution seen
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

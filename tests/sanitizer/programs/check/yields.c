@@ -1,5 +1,5 @@
 // A wait that lets others run, and one that sleeps.
-// summary: robust (plain accesses were not watched): all 
+// summary: robust: all 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

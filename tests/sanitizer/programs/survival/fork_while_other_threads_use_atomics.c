@@ -1,6 +1,7 @@
 // Fork while other threads use atomics.
 //
 // schedules: os
+// ThreadSanitizer cannot: start threads in a child whose parent had several
 #include "all.h"
 
 static atomic_int stop, count;

@@ -6,17 +6,19 @@
 
 #include <malloc.h>
 static atomic_int turn;
-static volatile int shown;
+static volatile int shown;  /* a data race, which nobody is to see */
+__attribute__((no_sanitize("thread"), noinline)) static void show(void) { shown = 1; }
+__attribute__((no_sanitize("thread"), noinline)) static int is_shown(void) { return shown; }
 static void* first(void* _) {
     atomic_int* p = calloc(1, 64);
     atomic_store_explicit(p, 5, RELAXED);
     atomic_store_explicit(&turn, 1, RELAXED);
     free(p);
-    shown = 1;
+    show();
     return _;
 }
 static void* second(void* _) {
-    while (!shown) usleep(100);
+    while (!is_shown()) usleep(100);
     (void)atomic_load_explicit(&turn, RELAXED);  /* now it comes after the store, under SC */
     atomic_int* p = calloc(1, 64);
     (void)atomic_load_explicit(p, RELAXED);

@@ -2,6 +2,7 @@
 //
 // schedules: os
 // prints: 100
+// ThreadSanitizer cannot: serve threads of which it was not told
 #include "all.h"
 
 #include <dlfcn.h>
