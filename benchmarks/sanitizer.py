@@ -40,7 +40,7 @@ OPERATIONS = 2_000_000  # of a stress program
 # These wait without giving the processor away: what they cost is how long the system lets them.
 SPINNING = {"rcu", "rcu-relaxed", "ticket-lock-wait"}
 
-SHAPES = ("locks", "fences", "free")
+SHAPES = ("locks", "fences", "seq_cst", "free")
 THREADS = (2, 4, 8, 16)
 LOCATIONS = (10, 1_000, 100_000)
 WRITES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -300,8 +300,8 @@ def report(results: Results) -> Iterator[str]:
     yield from targets(results)
     yield ""
     yield f"Stress programs do nothing but {OPERATIONS:,} atomic operations, in 2 to 16 threads on 10 to"
-    yield "100,000 locations: relaxed ones under spin locks; release and acquire, each after an SC fence; the"
-    yield "same without fences, where nearly every access is a finding."
+    yield "100,000 locations: relaxed ones under spin locks; release and acquire, each after an SC fence;"
+    yield "seq_cst ones; release and acquire without fences, where nearly every access is a finding."
     yield ""
     yield from summary(results.rows, results.variants)
     yield ""

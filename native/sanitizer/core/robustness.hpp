@@ -17,6 +17,7 @@
 //   seq_cst access   K = (P as it was before) ⊔ in, with the write that it reads or makes; KW[x] ⊔= K if it
 //                    writes, else KR[x] ⊔= K; the message of the access, then P ⊔= K
 //   SC fence         acquire fence, but P only afterwards; K = P ⊔ E ⊔ C; F ⊔= K; release fence; P ⊔= K
+//                    (what of this need not be done: sc_clocks.hpp)
 //
 //   violation at x, with s the newest write of x known to SC[t], and c that known to C[t], to F[t] or, if the
 //   access is seq_cst, to P[t]:
