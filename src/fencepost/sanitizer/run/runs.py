@@ -104,10 +104,11 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
 
 def _can_be_forked(job: Job, schedules: Sequence[Schedule]) -> bool:
     """Do they differ in their seeds alone, which follow one another? Time limits are kept here, for each."""
+    if len(schedules) < _FEWEST_IN_A_SERIES:
+        return False
     first = schedules[0]
     return (
-        len(schedules) >= _FEWEST_IN_A_SERIES
-        and job.timeout is None
+        job.timeout is None
         and first.kind != "os"
         and first.decisions is None
         and all(
