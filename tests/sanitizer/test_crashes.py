@@ -38,12 +38,12 @@ ACTIONS = (PROGRAMS / "single/actions.c").read_text(encoding="utf-8")
 
 
 def events(shell: Shell) -> list[str]:
-    """What all processes of a program have told; the files are gone then."""
+    """What all processes of a program have told, but for how they use values; the files are gone then."""
     told = []
     for file in sorted(shell.directory.glob("*.json")):
         told += [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()]
         file.unlink()
-    return told
+    return [event for event in told if event != "uses"]
 
 
 @with_each_compiler

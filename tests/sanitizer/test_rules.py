@@ -25,6 +25,11 @@ def test_clocks_over_threads_with_a_collector_are_location_clocks(rules: Path) -
     _agree(rules, 1, 2_000)
 
 
+@pytest.mark.parametrize("seed", [8984, 21459])
+def test_programs_that_once_disagreed(rules: Path, seed: int) -> None:
+    _agree(rules, seed, 1)
+
+
 @pytest.mark.slow
 def test_clocks_over_threads_are_location_clocks_on_many_programs(rules: Path) -> None:
     _agree(rules, 100_000, 50_000)

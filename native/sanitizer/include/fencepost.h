@@ -36,7 +36,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef __cplusplus
 #include <atomic>
@@ -336,10 +335,10 @@ __attribute__((unused)) static void fp_run_test(const struct fp_registered_test*
 
 /* Gives the exit code: 0, or 2 if there is no such test. A test that fails ends the program. */
 __attribute__((unused)) static int fp_run_tests(int argc, char** argv) {
-    int list = argc == 2 && strcmp(argv[1], "--list") == 0;
+    int list = argc == 2 && __builtin_strcmp(argv[1], "--list") == 0;
     for (int i = 1; i < argc && !list; ++i) {
         const struct fp_registered_test** test = __start_fp_tests;
-        while (test < __stop_fp_tests && strcmp((*test)->name, argv[i]) != 0) ++test;
+        while (test < __stop_fp_tests && __builtin_strcmp((*test)->name, argv[i]) != 0) ++test;
         if (test == __stop_fp_tests) {
             fprintf(stderr, "%s: there is no test `%s`; --list lists them\n", argv[0], argv[i]);
             return 2;

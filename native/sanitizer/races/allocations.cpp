@@ -35,8 +35,8 @@ Block find_block(std::uintptr_t address) {
     auto* const data = reinterpret_cast<void*>(address);
     void* begin = nullptr;
     std::size_t bytes = 0;
-    char name[1];
-    char const* const kind = __tsan_locate_address(data, name, sizeof name, &begin, &bytes);
+    char name[1];  // not written: with symbolize=0 ThreadSanitizer has no name to copy, and crashes
+    char const* const kind = __tsan_locate_address(data, name, 0, &begin, &bytes);
     if (kind == nullptr || std::string_view(kind) != "heap") return {};
     return {reinterpret_cast<std::uintptr_t>(begin), bytes, keep_stack(allocation_of(data))};
 }

@@ -248,7 +248,8 @@ void announce(Thread& thread, Operation const& operation) {
     event.after = no_event;
 }
 
-Thread& next(Thread*) {
+Thread& next(Thread* from) {
+    if (from != nullptr) from->frame = __builtin_frame_address(0);  // it may be blocked here
     if (Thread* const thread = find_unnoticed(); thread != nullptr) return *thread;
     if (shared->outcome == Outcome::stuck) return find_stuck();
     bool const by_plan = shared->events_count < shared->planned;
