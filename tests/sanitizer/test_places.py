@@ -82,8 +82,13 @@ def test_a_wrapper_is_named_with_its_caller(tmp_path: Path, toolchain: Toolchain
     shell.ok("fencepost-cc", "--mode", "atomics", "-O1", "wrapped.c", "-o", "wrapped")
     text = (HERE / "wrapped.c").read_text(encoding="utf-8")
     for said in re.findall(r"^// says: (.*)$", text, re.MULTILINE):
-        assert said in " ".join(shell.run("fencepost", "run", "./wrapped").stdout.split())
-        assert said in " ".join(shell.run("./wrapped").stderr.split())
+        assert without_columns(said) in without_columns(shell.run("fencepost", "run", "./wrapped").stdout)
+        assert without_columns(said) in without_columns(shell.run("./wrapped").stderr)
+
+
+def without_columns(text: str) -> str:
+    """On one line; addr2line knows no columns."""
+    return re.sub(r"(\.[ch]:\d+):\d+", r"\1", " ".join(text.split()))
 
 
 @with_each_compiler
