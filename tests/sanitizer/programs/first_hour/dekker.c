@@ -1,7 +1,7 @@
 // Dekker's entry protocol with release and acquire: both threads can enter.
 // atomics: not robust
 // races: not robust
-// repair: Put `atomic_thread_fence(memory_order_seq_cst)` after dekker.c:14
+// repair: `atomic_thread_fence(memory_order_seq_cst)` after dekker.c:14
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
