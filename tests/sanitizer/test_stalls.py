@@ -45,9 +45,10 @@ def test_a_run_that_hangs_says_where_its_threads_stand(tmp_path: Path) -> None:
     assert "2 of 2 runs did not end within the time limit of 5 s (`--timeout`)" in done.stdout
     assert "fencepost: no step was made for 1 seconds" in done.stdout
     thread = done.stdout.partition("thread T1 has its turn:\n")[2].splitlines()
-    assert "wait_for_flag" in thread[0]
-    assert "never_ends.c:6" in thread[0]
-    assert "holder" in thread[1]
+    # It may be interrupted while a plain access is watched.
+    inner = next(number for number, line in enumerate(thread[:6]) if "wait_for_flag" in line)
+    assert "never_ends.c:6" in thread[inner]
+    assert "holder" in thread[1 + inner]
     assert "main thread" in done.stdout
 
 
