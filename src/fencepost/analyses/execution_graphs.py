@@ -60,7 +60,7 @@ def race_state(race: Race) -> BadState:
 def failure_state(program: Program, failure: _native.Failure) -> BadState:
     """The failing assertion, division by zero or bad index."""
     place = failing_place(program, failure)
-    return BadState(kind=FAILURES[failure.kind], places=(place,))  # type: ignore[arg-type]
+    return BadState(kind=FAILURES[failure.kind], places=(place,))
 
 
 def final_state(program: Program, registers: Registers, memory: Mapping[str, int]) -> BadState:

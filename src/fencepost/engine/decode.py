@@ -18,6 +18,7 @@ from fencepost.program.spelling import statement_text
 from fencepost.static.liveness import registers_read
 from fencepost.verdicts import Assertion, DeadlockState, Event, Place, Race, Run
 from fencepost.verdicts.graph import FENCE_CELL
+from fencepost.verdicts.witnesses import FailureName
 
 EVENT_KINDS: dict[EventKind, str] = {
     EventKind.READ: "R",
@@ -26,7 +27,7 @@ EVENT_KINDS: dict[EventKind, str] = {
     EventKind.FENCE: "F",
 }
 
-FAILURES: dict[FailureKind, str] = {
+FAILURES: dict[FailureKind, FailureName] = {
     FailureKind.ASSERTION: "assertion",
     FailureKind.DIVISION_BY_ZERO: "division-by-zero",
     FailureKind.INDEX_OUT_OF_RANGE: "index-out-of-range",
@@ -141,7 +142,7 @@ def decode_failure(program: Program, model: str, result: _native.Result) -> Asse
     failure = result.failure.failure
     place = failing_place(program, failure)
     return Assertion(
-        kind=FAILURES[failure.kind],  # type: ignore[arg-type]
+        kind=FAILURES[failure.kind],
         thread=place.thread,
         line=place.line,
         column=place.column,

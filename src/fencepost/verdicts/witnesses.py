@@ -180,13 +180,16 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
 
 
+FailureName = Literal["assertion", "division-by-zero", "index-out-of-range"]
+
+
 class Assertion(msgspec.Struct, frozen=True, kw_only=True):
     """A place where the program itself goes wrong under sequential consistency, and the run to it.
 
     `registers` has the values of those that the failing instruction reads.
     """
 
-    kind: Literal["assertion", "division-by-zero", "index-out-of-range"]
+    kind: FailureName
     thread: int
     line: int
     column: int

@@ -322,7 +322,7 @@ fn q { local b; y.store(1); b = x.load(); if (b == 0) { first: skip; } }
 
 def answered(text: str, engine: Engine = "portfolio", **given: object) -> SafetyAnswer:
     program = tpl.read(text)
-    return verify(program, "tso", wanted=Property(**given), engine=engine, limits=ENOUGH)  # type: ignore[arg-type]
+    return verify(program, "tso", wanted=Property(**given), engine=engine, limits=ENOUGH)
 
 
 class TestProperties:

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -41,6 +42,12 @@ class FixProgress:
 
 # Called about ten times a second and between checks; the search ends as interrupted when it returns True.
 FixWatcher = Callable[[FixProgress], bool]
+
+
+def findings_of(answer: Answer | None) -> dict[str, Any]:
+    """What a check found besides its verdict, as fields of the answer about the changed program."""
+    findings = {"exhaustive": False, "race": None, "assertion": None, "deadlock": None, "warnings": ()}
+    return findings if answer is None else {name: getattr(answer, name) for name in findings}
 
 
 class Checks(ABC):

@@ -11,7 +11,7 @@ from typing import Any
 
 from fencepost.analyses.model_choice import chosen_model
 from fencepost.analyses.repair.changes import Change, Offered, apply, candidates, kinds_for
-from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks
+from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, TsoChecks, findings_of
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
@@ -191,16 +191,13 @@ class _Answers:
 
     def _common(self, last: Answer | None) -> dict[str, Any]:
         """What all answers have; `last` is the answer about the program that the user will go on with."""
-        findings = {"exhaustive": False, "race": None, "assertion": None, "deadlock": None, "warnings": ()}
-        if last is not None:
-            findings = {name: getattr(last, name) for name in findings}
         return {
             "file": self._program.file,
             "question": "fix",
             "model": self._model,
             "criterion": self._criterion,
             "stats": self._checks.spent,
-            **findings,
+            **findings_of(last),
         }
 
     def _made(self, chosen: Iterable[int]) -> list[Change]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fencepost.analyses.repair.changes import apply
-from fencepost.analyses.repair.checks import FixWatcher, RobustnessChecks
+from fencepost.analyses.repair.checks import FixWatcher, RobustnessChecks, findings_of
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.edits import changed_statement, text_of_relaxed
 from fencepost.analyses.repair.search import Found, cheapest_repair
@@ -104,16 +104,13 @@ class _Answers:
         return Relaxed(**self._common(proof), **known, needed=needed, proof=proof.stats)
 
     def _common(self, last: Answer | None) -> dict[str, Any]:
-        findings = {"exhaustive": False, "race": None, "assertion": None, "deadlock": None, "warnings": ()}
-        if last is not None:
-            findings = {name: getattr(last, name) for name in findings}
         return {
             "file": self._program.file,
             "question": "relax",
             "model": self._offered.model,
             "stats": self._checks.spent,
             "cost_before": self._cost(self._had),
-            **findings,
+            **findings_of(last),
         }
 
     def _made(self, chosen: frozenset[int]) -> Program:

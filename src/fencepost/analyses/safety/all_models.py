@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from fencepost.errors import InputError
 from fencepost.memory_models import OUTCOME_MODELS
 from fencepost.program import Program
 from fencepost.program.properties import Property
-from fencepost.verdicts import ModelVerdict, SafetyAnswer, Unknown, Unsafe
+from fencepost.verdicts import ModelVerdict, SafetyAnswer, Unknown
 
 # What models that are not required may take.
 MOST_STATES = 50_000
@@ -79,16 +80,18 @@ def _models(program: Program) -> tuple[str, ...]:
     return tuple(model for model in OUTCOME_MODELS if model != left_out)
 
 
+_WORST_FIRST: tuple[Literal["unsafe", "unknown", "safe"], ...] = ("unsafe", "unknown", "safe")
+
+
 def _how_bad(answer: SafetyAnswer) -> int:
-    """Unsafe before undecided before safe."""
-    return 0 if isinstance(answer, Unsafe) else 1 if isinstance(answer, Unknown) else 2
+    return _WORST_FIRST.index(answer.verdict)
 
 
 def _told(answer: SafetyAnswer, *, required: bool = False) -> ModelVerdict:
     because = answer.why if isinstance(answer, Unknown) else answer.because
     return ModelVerdict(
         model=answer.model,
-        verdict=answer.verdict,  # type: ignore[arg-type]
+        verdict=_WORST_FIRST[_how_bad(answer)],
         because=because,
         required=required,
         seconds=answer.stats.seconds,
