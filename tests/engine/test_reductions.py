@@ -36,6 +36,7 @@ COMBINATIONS = [
 ]
 LIMITS = Limits(states=200_000)
 FIGURE_7 = sorted((Path(__file__).parents[2] / "examples" / "rocker").glob("*.tpl"))
+LARGE = ["chase-lev-ra", "lamport2-3-ra", "rcu-offline"]
 
 
 def findings(result):
@@ -201,7 +202,7 @@ def test_breadth_first_witnesses_stay_shortest():
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem == "chase-lev-ra")) for p in FIGURE_7],
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem in LARGE)) for p in FIGURE_7],
 )
 def test_programs_of_figure_7_keep_their_findings(path):
     program = load(path)
