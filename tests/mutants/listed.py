@@ -85,9 +85,7 @@ def _read(path: Path) -> Iterator[Mutant]:
 
     def done() -> Iterator[Mutant]:
         if old:
-            yield Mutant(
-                0, file, suite, "\n".join(old), "\n".join(new), " ".join(why), f"{path.name}:{at}"
-            )
+            yield Mutant(0, file, suite, "\n".join(old), "\n".join(new), " ".join(why), f"{path.name}:{at}")
         old.clear(), new.clear(), why.clear()
 
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):

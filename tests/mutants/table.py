@@ -57,7 +57,11 @@ def table(listed: list[Mutant]) -> str:
     lines.append("| all | " + " | ".join(str(total[kind]) for kind in kinds) + " |")
     run = total["killed"] + total["survived"]
     share = 100 * total["killed"] / run if run else 0
-    lines += ["", f"Killed: {total['killed']} of {run} that were run and are not equivalent, {share:.1f} %.", ""]
+    lines += [
+        "",
+        f"Killed: {total['killed']} of {run} that were run and are not equivalent, {share:.1f} %.",
+        "",
+    ]
     if survivors:
         lines += ["Survived:", ""]
         lines += [f"- `{m.file}`, {_change(m)}" for m in survivors]
