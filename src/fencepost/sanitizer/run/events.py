@@ -202,5 +202,5 @@ def read_events(path: Path) -> Iterator[Event]:
     for line in path.read_bytes().splitlines():
         try:
             yield _DECODER.decode(line)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             continue
