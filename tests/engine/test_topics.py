@@ -1,8 +1,7 @@
 """The search one location at a time against the definitions: the rules of topics (monitors/topics.hpp).
 
-`test_against_definitions.py` takes this order for every fourth program. Here every program is searched so, also
-by several workers and without subsumption, among them programs with equal threads, with SC fences in two
-threads, and with messages passed by RMWs alone.
+`test_against_definitions.py` takes this order for every fourth program. Here every program is searched so,
+also by several workers and without subsumption, and every third has equal threads.
 """
 
 import random
