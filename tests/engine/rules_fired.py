@@ -2,8 +2,8 @@
 
 Of programs as `test_against_definitions.py` and `test_topics.py` draw them, it counts those in which an
 instruction is executed in some run under sequential consistency, by what the rules see of it: its kind, its
-modes, and whether a CAS fails. And it counts those in which such an access is the one that leaves sequential consistency, and those
-with a data race.
+modes, and whether a CAS fails. And it counts those in which such an access is the one that leaves sequential
+consistency, and those with a data race.
 """
 
 from __future__ import annotations
