@@ -1,0 +1,1 @@
+"""The sources of a compiled program: how they were built, and patches of them."""
