@@ -188,9 +188,11 @@ class _Reader:
         asked = [one for one in changes if self._is_at(one.site, operation)]
         if any(_asked(one) != _asked(change) for one in asked):
             raise CannotPatchError(f"other uses of the macro `{macro.name}` are to become different")
-        places = {(self._known_path(one.site.file), one.site.line) for one in asked}
-        for path, line in self._uses(macro.name):
-            if (path, line) not in places:
+        places = {(self._known_path(one.site.file), one.site.line, one.site.column) for one in asked}
+        uses = list(self._uses(macro.name))
+        for path, line, column in uses:
+            alone = sum(one[:2] == (path, line) for one in uses) == 1
+            if (path, line, column) not in places and not (alone and (path, line, 0) in places):
                 where = f"{_shown(path)}, line {line}"
                 raise CannotPatchError(f"the macro `{macro.name}` is also used in {where}, which stays")
 
@@ -201,7 +203,7 @@ class _Reader:
             return False
         return (found.file.text.path, found.start) == (operation.file.text.path, operation.start)
 
-    def _uses(self, name: str, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, int]]:
+    def _uses(self, name: str, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, int, int]]:
         """Where a macro is used in the project, by itself or in other macros; whatever is compiled there."""
         word = name.encode()
         for path in sorted({path for build in self._builds for path in build.digests}):
@@ -214,9 +216,9 @@ class _Reader:
                     continue
                 inside = next((one for one in own if one.start <= token.start < one.end), None)
                 if inside is None:
-                    line = file.text.content[file.text.line_start(token.start) : token.start].lstrip()
-                    if not line.startswith(b"#"):
-                        yield path, file.text.line_of(token.start)
+                    start = file.text.line_start(token.start)
+                    if not file.text.content[start : token.start].lstrip().startswith(b"#"):
+                        yield path, file.text.line_of(token.start), token.start - start + 1
                 elif inside.name not in (*seen, name):
                     yield from self._uses(inside.name, seen | {name})
 
