@@ -380,6 +380,25 @@ void json_no_schedules() {
     out.write_to(file);
 }
 
+void json_site(SiteKind kind, std::uintptr_t pc, Order order, Order failure) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"site\",\"at\":";
+    put_pc(out, pc);
+    out << ",\"operation\":\"" << name_of(kind) << "\",\"order\":\"" << name_of(order) << "\"";
+    if (kind == SiteKind::compare_exchange) out << ",\"failure\":\"" << name_of(failure) << "\"";
+    out << "}\n";
+    out.write_to(file);
+}
+
+void json_bad_sites(std::uint64_t line, std::string_view why) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"bad-sites\",\"file\":" << Quoted{options.sites} << ",\"line\":" << line
+        << ",\"why\":" << Quoted{why} << "}\n";
+    out.write_to(file);
+}
+
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
     if (file < 0) return;
     std::uint64_t atomics = 0;

@@ -22,6 +22,7 @@ from fencepost.sanitizer.run.events import (
     RawFinding,
     RawUses,
     StepLimit,
+    check_sites,
 )
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts.run import Schedule
@@ -60,6 +61,7 @@ class Tally:
     def add(self, outcome: Outcome) -> None:
         self.runs += 1
         self.watched |= outcome.watched
+        check_sites(outcome.events)
         rounds = self._waiting.rounds_in(outcome.events)
         uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}
         self.waits.update(event.at for event in outcome.events if isinstance(event, RawAwait))

@@ -6,10 +6,13 @@ kind of event that this version does not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
+
+from fencepost.errors import InputError
+from fencepost.verdicts.sites import SiteOperation, SiteOrder
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -143,6 +146,23 @@ class NoSchedules(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A schedule was asked for, and the program's mode has none."""
 
 
+class RawSite(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="site"):
+    """An atomic operation that was made, with the orders that it was compiled with; told once."""
+
+    at: Place
+    operation: SiteOperation
+    order: SiteOrder
+    failure: SiteOrder | None = None
+
+
+class BadSites(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="bad-sites"):
+    """The file of changes at sites has a mistake in this line; 0: in no particular one."""
+
+    file: str
+    line: int = 0
+    why: str = ""
+
+
 class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
     """`mode` is that of the build, `atomics` the number of atomic operations, `steps` of scheduled steps.
 
@@ -193,9 +213,28 @@ class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
 
 
 Found = RawFinding | RawOldRead | RawDeadlock
-Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
+Event = (
+    Found
+    | RawUses
+    | RawAwait
+    | RawSite
+    | BadSites
+    | StepLimit
+    | NoSchedules
+    | End
+    | Execution
+    | Exploration
+    | NotResumed
+)
 
 _DECODER = msgspec.json.Decoder(Event)
+
+
+def check_sites(events: Iterable[Event]) -> None:
+    """Raises `InputError` if the file of changes at sites was refused."""
+    for event in events:
+        if isinstance(event, BadSites):
+            raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
 
 
 def read_events(path: Path) -> Iterator[Event]:
