@@ -62,11 +62,13 @@ def robust(
         raise ValueError(f"unknown criterion {criterion!r} for {model}; expected one of {known}")
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
-    if program.templates and model in ANY_NUMBER_MODELS and criterion == "robust":
+    for_any_number = model in ANY_NUMBER_MODELS and criterion == "robust" and order != SWARM_ORDER
+    if program.templates and for_any_number:
         from fencepost.analyses.any_number import robust_for_any_number
 
         return robust_for_any_number(program, model, limits=limits, watcher=watcher)
-    program.require_fixed_threads(f"--model {model} --criterion {criterion}")
+    asked = "a swarm" if order == SWARM_ORDER else f"--model {model} --criterion {criterion}"
+    program.require_fixed_threads(asked)
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 
