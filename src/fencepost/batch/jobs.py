@@ -256,6 +256,8 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer
 
 
 def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
+    if job.safety.certificate is not None:
+        return _certified_for_any_number(program, job, watcher)
     from fencepost.analyses.robustness import robust
 
     return robust(
@@ -331,12 +333,29 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
         watcher=watcher,
     )
     if certificate is not None:
-        try:
-            with open(path, "wb") as file:
-                file.write(encode(certificate))
-        except OSError as error:
-            raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
+        _write_certificate(path, encode(certificate))
     return answer
+
+
+def _certified_for_any_number(program: Program, job: Job, watcher: Watcher | None) -> StaticAnswer:
+    """The same of robustness for every number of threads."""
+    from fencepost.analyses.view_certificates import certified
+    from fencepost.certificates.any_number import encode_views
+
+    path = job.safety.certificate
+    assert path is not None
+    answer, certificate = certified(program, job.question.model, limits=job.limits, watcher=watcher)
+    if certificate is not None:
+        _write_certificate(path, encode_views(certificate))
+    return answer
+
+
+def _write_certificate(path: str, data: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
 
 
 def undecided(job: Job, why: str | None) -> Outcome:

@@ -7,7 +7,7 @@ The runs that it finds are given names in `decode`; what a result means for a qu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypedDict
 
@@ -198,16 +198,20 @@ def explore_any_number(
     watcher: Watcher | None = None,
     *,
     apart: Thread | None = None,
+    exclusive: Sequence[tuple[int, int]] = (),
 ) -> _native.AnyNumberResult:
     """Collect the views of k threads of a program with templates (`native/engine/any_number`).
 
     With `apart`, a template, one of its threads is told apart from the others, and the search is for data
-    races with what it has read.
+    races with what it has read. Without it, no two threads may stand at places of `exclusive`, a place being
+    a thread and a pc.
     """
     one = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
     places: list[tuple[int, int]] = []
     threads = list(one)
+    actors: list[int] = []
     for thread in program.threads:
+        actors.append(len(threads))
         if thread.least is None:
             threads.append(thread)
             continue
@@ -216,7 +220,13 @@ def explore_any_number(
     code = lowering_for(replace(program, threads=tuple(threads)), model, local=False).plain
     with _as_input_errors(program):
         return _native.explore_any_number(
-            code, _native.Model[model.upper()], places, k, 0 if one else None, **bounds(limits, watcher)
+            code,
+            _native.Model[model.upper()],
+            places,
+            k,
+            0 if one else None,
+            [(actors[thread], pc) for thread, pc in exclusive],
+            **bounds(limits, watcher),
         )
 
 
