@@ -7,7 +7,6 @@ kind of event that this version does not know.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -198,8 +197,8 @@ Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution |
 _DECODER = msgspec.json.Decoder(Event)
 
 
-def read_events(path: Path) -> Iterator[Event]:
-    for line in path.read_bytes().splitlines():
+def read_events(lines: bytes) -> Iterator[Event]:
+    for line in lines.splitlines():
         try:
             yield _DECODER.decode(line)
         except msgspec.DecodeError:
