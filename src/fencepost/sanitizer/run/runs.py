@@ -263,7 +263,9 @@ class _Runner:
             return None
         status, events_end, output_begin, output_end = end
         events = server.events_until(events_end) + server.events_of_children(number)
-        decisions = _decisions(server.place.parent / f"{number}-decisions") if self.job.keep_decisions else None
+        decisions = (
+            _decisions(server.place.parent / f"{number}-decisions") if self.job.keep_decisions else None
+        )
         return Outcome(
             schedule=msgspec.structs.replace(schedule, decisions=decisions or schedule.decisions),
             exit_code=None if status == "late" else os.waitstatus_to_exitcode(int(status)),
@@ -316,7 +318,9 @@ class _Runner:
         files = sorted(place.glob("*.jsonl"))
         logs = sorted(place.glob(f"{_THREAD_SANITIZER_LOG}.*"))
         return Outcome(
-            schedule=msgspec.structs.replace(schedule, decisions=_decisions(place / "decisions") or schedule.decisions),
+            schedule=msgspec.structs.replace(
+                schedule, decisions=_decisions(place / "decisions") or schedule.decisions
+            ),
             exit_code=exit_code,
             events=tuple(event for file in files for event in read_events(file.read_bytes())),
             watched=bool(files),
