@@ -199,13 +199,17 @@ void findings_in_execution() {
     process = call(SYS_getpid);
 }
 
-// Findings of the parent stay the parent's; the child may find them again.
-void findings_in_child_of_fork() {
+void findings_in_run() {
     process = call(SYS_getpid);
     finished = false;
     reported = repetitions = 0;
     held = nullptr;
     for (Finding*& bucket : known) bucket = nullptr;
+}
+
+// Findings of the parent stay the parent's; the child may find them again.
+void findings_in_child_of_fork() {
+    findings_in_run();
     open_json();
     open_text();
 }

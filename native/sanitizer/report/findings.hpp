@@ -70,6 +70,7 @@ void start_findings();
 // Further calls change nothing.
 int finish_findings(int exit_code);
 
+void findings_in_run();  // of a series, that has told nothing yet
 void findings_in_child_of_fork();
 // In the process of an execution of an exploration, which writes where the process that plans does.
 void findings_in_execution();

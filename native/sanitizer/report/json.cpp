@@ -218,8 +218,19 @@ void write_json(Text const& line) {
     if (file >= 0) line.write_to(file);
 }
 
+void write_no_json() {
+    file = -1;
+}
+
+std::uint64_t size_of_json() {
+    long const end = file < 0 ? 0 : kernel::call(SYS_lseek, file, 0, SEEK_END);
+    return kernel::failed(end) ? 0 : static_cast<std::uint64_t>(end);
+}
+
 void open_json() {
-    if (options.json != nullptr) file = open_output(options.json);
+    if (options.json == nullptr) return;
+    if (file >= 0) kernel::call(SYS_close, file);
+    file = open_output(options.json);
 }
 
 namespace {

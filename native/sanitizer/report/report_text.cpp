@@ -480,6 +480,7 @@ void put_unwatched([[maybe_unused]] Text& out) {
 
 void open_text() {
     if (options.log_path == nullptr) return;
+    if (file > 2) kernel::call(SYS_close, file);
     int const opened = open_output(options.log_path);
     file = opened < 0 ? 2 : opened;
 }

@@ -7,7 +7,6 @@ kind of event that this version does not know.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -237,8 +236,8 @@ def check_sites(events: Iterable[Event]) -> None:
             raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
 
 
-def read_events(path: Path) -> Iterator[Event]:
-    for line in path.read_bytes().splitlines():
+def read_events(lines: bytes) -> Iterator[Event]:
+    for line in lines.splitlines():
         try:
             yield _DECODER.decode(line)
         except msgspec.DecodeError:
