@@ -38,6 +38,7 @@ void write_json(Text const& line);
 
 void json_finding(Finding const&);
 void json_uses(Finding const&);
+void json_repairs(Finding const&);  // all, if there are more than the first
 void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest, weak::MissedWrites const&);
 void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);

@@ -108,13 +108,21 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     """How often a run met the finding with this id, and what older values could have done.
 
     `same`: each older value was the one read. `compared`: if not, the thread's next operation
-    was a CAS of the location with the value that it had read.
+    was a CAS of the location with the value that it had read. `tried`: its repairs were tried, and worked.
     """
 
     id: str
     times: int = 0
     same: int = 0
     compared: int = 0
+    tried: int = 0
+
+
+class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="repairs"):
+    """All repairs of the finding with this id, where it came about in other ways since it was reported."""
+
+    id: str
+    repair: tuple[RawRepair, ...] = ()
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -215,6 +223,7 @@ Found = RawFinding | RawOldRead | RawDeadlock
 Event = (
     Found
     | RawUses
+    | RawRepairs
     | RawAwait
     | RawSite
     | BadSites
