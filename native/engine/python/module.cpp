@@ -144,11 +144,16 @@ class ProgramBuilder {
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
                              bool partial_order, std::uint32_t threads, Variation const& variation,
                              std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             std::optional<Report> report) {
+                             std::optional<Report> report, std::pair<std::uint32_t, std::uint32_t> part) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{
-        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}, variation};
+    SearchOptions const options{order,
+                                store,
+                                partial_order,
+                                threads,
+                                {most_states, most_seconds, most_bytes},
+                                variation,
+                                {part.first, part.second}};
     return explore(program, model, options, watcher);
 }
 
@@ -173,9 +178,11 @@ bool are_alike(Thread const& a, Thread const& b) {
 AnyNumberResult explore_any_number_releasing_gil(
     Program const& program, Model model,
     std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates, std::uint32_t k,
-    std::optional<std::uint32_t> reader, std::uint64_t most_states, double most_seconds,
-    std::size_t most_bytes, std::optional<Report> report) {
-    AnyNumberQuestion question{{}, k, reader};
+    std::optional<std::uint32_t> reader,
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> const& exclusive, std::uint64_t most_states,
+    double most_seconds, std::size_t most_bytes, std::optional<Report> report) {
+    AnyNumberQuestion question{{}, k, {}, reader};
+    for (auto const& [thread, pc] : exclusive) question.exclusive.push_back({thread, pc});
     auto const threads = program.threads.size();
     for (auto const& [actor, bystander] : templates) {
         if (actor >= threads || bystander >= threads || actor == bystander ||
@@ -355,6 +362,7 @@ void bind_result(nb::module_& m) {
         .def_ro("violation", &AnyNumberResult::violation)
         .def_ro("race", &AnyNumberResult::race)
         .def_ro("failure", &AnyNumberResult::failure)
+        .def_ro("together", &AnyNumberResult::together)
         .def_ro("globals", &AnyNumberResult::globals)
         .def_ro("locals", &AnyNumberResult::locals);
     nb::class_<TsoResult>(m, "TsoResult")
@@ -388,7 +396,8 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a,
+          "part"_a = std::pair(0u, 1u));
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)
@@ -396,7 +405,8 @@ NB_MODULE(_native, m) {
     m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
           "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     m.def("explore_any_number", &explore_any_number_releasing_gil, "program"_a, "model"_a, "templates"_a,
-          "k"_a, "reader"_a.none(), "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
+          "k"_a, "reader"_a.none(), "exclusive"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
+          "report"_a);
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);
