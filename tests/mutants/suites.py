@@ -92,7 +92,7 @@ SUITES: dict[str, list[list[str]]] = {
     "observational": [[f"{ENGINE}/test_observational.py", "tests/models/test_observational.py"]],
     "certificates": [["tests/certificates"]],
     "repair": [
-        ["tests/analyses/repair/test_hitting_set.py", "tests/analyses/repair/test_changes.py"],
+        ["tests/cheapest", "tests/analyses/repair/test_changes.py"],
         ["tests/analyses/repair"],
     ],
 }
