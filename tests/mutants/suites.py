@@ -15,6 +15,7 @@ SUITES: dict[str, list[list[str]]] = {
             f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
         ],
         [
+            f"{ENGINE}/test_topics.py",
             f"{DEFINITIONS}::test_random_programs[250-cpp20]",
             f"{DEFINITIONS}::test_random_programs[250-rc20]",
             f"{DEFINITIONS}::test_programs_that_once_disagreed",
