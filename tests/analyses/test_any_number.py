@@ -61,6 +61,23 @@ def check_smallest(program: Program, model: str, answer: NotRobust) -> None:
         assert isinstance(robust(program.with_instances(fewer), model), Robust)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("model", MODELS)
+def test_claims_about_examples_agree_with_the_exact_engine(file: Path, model: str) -> None:
+    program = load(file)
+    answer = robust(program, model)
+    assert answer.any_number is not UNSET
+    for copies in range(1, 5):
+        exact = robust(program.with_instances(copies), model, limits=Limits(states=500_000))
+        fewer = isinstance(answer, NotRobust) and copies < min(answer.any_number.copies.values())
+        if not isinstance(exact, Unknown):
+            assert isinstance(exact, Robust) == (isinstance(answer, Robust) or fewer)
+        if isinstance(answer, Robust):
+            assert exact.race is None or answer.race is not None
+            assert exact.assertion is None
+
+
 def random_templates(source: random.Random, model: str) -> Program:
     """One or two functions, of which at least one stands for any number of threads."""
     while True:

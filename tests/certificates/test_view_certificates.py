@@ -32,7 +32,7 @@ from fencepost.verdicts import Robust, Unknown
 from tests.analyses.test_any_number import random_templates
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "any-number"
-LARGE = {"reader-writer-lock"}  # takes seconds for each check
+LARGE = {"reader-writer-lock", "michael-scott-queue", "treiber-stack"}  # take seconds for each check
 CASES = [
     pytest.param(file.stem, model, marks=[pytest.mark.slow] if file.stem in LARGE else [])
     for file in sorted(EXAMPLES.glob("*.tpl"))
