@@ -43,6 +43,25 @@ FEW_MORE, MORE_STATES = 3, 20_000  # copies than k + 1, and states for each numb
 _TOO_MANY = f"more than {MOST_THREADS} threads"
 
 
+class Stopped(NamedTuple):
+    """Why not all views were found."""
+
+    why: str
+    interrupted: bool = False
+    at_state_limit: bool = False
+
+
+def stopped(program: Program, search: _native.Result, limits: Limits) -> Stopped | None:
+    """The same of a native search; None if it came to its end."""
+    if search.outcome in (Outcome.COMPLETE, Outcome.VIOLATION):
+        return None
+    return Stopped(
+        why_unknown(program, search, limits),
+        search.outcome == Outcome.INTERRUPTED,
+        search.outcome == Outcome.STATE_LIMIT,
+    )
+
+
 class Views(NamedTuple):
     """What the views of k threads show, if they could all be found."""
 
@@ -52,7 +71,7 @@ class Views(NamedTuple):
     race: bool
     failure: bool
     together: bool = False  # two threads at places that exclude each other
-    unfinished: _native.Result | None = None
+    stopped: Stopped | None = None
     too_many: bool = False  # to be looked at with this k
 
 
@@ -97,9 +116,8 @@ class Question(ABC, Generic[A]):
     def answer(self) -> A:
         for k in count(1):
             views = self._look(k)
-            if views.unfinished is not None and not views.too_many:
-                why = why_unknown(self.program, views.unfinished, self._limits)
-                return self._unknown(why, interrupted=views.unfinished.outcome == Outcome.INTERRUPTED)
+            if views.stopped is not None and not views.too_many:
+                return self._unknown(views.stopped.why, interrupted=views.stopped.interrupted)
             decided = self._search_copies(views)
             if decided is not None:
                 return decided
@@ -115,8 +133,7 @@ class Question(ABC, Generic[A]):
         self._k = k
         self._views += views.search.states
         self._taken += views.search
-        stopped = views.unfinished is not None and views.unfinished.outcome == Outcome.STATE_LIMIT
-        return views._replace(too_many=few and stopped)
+        return views._replace(too_many=few and views.stopped is not None and views.stopped.at_state_limit)
 
     def _search_copies(self, views: Views) -> A | None:
         """Search the program with 1, 2, 3 … copies for what the views show; the answer if it is found.
@@ -176,10 +193,12 @@ def robust_for_any_number(
     program: Program, model: str, *, limits: Limits, watcher: Watcher | None
 ) -> RobustnessAnswer:
     """Whether the program is robust against the model with every number of threads of its templates."""
-    return _Robustness(program, model, limits, watcher).answer()
+    return Robustness(program, model, limits, watcher).answer()
 
 
-class _Robustness(Question[RobustnessAnswer]):
+class Robustness(Question[RobustnessAnswer]):
+    """The question of `robust_for_any_number`."""
+
     property_held = "robust"
 
     _race: Race | None = None
@@ -241,9 +260,7 @@ def views_of(program: Program, model: str, k: int, limits: Limits, watcher: Watc
         violation=any(part.violation for part in parts),
         race=any(part.race for part in parts),
         failure=any(part.failure for part in parts),
-        unfinished=next(
-            (s for s in searches if s.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION)), None
-        ),
+        stopped=next(filter(None, (stopped(program, s, limits) for s in searches)), None),
     )
 
 
