@@ -13,6 +13,7 @@ _FOLDERS = {
     "litmus": "Small programs of the papers",
     "rocker": "Algorithms",
     "rc20": "Algorithms with C++20 modes",
+    "any-number": "Any number of threads",
     "sra": "Causal consistency",
     "litmus-c": "C litmus tests",
     "tso": "Automata for x86",
