@@ -47,8 +47,8 @@ def test_every_question_that_can_be_repaired_is(serving):
 
 def test_a_verdict_with_a_race_is_not_good(serving):
     racy = serving.answer("na d; fn a { d.nastore(1); } fn b { d.nastore(2); }", question="robust-ra")
-    assert (racy["verdict"], racy["mood"]) == ("robust, but it has a data race", "bad")
-    assert 'fp-verdict fp-bad">robust, but it has a data race<' in racy["html"]
+    assert (racy["verdict"], racy["mood"]) == ("robust, but it has a data race", "warn")
+    assert 'fp-verdict fp-warn">robust, but it has a data race<' in racy["html"]
     assert serving.answer(FENCED, question="robust-ra")["mood"] == "good"
 
 
