@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     text: str
     format: str = "tpl"
     question: str = "robust-ra"
-    name: Annotated[str, Meta(pattern=r"^[\w+.@-]{1,80}$")] = "program"
+    name: Annotated[str, Meta(pattern=r"^[\w+.@-]{1,80}\Z")] = "program"
     settings: Settings = Settings()
 
 
