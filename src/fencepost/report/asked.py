@@ -61,6 +61,8 @@ def question(answer: Answer) -> str:
     if answer.question == "outcomes":
         return _OUTCOMES
     words = _words(answer)[0]
+    if story.models_asked(answer):
+        words += " The same was asked about every model in the table."
     return _FIX.format(words) if answer.question in ("fix", "relax") else words
 
 
@@ -86,8 +88,9 @@ def not_asked(answer: Answer) -> Iterator[str]:
     if answer.question == "outcomes":
         yield "Runs in which a thread waits for ever have no outcome and are not in the table."
         return
-    others = [name for name in MODELS if name != answer.model]
-    yield f"Other memory models were not asked about: {', '.join(others)}."
+    asked = {answer.model, *(one.model for one in story.models_asked(answer))}
+    if others := [name for name in MODELS if name not in asked]:
+        yield f"Other memory models were not asked about: {', '.join(others)}."
     if answer.question in ("robust", "persist", "fix", "relax"):
         yield (
             "Whether the program does the right thing when the threads take turns was not asked, but for the "

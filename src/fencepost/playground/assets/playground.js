@@ -6,7 +6,7 @@ import { makeDownloads } from "/assets/download.js";
 import { makeEditor } from "/assets/editor.js";
 import { makeGallery } from "/assets/gallery.js";
 import { fromLink, toLink } from "/assets/link.js";
-import { pause, search } from "/assets/search.js";
+import { patientSearch, search } from "/assets/search.js";
 import { makeSettings } from "/assets/settings.js";
 import { makeSplitter } from "/assets/splitter.js";
 import { keep, kept } from "/assets/storage.js";
@@ -14,7 +14,6 @@ import { keep, kept } from "/assets/storage.js";
 const FIRST = "sb"; // the example that a new visitor sees
 const DELAY = 600; // milliseconds without typing, until the question is asked
 const SHORT = 5; // seconds for a question that nobody pressed a button for
-const AGAIN = 1500; // milliseconds until it is asked again if the server was busy
 
 const at = (id) => document.getElementById(id);
 const start = await (await fetch("/api/start")).json();
@@ -213,11 +212,7 @@ async function ask({ byItself = false } = {}) {
   const short = byItself && limit > SHORT;
   const asked = request("ask", question(), short ? { seconds: SHORT } : {});
   await whileBusy(async (signal) => {
-    let end = await search(asked, signal, progressed);
-    while (byItself && end.busy && !signal.aborted) {
-      await pause(AGAIN, signal);
-      end = await search(asked, signal, progressed);
-    }
+    const end = await (byItself ? patientSearch : search)(asked, signal, progressed);
     if (isOverrun(signal)) return;
     take(asked, end);
     if (short && end.answer?.mood === "open") {
@@ -293,7 +288,7 @@ async function compareModels() {
       find: (about, words) => {
         const asked = request("ask", about);
         delete asked.settings.criterion; // it belongs to the question of the menu
-        return search(asked, signal, words);
+        return patientSearch(asked, signal, words);
       },
       open: (about, answer) => {
         at("question").value = about.name;

@@ -1,5 +1,7 @@
 // One search: the request goes out, lines come back until there is an end.
 
+const AGAIN = 1500; // milliseconds until a busy server is asked again
+
 /**
  * The last line of the search, with `answer`, `mistake`, `unasked` or `failure`; `progressed` is told on the
  * way. `busy` is set if the server has no room for it now, `aborted` if the signal ended it: that closes the
@@ -39,8 +41,17 @@ async function* lines(body) {
   if (rest) yield rest;
 }
 
+/** The same, but as often as it takes until the server has room for it. */
+export async function patientSearch(request, signal, progressed) {
+  for (;;) {
+    const end = await search(request, signal, progressed);
+    if (!end.busy || signal.aborted) return end;
+    await pause(AGAIN, signal);
+  }
+}
+
 /** Wait, unless the signal ends it. */
-export function pause(milliseconds, signal) {
+function pause(milliseconds, signal) {
   return new Promise((resume) => {
     const timer = setTimeout(resume, milliseconds);
     signal.addEventListener("abort", () => (clearTimeout(timer), resume()), { once: true });
