@@ -78,6 +78,7 @@ struct Options {
     char const* output = nullptr;  // of the program, in a series of runs; null: as it is
     std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
+    bool thread_sanitizer_has_log = false;  // TSAN_OPTIONS says where its reports go
 };
 
 extern Options options;
