@@ -99,6 +99,7 @@ def instructions(shell: Shell) -> dict[str, list[str]]:
             one for one in operations if one not in ("nop", "nopw", "nopl", "data16", "cs", "xchg")
         ]
     ours = ("main", "__wrap_", "__tsan_", "_ZN9fencepost", "pthread_")
+    found.pop("__tsan_default_suppressions", None)  # at the start
     return {name: code for name, code in found.items() if name.startswith(ours) and name not in repeated}
 
 

@@ -24,8 +24,8 @@ inline bool is_weak() {
 
 // It reads the write that is `age` steps behind the newest.
 template <class T>
-void read_old(Thread& t, weak::Location& location, T const volatile* a, Order order, std::uint32_t age, T& value,
-              weak::MissedWrites& missed) {
+void read_old(Thread& t, weak::Location& location, T const volatile* a, Order order, std::uint32_t age,
+              T& value, weak::MissedWrites& missed) {
     weak::ReadWrite const read = weak::read(t, location, order, age);
     weak::find_missed(location, age, missed);
     weak::has_read_old = true;
