@@ -127,6 +127,12 @@ void read_setting(SettingText const& setting) {
 
 void read_options(char** environment) {
     for_settings(environment, read_setting);
+    for (char** each = environment; each != nullptr && *each != nullptr; ++each) {
+        std::string_view const text(*each);
+        constexpr std::string_view log = "log_path=";
+        options.thread_sanitizer_has_log |=
+            text.starts_with("TSAN_OPTIONS=") && text.find(log) != std::string_view::npos;
+    }
 }
 
 char const* with_numbers(char const* path) {

@@ -16,7 +16,8 @@
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
-//   runs=0  stride=1  first_run=0  run_limit=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
+//   runs=0  stride=1  first_run=0  run_limit=0  output=FILE    many runs, with the seeds from `seed` on, or
+//   every so many
 //                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
@@ -82,6 +83,7 @@ struct Options {
     char const* output = nullptr;  // of the program, in a series of runs; null: as it is
     std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
+    bool thread_sanitizer_has_log = false;  // TSAN_OPTIONS says where its reports go
 };
 
 extern Options options;
