@@ -52,6 +52,9 @@ def render(
         blocks.append(page.wrapped(_left(answer)))
         blocks += [page.wrapped(_one(one, verbose=verbose)) for one in answer.findings]
     blocks += [page.wrapped(f"warning: {_failure(one)}") for one in answer.failures]
+    blocks += [page.wrapped(f"By hand: {printable(one.advice)}") for one in answer.by_hand]
+    if answer.no_diff:
+        blocks.append(page.wrapped(f"There is no diff of the sources: {printable(answer.no_diff)}."))
     if answer.diff:
         from fencepost.report.text.repair import diff_lines
 
