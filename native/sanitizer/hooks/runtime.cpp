@@ -41,7 +41,7 @@ int code_at_end(int code) {
 void at_end(int code, void*) {
     scheduler::exit_point();
     int const wanted = code_at_end(code);
-    if (wanted == code && !scheduler::exploring()) return;
+    if (wanted == code && !scheduler::is_one_of_many()) return;
     fflush(nullptr);
     scheduler::end_process(wanted);
 }

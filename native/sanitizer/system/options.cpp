@@ -102,6 +102,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "stride")
         return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
     if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "run_limit") return result(set_number(value, options.schedule.run_limit));
     if (name == "output") return result(set_path(value, options.output));
     if (name == "resume") return result(set_path(value, options.schedule.resume));
     if (name == "walks") return result(set_number(value, options.schedule.walks));

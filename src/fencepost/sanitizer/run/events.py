@@ -7,7 +7,6 @@ kind of event that this version does not know.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -109,13 +108,21 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     """How often a run met the finding with this id, and what older values could have done.
 
     `same`: each older value was the one read. `compared`: if not, the thread's next operation
-    was a CAS of the location with the value that it had read.
+    was a CAS of the location with the value that it had read. `tried`: its repairs were tried, and worked.
     """
 
     id: str
     times: int = 0
     same: int = 0
     compared: int = 0
+    tried: int = 0
+
+
+class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="repairs"):
+    """All repairs of the finding with this id, where it came about in other ways since it was reported."""
+
+    id: str
+    repair: tuple[RawRepair, ...] = ()
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -216,6 +223,7 @@ Found = RawFinding | RawOldRead | RawDeadlock
 Event = (
     Found
     | RawUses
+    | RawRepairs
     | RawAwait
     | RawSite
     | BadSites
@@ -237,8 +245,8 @@ def check_sites(events: Iterable[Event]) -> None:
             raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
 
 
-def read_events(path: Path) -> Iterator[Event]:
-    for line in path.read_bytes().splitlines():
+def read_events(lines: bytes) -> Iterator[Event]:
+    for line in lines.splitlines():
         try:
             yield _DECODER.decode(line)
         except msgspec.DecodeError:

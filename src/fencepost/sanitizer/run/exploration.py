@@ -82,7 +82,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
             ended = process.returncode
             exit_code = ended if ended is not None else ended_by(process, signal.SIGKILL, 1.0)
         files = sorted(place.glob("*.jsonl"))
-        events = tuple(tuple(read_events(file)) for file in files)
+        events = tuple(tuple(read_events(file.read_bytes())) for file in files)
     return Explored(
         by_process=events,
         last=_latest(events) or Exploration(),
@@ -141,7 +141,7 @@ def _state(place: Path) -> Exploration | None:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _END_OF_FILE))
             (place / "end").write_bytes(file.read())
-        ends.append(tuple(read_events(place / "end")))
+        ends.append(tuple(read_events((place / "end").read_bytes())))
     return _latest(ends)
 
 
