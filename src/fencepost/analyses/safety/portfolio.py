@@ -95,7 +95,7 @@ _UNDER_SC = "sequential consistency already does it, without weak memory"
 _Decision = SafetyAnswer | RaceAnswer
 
 
-class _NothingAskedError(InputError):
+class NothingAskedError(InputError):
     """Nothing is said to be bad."""
 
 
@@ -144,7 +144,7 @@ def verify(
     first: SafetyAnswer | None
     try:
         first = ask(dataclasses.replace(wanted, deadlocks=False), limits, "safe")
-    except _NothingAskedError:
+    except NothingAskedError:
         first = None
     if isinstance(first, Unsafe) or (isinstance(first, Unknown) and first.interrupted):
         return replace(first, criterion=DEADLOCKS)
@@ -576,7 +576,7 @@ class _Question:
             return self._deadlocks() if built else self._unbuilt()
         bad = BadStates(program, self._wanted, self._graphs).products if built else []
         if not bad and not asks_something(self._program, self._wanted):
-            raise _NothingAskedError(self._nothing_asked(), self._program.file)
+            raise NothingAskedError(self._nothing_asked(), self._program.file)
         return bad if built else self._unbuilt()
 
     def _deadlocks(self) -> list[BadProduct] | Unknown:
