@@ -8,6 +8,8 @@ built; in the repository itself it is
 
     python editor/bundle.py src/fencepost/playground/vendor
 
+A source distribution has the scripts in `editor/vendor` (made by `make wheel`); nothing is fetched then.
+
 Exits with 2 if the registry cannot be reached.
 """
 
@@ -17,15 +19,19 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import tarfile
 import urllib.request
 from base64 import b64decode
+from collections.abc import Sequence
 from hashlib import sha512
 from pathlib import Path
 from typing import Any, NamedTuple
 
 LOCK = Path(__file__).with_name("package-lock.json")
+VENDORED = Path(__file__).with_name("vendor")
+LICENCES = "LICENSES.txt"
 REGISTRY = os.environ.get("NPM_CONFIG_REGISTRY", "https://registry.npmjs.org/").rstrip("/")
 _IMPORT = re.compile(
     r"""^((?:import|export)\b[^'"\n]*?\bfrom\s*|import\s*)(['"])([^'"\n]+)\2""", re.MULTILINE
@@ -43,21 +49,39 @@ class Package(NamedTuple):
         return self.name.removeprefix("@").replace("/", "-") + ".js"
 
     @property
+    def heading(self) -> str:
+        """What stands above its licence."""
+        return f"{self.name} {self.version}"
+
+    @property
     def url(self) -> str:
         return f"{REGISTRY}/{self.name}/-/{self.name.rpartition('/')[2]}-{self.version}.tgz"
 
 
 def main(directory: Path) -> None:
     packages = locked(json.loads(LOCK.read_text(encoding="utf-8")))
+    if has_all(VENDORED, packages):
+        if directory.resolve() != VENDORED:
+            shutil.copytree(VENDORED, directory, dirs_exist_ok=True)
+        return
     files = {package.name: package.file for package in packages}
+    contents = [fetched(package) for package in packages]
     directory.mkdir(parents=True, exist_ok=True)
     licences = []
-    for package in packages:
-        content = fetched(package)
+    for package, content in zip(packages, contents, strict=True):
         script, licence = unpacked(content, package.name)
         (directory / package.file).write_text(with_relative_imports(script, files), encoding="utf-8")
-        licences.append(f"{package.name} {package.version}\n\n{licence.strip()}\n")
-    (directory / "LICENSES.txt").write_text("\n\n".join(licences), encoding="utf-8")
+        licences.append(f"{package.heading}\n\n{licence.strip()}\n")
+    (directory / LICENCES).write_text("\n\n".join(licences), encoding="utf-8")
+
+
+def has_all(directory: Path, packages: Sequence[Package]) -> bool:
+    """Whether the scripts of these versions are there; the file with the licences is written last."""
+    licences = directory / LICENCES
+    if not licences.exists():
+        return False
+    lines = set(licences.read_text(encoding="utf-8").splitlines())
+    return all(package.heading in lines and (directory / package.file).exists() for package in packages)
 
 
 def locked(lock: dict[str, Any]) -> list[Package]:

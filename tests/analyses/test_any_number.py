@@ -4,9 +4,12 @@ import random
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from fencepost.analyses.any_number import robust_for_any_number
+from fencepost.analyses.repair.fix import fix
+from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.robustness import robust
 from fencepost.engine.search import Limits
 from fencepost.errors import InputError
@@ -19,6 +22,8 @@ from fencepost.program import Program, Thread
 from fencepost.program.expressions import ThreadId, subexpressions
 from fencepost.program.instructions import expressions_of
 from fencepost.verdicts import NotRobust, Robust, Unknown
+from fencepost.verdicts.relax import Relaxed
+from fencepost.verdicts.repair import Repaired, RepairUnknown
 from tests.strategies import random_program
 
 FILES = sorted((Path(__file__).parents[2] / "examples" / "any-number").glob("*.tpl"))
@@ -112,6 +117,57 @@ def test_claims_agree_with_the_exact_engine(model: str) -> None:
 def test_claims_agree_with_the_exact_engine_by_the_thousand(model: str, batch: int) -> None:
     for seed in range(1000 + batch * 400, 1000 + (batch + 1) * 400):
         check_claims(seed, model)
+
+
+def check_repair(seed: int, model: str) -> str:
+    """The repair is one for each number of threads, and as cheap as the dearest of their repairs."""
+    program = random_templates(random.Random(seed), model)
+    answer = fix(program, model, limits=Limits(states=5_000, seconds=30))
+    if not isinstance(answer, Repaired):
+        return answer.verdict
+    assert answer.repaired is not None
+    repaired = read(answer.repaired)
+    for copies in range(1, 4):
+        assert isinstance(robust(repaired.with_instances(copies), model), Robust), write(program)
+    # A limit leaves no cost. What fewer threads need, more need too.
+    few = fix(program.with_instances(2), model, limits=Limits(states=50_000, seconds=30))
+    assert few.cost is None or few.cost <= answer.cost, write(program)
+    if few.cost != answer.cost:
+        more = fix(program.with_instances(4), model, limits=Limits(states=200_000, seconds=60))
+        assert isinstance(more, RepairUnknown) or more.cost == answer.cost, write(program)
+    return "repaired" if answer.cost else "as it is"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_repairs_are_for_every_number_and_no_dearer_than_they_must_be(model: str) -> None:
+    verdicts = [check_repair(seed, model) for seed in range(40)]
+    assert verdicts.count("repaired") >= 2
+
+
+@pytest.mark.parametrize("model", ["ra", "rc20"])
+@pytest.mark.parametrize("name", ["store-buffering", "three-to-see-it", "four-to-see-it", "relaxed-unlock"])
+def test_examples_that_are_wrong_can_be_repaired(name: str, model: str) -> None:
+    program = load(next(file for file in FILES if file.stem == name))
+    answer = fix(program, model)
+    assert isinstance(answer, Repaired)
+    assert answer.repaired is not None
+    assert answer.any_number is not UNSET
+    checked = robust(read(answer.repaired), model)
+    assert isinstance(checked, Robust)
+    assert checked.race is None
+    assert answer.edits or isinstance(robust(program, model), Robust)
+
+
+def test_orders_that_every_number_needs_are_not_relaxed() -> None:
+    """With one thread the lock would need no order at all."""
+    answer = relax(read(LOCK), "cpp20")
+    assert isinstance(answer, Relaxed)
+    assert answer.relaxed is not None
+    assert "BCAS(x, 0, 1, acq, rlx)" in answer.relaxed
+    assert "x.store(0, rel)" in answer.relaxed
+    alone = relax(read(LOCK).with_instances(1), "cpp20")
+    assert isinstance(alone, Relaxed)
+    assert alone.cost == 0
 
 
 def test_a_limit_is_no_verdict() -> None:

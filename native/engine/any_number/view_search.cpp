@@ -123,6 +123,7 @@ GlobalNumber ViewSearch::global_of(Word const* joint) {
     for (auto const t : fixed_) {
         check(t);
         if (auto const access = non_atomic(state_.data(), t)) here.accesses.push_back(*access);
+        here.exclusive += is_exclusive(state_.data(), t);
     }
     return g;
 }
@@ -137,7 +138,10 @@ LocalNumber ViewSearch::local_of(Word const* joint, std::uint32_t kind) {
     }
     record_[words_] = kind;
     auto const l = locals_.number(record_.data());
-    if (l == accesses_.size()) accesses_.push_back(non_atomic(record_.data(), actor));
+    if (l == accesses_.size()) {
+        accesses_.push_back(non_atomic(record_.data(), actor));
+        exclusive_.push_back(is_exclusive(record_.data(), actor));
+    }
     return l;
 }
 
@@ -209,6 +213,7 @@ bool ViewSearch::are_views(GlobalNumber g, Locals const& more, StateNumber last)
 void ViewSearch::expand(GlobalNumber g, Locals const& more) {
     ++steps_made_;
     if (!topic_ && !machine_.monitor().has_modes) find_conflicts(g, more);
+    if (!question_.exclusive.empty()) find_excluded(g, more);
     Locals others;
     for (std::size_t i = 0; i < more.size(); ++i) {
         if (i > 0 && more[i] == more[i - 1]) continue;
@@ -354,6 +359,21 @@ void ViewSearch::find_conflicts(GlobalNumber g, Locals const& more) {
                                         conflict(accesses[i].writes, accesses[j].writes));
         }
     }
+}
+
+void ViewSearch::find_excluded(GlobalNumber g, Locals const& more) {
+    auto const there = std::ranges::count_if(more, [this](auto l) { return exclusive_[l]; });
+    excluded_ = excluded_ || at_[g].exclusive + there > 1;
+}
+
+bool ViewSearch::is_exclusive(Word const* state, std::uint32_t thread) const {
+    if (question_.exclusive.empty()) return false;
+    auto const& of_thread = program_.threads[thread];
+    auto const access = machine_.next_access(state, thread);
+    if (!access && machine_.point(state, thread) != of_thread.ended()) return false;
+    auto const pc = access ? access->pc : static_cast<std::uint32_t>(of_thread.code.size());
+    return std::ranges::any_of(question_.exclusive,
+                               [&](Place const& place) { return place.thread == thread && place.pc == pc; });
 }
 
 }  // namespace fencepost

@@ -61,6 +61,7 @@ class ViewSearch {
     bool violates() const { return violates_; }
     bool conflicts() const { return conflicts_; }
     bool fails() const { return fails_; }
+    bool excluded() const { return excluded_; }
 
   private:
     // A step of one thread: the global state after it, its own local state after it (`none` if it has no
@@ -81,6 +82,7 @@ class ViewSearch {
     struct AtGlobal {
         Locals locals;                           // that occur in its views, as they came
         std::vector<NonAtomic> accesses;         // that come next, of the threads that are there once
+        std::uint32_t exclusive = 0;             // how many of them stand at exclusive places
         std::optional<std::vector<Step>> steps;  // of these threads
     };
 
@@ -111,6 +113,8 @@ class ViewSearch {
 
     void check(std::uint32_t thread);
     void find_conflicts(GlobalNumber g, Locals const& more);
+    void find_excluded(GlobalNumber g, Locals const& more);
+    bool is_exclusive(Word const* state, std::uint32_t thread) const;
     std::optional<NonAtomic> non_atomic(Word const* state, std::uint32_t thread) const;
 
     Program const& program_;
@@ -131,6 +135,7 @@ class ViewSearch {
     std::vector<AtGlobal> at_;
     std::unordered_set<std::uint64_t> met_;                       // global and local states of one view
     std::vector<std::optional<NonAtomic>> accesses_;              // per local state: that comes next
+    std::vector<bool> exclusive_;                                 // per local state: at an exclusive place
     std::unordered_map<std::uint64_t, std::vector<Step>> steps_;  // by global and local state
     std::unordered_map<std::uint64_t, LocalNumber> after_;        // by label and local state
     std::map<std::pair<LabelNumber, std::uint32_t>, OnOthers> on_others_;
@@ -138,7 +143,7 @@ class ViewSearch {
     std::vector<Word> joint_, state_, record_;  // room
     StateList successors_;
     std::uint64_t steps_made_ = 0;
-    bool violates_ = false, conflicts_ = false, fails_ = false;
+    bool violates_ = false, conflicts_ = false, fails_ = false, excluded_ = false;
 };
 
 }  // namespace fencepost

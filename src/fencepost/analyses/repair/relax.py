@@ -18,8 +18,8 @@ from fencepost.analyses.repair.changes import apply
 from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, findings_of
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.edits import changed_statement, text_of_relaxed
-from fencepost.analyses.repair.search import Found, cheapest_repair
 from fencepost.analyses.repair.weakening import NEXT_WEAKER, Weakest, weakest, without_skips
+from fencepost.cheapest.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
 from fencepost.memory_models import model_for
 from fencepost.program import Instruction, Program, Skip

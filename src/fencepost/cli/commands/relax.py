@@ -10,6 +10,13 @@ import click
 
 from fencepost.cli.console import check_outputs, exit_on_input_error
 from fencepost.cli.options import exit_codes, input_options
+from fencepost.cli.program_repairs import (
+    answer_program,
+    is_program,
+    program_options,
+    refuse_options,
+    refuse_program_options,
+)
 from fencepost.cli.repairs import (
     answer_with_progress,
     cost_options,
@@ -36,6 +43,7 @@ _EPILOG = exit_codes(
 
 @click.command(epilog=_EPILOG)
 @click.argument("file", type=click.Path())
+@click.argument("arguments", nargs=-1, metavar="[ARGUMENT]…", type=click.UNPROCESSED)
 @cost_options
 @click.option(
     "--trade", is_flag=True, help="Let accesses become stronger where that costs less in all, as for a fence."
@@ -54,10 +62,12 @@ _EPILOG = exit_codes(
 @click.option("-q", "--quiet", is_flag=True, help="Print the verdict and the cost only.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print a run for each order that is needed.")
 @limit_options
+@program_options
 @input_options
 def relax(
     *,
     file: str,
+    arguments: tuple[str, ...],
     loop_weight: int,
     costs: dict[str, float],
     trade: bool,
@@ -71,6 +81,7 @@ def relax(
     timeout: float | None,
     max_memory: float | None,
     reading: Reading,
+    **program: Any,
 ) -> NoReturn:
     """Which memory orders can be weaker so that the program stays robust and free of data races?
 
@@ -78,10 +89,34 @@ def relax(
     stronger than its own, with which it still is; fences can become weaker or go. It proves that no others
     cost less, says for each order that stays what would go wrong without it, and prints a diff. With --keep
     races,assertions it need not be robust: its runs may show weak memory as long as none goes wrong.
+
+    FILE is a program in text, or one that was built with fencepost-cc or fencepost-c++. The orders of
+    such a program are tried in its executions.
     """
     from fencepost.engine.search import Limits
     from fencepost.formats import given_input
 
+    if is_program(file):
+        of_text = {
+            "--loop-weight": loop_weight != 1,
+            "--trade": trade,
+            "--keep": keep != "robust",
+            "--output": output,
+            "--max-states": max_states,
+            "--max-memory": max_memory,
+        }
+        refuse_options(of_text, "programs in text")
+        answer_program(
+            "relax",
+            (file, *arguments),
+            program,
+            costs=costs,
+            timeout=timeout,
+            as_json=as_json,
+            quiet=quiet,
+            verbose=verbose,
+        )
+    refuse_program_options(arguments, program)
     refuse_to_overwrite(output, file, force=force)
     check_outputs(program=output)
     file, text = exit_on_input_error(lambda: given_input(file, reading))

@@ -146,9 +146,24 @@ def repairs(finding: Finding) -> list[str]:
     known = [_repair(repair) for repair in finding.repair]
     if finding.kind == "race":
         return _race_repairs(finding, known)
-    if known or finding.kind != "robustness":
+    if finding.kind != "robustness":
         return known
-    return [_NO_REPAIR]
+    if not known:
+        return [_NO_REPAIR]
+    return known
+
+
+def tried(finding: Finding) -> Iterator[str]:
+    """For which occurrences the repairs are, unless all of them are for all."""
+    if finding.kind != "robustness" or not finding.repair:
+        return
+    besides = sum(repair.besides for repair in finding.repair)
+    number = counted(finding.occurrences, "occurrence")
+    if besides:
+        first = "The last of these is" if besides == 1 else f"The last {besides} of these are"
+        yield f"{first} for other occurrences, at which the access comes after the write in other ways."
+    if finding.tried < finding.occurrences:
+        yield f"The repair was tried on {finding.tried:,} of {number}; the others may need more."
 
 
 def _race_repairs(finding: Finding, known: list[str]) -> list[str]:

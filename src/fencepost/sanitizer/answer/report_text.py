@@ -81,6 +81,7 @@ def _finding(page: Page, finding: Finding, seen: _Seen, others: int) -> Iterator
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
+    yield from map(page.wrapped, explain.tried(finding))
     yield from seen(finding)
     if others:
         yield from ("", page.wrapped(explain.others(others)))
