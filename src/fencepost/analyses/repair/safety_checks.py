@@ -5,9 +5,9 @@ from __future__ import annotations
 from fencepost.analyses.repair.changes import Offered, apply
 from fencepost.analyses.repair.checks import Checks, FixWatcher
 from fencepost.analyses.repair.costs import Prices
-from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.analyses.repair.search import Fails, Holds, Undecided
 from fencepost.analyses.safety.portfolio import NothingAskedError, verify
+from fencepost.cheapest.hitting_set import Conflict
+from fencepost.cheapest.search import Fails, Holds, Undecided
 from fencepost.engine.search import Limits, Watcher
 from fencepost.errors import InputError
 from fencepost.program import Program
