@@ -187,6 +187,8 @@ bool has_ended(void* object) {
 
 }  // namespace
 
+void (*before_others_run)();
+
 namespace detail {
 
 bool exploring = false;
@@ -211,6 +213,7 @@ Thread const* thread_with_turn() {
 }
 
 void step(bool yields) {
+    if (before_others_run != nullptr) before_others_run();
     if (!has_turn() || self->pinned != 0) return;
     running = nullptr;
     count_step();
@@ -272,6 +275,7 @@ void start(Settings const& settings) {
 }
 
 bool block(Wait const& wait) {
+    if (before_others_run != nullptr) before_others_run();
     Thread& self = *detail::self;
     if (wait.deadline != never) execution::note_untried(execution::time_limits);
     if (wait.outside) execution::note_untried(execution::outside);
@@ -316,6 +320,7 @@ void thread_begins(ThreadId id) {
 
 void thread_ends() {
     if (!active()) return;
+    if (before_others_run != nullptr) before_others_run();
     Thread& self = *detail::self;
     wake(as_object(self.id));
     running = nullptr;

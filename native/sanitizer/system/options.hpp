@@ -10,6 +10,7 @@
 //   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
+//   volatile=plain|relaxed    under a schedule: are plain accesses to volatile objects relaxed atomic ones?
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
@@ -66,6 +67,7 @@ struct Options {
     bool quiet = false;
     bool await_loops = true;
     bool internals = false;
+    bool volatile_relaxed = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
