@@ -11,7 +11,7 @@ CXX_SOURCES := $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 # Reads each source by itself; native/engine/python needs nanobind, which is there only during a build.
 TIDY := xargs -P "$$(nproc)" -I FILE $(BIN)/clang-tidy --quiet FILE -- -std=gnu++20 -mcx16 -Inative
 
-.PHONY: demo test test-all test-sanitized bench wheel vscode lint format clean
+.PHONY: demo test test-all test-sanitized bench wheel vscode docs lint format clean
 
 demo: $(VENV)/installed
 	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
@@ -70,6 +70,11 @@ vscode:
 	mkdir -p dist
 	cd editor/vscode && npm run --silent package -- ../../dist/fencepost.vsix
 
+# The pages of docs/ as a site, in build/site; a link that leads nowhere is an error (not with --quiet).
+docs: $(VENV)/installed $(VENV)/docs-tools
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'The site starts at build/site/index.html.'
+
 # The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
 test-sanitized:
 	$(PYTHON) -m venv .venv-sanitized
@@ -91,6 +96,11 @@ $(VENV)/installed: $(SOURCES) | $(BIN)/python
 $(VENV)/tools: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --group dev
+	@touch $@
+
+$(VENV)/docs-tools: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --group docs
 	@touch $@
 
 $(BIN)/python:
