@@ -73,7 +73,7 @@ vscode:
 # The pages of docs/ as a site, in build/site; a link that leads nowhere is an error (not with --quiet).
 docs: $(VENV)/installed $(VENV)/docs-tools
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	@echo 'The site starts at build/site/index.html.'
+	@echo 'The site starts at build/site/index.html. For its search: python3 -m http.server -d build/site'
 
 # The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
 test-sanitized:

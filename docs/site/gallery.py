@@ -40,7 +40,7 @@ def gallery(root: Path) -> str:
         "# Gallery of litmus tests",
         "",
         "How the programs in `examples/outcomes` and `examples/cpp20` can end, and which memory models allow "
-        "it. The tables were computed by [`fencepost outcomes`](outcomes.md) meanwhile. ✓ means "
+        "it. The tables were computed by [`fencepost outcomes`](outcomes.md) for this page. ✓ means "
         "that the model allows the outcome, – that it does not; ▶ marks what the condition looks for.",
         "",
     ]

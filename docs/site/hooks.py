@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 # Pages that stand outside of `docs`, by their place in the repository.
 _MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _PICTURES = (".svg", ".png")
+# Tables of outcomes have many narrow columns.
+_STYLE = ".md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.4em 0.8em; }\n"
 
 _LINK = re.compile(r"(!?\[[^]]*\]\()([^)\s]+)(\))")
 _CODE = re.compile(r"(`+)[^`]+\1")
@@ -52,6 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, _in_site(name), content=(ROOT / name).read_bytes()))
         elif not name.startswith("docs/"):
             files.append(File.generated(config, _in_site(name), content=text))
+    files.append(File.generated(config, "tables.css", content=_STYLE))
     files.append(File.generated(config, "gallery.md", content=gallery(ROOT)))
     files.append(File.generated(config, "api.md", content=_api()))
     return files
@@ -155,5 +158,5 @@ def _api() -> str:
     ]
     for name in fencepost.__all__:
         value = getattr(fencepost, name)
-        lines += [f"## {name}", "", f"::: {value.__module__}.{value.__qualname__}", ""]
+        lines += [f"::: {value.__module__}.{value.__qualname__}", ""]
     return "\n".join(lines)
