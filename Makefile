@@ -11,7 +11,7 @@ CXX_SOURCES := $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 # Reads each source by itself; native/engine/python needs nanobind, which is there only during a build.
 TIDY := xargs -P "$$(nproc)" -I FILE $(BIN)/clang-tidy --quiet FILE -- -std=gnu++20 -mcx16 -Inative
 
-.PHONY: demo test test-all test-sanitized bench wheel vscode docs lint format clean
+.PHONY: demo test test-all test-sanitized mutants bench wheel vscode docs lint format clean
 
 demo: $(VENV)/installed
 	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
@@ -84,6 +84,10 @@ test-sanitized:
 	.venv-sanitized/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=ON
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
+
+# Small wrong changes to the code that decides verdicts: do the tests notice? Writes the table in docs/trust.md.
+mutants: $(READY)
+	$(BIN)/python -m tests.mutants.run
 
 # The package and what it needs to run; the tools for tests and style come beside it when they are asked for.
 # The wheel stays: tests install it elsewhere, and `make wheel` makes one for other machines of it.
