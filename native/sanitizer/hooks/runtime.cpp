@@ -11,8 +11,10 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/volatile_accesses.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/site_file.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
@@ -40,7 +42,7 @@ int code_at_end(int code) {
 void at_end(int code, void*) {
     scheduler::exit_point();
     int const wanted = code_at_end(code);
-    if (wanted == code && !scheduler::exploring()) return;
+    if (wanted == code && !scheduler::is_one_of_many()) return;
     fflush(nullptr);
     scheduler::end_process(wanted);
 }
@@ -65,6 +67,7 @@ void start(char** environment) {
     start_threads();
     find_atomic_methods();
     start_findings();
+    read_sites();
     start_interposing();
     on_exit(at_end, nullptr);
 #if !defined(FENCEPOST_RACES)
@@ -72,6 +75,7 @@ void start(char** environment) {
 #endif
     scheduler::start(options.schedule);
     if (!scheduler::active()) return;
+    start_volatile_accesses();
     races::watch_main(current_thread());
     if (options.schedule.weak && !scheduler::exploring()) weak::start();
 }

@@ -1,5 +1,7 @@
 #include "sanitizer/report/report_text.hpp"
 
+#include <fcntl.h>
+
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
@@ -478,10 +480,29 @@ void put_unwatched([[maybe_unused]] Text& out) {
 
 }  // namespace
 
+namespace {
+
+// Unless `fencepost run` collects its reports, or TSAN_OPTIONS says where they go.
+void direct_thread_sanitizer() {
+#if defined(FENCEPOST_RACES)
+    if (options.run_by != 0 || options.thread_sanitizer_has_log) return;
+    if (options.quiet)
+        direct_reports_of_thread_sanitizer(
+            static_cast<int>(kernel::call(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0)));
+    else if (file != 2)
+        direct_reports_of_thread_sanitizer(file);
+#endif
+}
+
+}  // namespace
+
 void open_text() {
-    if (options.log_path == nullptr) return;
-    int const opened = open_output(options.log_path);
-    file = opened < 0 ? 2 : opened;
+    if (options.log_path != nullptr) {
+        if (file > 2) kernel::call(SYS_close, file);
+        int const opened = open_output(options.log_path);
+        file = opened < 0 ? 2 : opened;
+    }
+    direct_thread_sanitizer();
 }
 
 void symbolise(Finding const& f) {
@@ -515,12 +536,32 @@ void text_finding(Finding const& f) {
     put_location(out, f.note.address, f.block);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
-    if (f.repairs.count == 0) {
+    if (f.repairs.first.count == 0) {
         out << "\n";
         put_paragraph(out, no_repair_known);
     }
-    put_repairs(out, f.repairs);
+    put_repairs(out, f.repairs.first);
     put_summary(out, "not robust", f.by.pc());
+    out.write_to(file);
+}
+
+void text_repairs(Finding const& f) {
+    if (options.quiet) return;
+    std::uintptr_t pcs[2 + 3 * Repairs::most] = {f.by.pc(), f.missed.pc()};
+    std::size_t count = 2;
+    for (std::size_t i = 0; i < f.repairs.all.count; ++i) {
+        Repair const& repair = f.repairs.all.list[i];
+        for (std::uintptr_t const pc : {repair.at, repair.after, repair.before})
+            if (pc != 0) pcs[count++] = pc;
+    }
+    look_up_symbols(pcs, count);
+    Text out;
+    out << "fencepost: the " << noun_for(f.note.access) << " at ";
+    put_line(out, f.by.pc());
+    out << " has come after the write at ";
+    put_line(out, f.missed.pc());
+    out << " in other ways too, for which the repair was extended:\n";
+    put_repairs(out, f.repairs.all);
     out.write_to(file);
 }
 

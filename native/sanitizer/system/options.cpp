@@ -43,6 +43,11 @@ bool set_switch(std::string_view value) {
     return value == "futex" || value == "auto";
 }
 
+bool set_volatile(std::string_view value) {
+    options.volatile_relaxed = value == "relaxed";
+    return value == "relaxed" || value == "plain";
+}
+
 bool set_sc_fences(std::string_view value) {
     options.schedule.sc_fences_commute = value == "commute";
     return value == "commute" || value == "ordered";
@@ -72,9 +77,12 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "quiet") return result(set_flag(value, options.quiet));
     if (name == "json") return result(set_path(value, options.json));
     if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "sites") return result(set_path(value, options.sites));
+    if (name == "list_sites") return result(set_flag(value, options.list_sites));
     if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
+    if (name == "volatile") return result(set_volatile(value));
     if (name == "threads_limit") return result(set_number(value, options.threads_limit));
     if (name == "run_by") return result(set_number(value, options.run_by));
     if (name == "schedule") return result(set_schedule(value));
@@ -100,6 +108,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "stride")
         return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
     if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "run_limit") return result(set_number(value, options.schedule.run_limit));
     if (name == "output") return result(set_path(value, options.output));
     if (name == "resume") return result(set_path(value, options.schedule.resume));
     if (name == "walks") return result(set_number(value, options.schedule.walks));
@@ -124,6 +133,12 @@ void read_setting(SettingText const& setting) {
 
 void read_options(char** environment) {
     for_settings(environment, read_setting);
+    for (char** each = environment; each != nullptr && *each != nullptr; ++each) {
+        std::string_view const text(*each);
+        constexpr std::string_view log = "log_path=";
+        options.thread_sanitizer_has_log |=
+            text.starts_with("TSAN_OPTIONS=") && text.find(log) != std::string_view::npos;
+    }
 }
 
 char const* with_numbers(char const* path) {

@@ -152,8 +152,30 @@ def run_jobs(
     enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> list[Outcome]:
     """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, those that have not
-    finished are undecided."""
+    finished are undecided. A single search on a cluster is done by all its workers."""
     executor = _executor(len(jobs), where, display)
+    try:
+        if where.cluster is not None and len(jobs) == 1:
+            from fencepost.batch.cluster import Cluster
+            from fencepost.batch.parts import has_parts, run_in_parts
+
+            assert isinstance(executor, Cluster)
+            if has_parts(jobs[0]):
+                return [run_in_parts(jobs[0], executor)]
+        return do_jobs(jobs, executor, display, enough)
+    finally:
+        executor.close()
+        if display is not None:
+            display.close()
+
+
+def do_jobs(
+    jobs: Sequence[Job],
+    executor: Executor,
+    display: Display | None = None,
+    enough: Callable[[Outcome], bool] = lambda outcome: False,
+) -> list[Outcome]:
+    """The outcome of every job, in order, from an executor that has done nothing yet."""
     done: dict[int, Outcome] = {}
 
     def collect() -> None:
@@ -164,19 +186,14 @@ def run_jobs(
             if enough(outcome):
                 executor.cancel()
 
-    try:
-        for number, job in enumerate(jobs):
-            executor.submit(number, job)
-        while True:
-            try:
-                collect()
-                break
-            except KeyboardInterrupt:
-                executor.cancel()
-    finally:
-        executor.close()
-        if display is not None:
-            display.close()
+    for number, job in enumerate(jobs):
+        executor.submit(number, job)
+    while True:
+        try:
+            collect()
+            break
+        except KeyboardInterrupt:
+            executor.cancel()
     return [done[n] if n in done else undecided(job, None) for n, job in enumerate(jobs)]
 
 

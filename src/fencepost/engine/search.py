@@ -73,6 +73,9 @@ class Tactics(msgspec.Struct, frozen=True):
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
     violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
     for its bits, a power of two, and at most a quarter of all memory.
+
+    `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
+    shown before all parts are searched.
     """
 
     subsumption: bool = True
@@ -84,6 +87,7 @@ class Tactics(msgspec.Struct, frozen=True):
     bitstate: bool = False
     bitstate_mb: float = 128
     variation: Variation = _SAME
+    part: tuple[int, int] = (0, 1)
 
     @property
     def store(self) -> StoreKind:
@@ -144,6 +148,7 @@ def explore(
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
+            part=tactics.part,
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.

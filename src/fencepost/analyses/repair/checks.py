@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from fencepost.analyses.repair.changes import Changed, Offered, Origin, apply
 from fencepost.analyses.repair.costs import Prices
-from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.analyses.repair.search import Fails, Holds, RepairProgress, Undecided
 from fencepost.analyses.repair.violation_replay import Replayed, ReplayedRace, ReplayedViolation
 from fencepost.analyses.robustness import robust, search
 from fencepost.analyses.tso import persist, robust_against_tso
+from fencepost.cheapest.hitting_set import Conflict
+from fencepost.cheapest.search import Fails, Holds, RepairProgress, Undecided
 from fencepost.engine._native import Outcome, Result, TsoViolation
 from fencepost.engine.search import Limits, Progress, Watcher, explore_tso, stats, why_unknown
 from fencepost.models.tso import on_x86

@@ -15,7 +15,7 @@ from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessCheck
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
-from fencepost.analyses.repair.search import Found, cheapest_repair
+from fencepost.cheapest.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
 from fencepost.memory_models import ANY_NUMBER_MODELS, EITHER, MODELS
 from fencepost.program import Program
