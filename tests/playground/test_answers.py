@@ -48,6 +48,27 @@ def test_every_question_that_can_be_repaired_is(serving):
             assert serving.answer(repaired, question=question.name)["holds"] is True
 
 
+SIDES = """global x, y;
+fn side[*] {
+    local r;
+    oneof ({ x.store(1, rel); r = y.load(acq); }{ y.store(1, rel); r = x.load(acq); });
+}
+"""
+
+
+def test_any_number_of_threads_is_asked_about_and_repaired(serving):
+    answer = serving.answer(SIDES, question="robust-rc20")
+    assert answer["verdict"] == "not robust with 2 threads `side`"
+    assert "fp-picture" in answer["html"]
+    assert "side[1]" in answer["html"]
+    repaired = serving.answer(SIDES, question="robust-rc20", task="repair")["repaired"]
+    assert "fn side[*]" in repaired
+    answer = serving.answer(repaired, question="robust-rc20")
+    assert answer["verdict"] == "robust for every number of threads"
+    (said,) = serving.search(SIDES, question="robust-tso")
+    assert "any number" in said["mistake"]["message"]
+
+
 def test_a_verdict_with_a_race_is_not_good(serving):
     racy = serving.answer("na d; fn a { d.nastore(1); } fn b { d.nastore(2); }", question="robust-ra")
     assert (racy["verdict"], racy["mood"]) == ("robust, but it has a data race", "warn")

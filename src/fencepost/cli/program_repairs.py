@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from fencepost.cli.console import (
+    check_outputs,
     exit_on_input_error,
+    fail,
     progress_line,
     terminal_width,
     wants_color,
+    write_file,
 )
 from fencepost.cli.options import library_option
 
 if TYPE_CHECKING:
+    from fencepost.sanitizer.repair.executions import Asking
     from fencepost.sanitizer.repair.search import Wanted
+    from fencepost.verdicts.patches import SourcePatch
     from fencepost.verdicts.program_changes import AnyProgramFix, AnyProgramRelax
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -65,6 +71,15 @@ def program_options(command: C) -> C:
                 help="For a compiled PROGRAM: findings not to repair.",
             ),
             click.option(
+                "--write",
+                "program_write",
+                is_flag=True,
+                help="For a compiled PROGRAM: change its sources, if the patched program passes the check.",
+            ),
+            click.option(
+                "--yes", "program_yes", is_flag=True, help="For a compiled PROGRAM: do not ask before that."
+            ),
+            click.option(
                 "-j",
                 "--jobs",
                 "program_jobs",
@@ -104,9 +119,13 @@ def answer_program(
     as_json: bool,
     quiet: bool,
     verbose: bool,
+    sarif: Path | None = None,
 ) -> NoReturn:
     """`ask` is the function of `sanitizer.repair.search`."""
+    check_outputs(findings=sarif)
     display = progress_line(2, "")
+
+    wanted: list[Wanted] = []
 
     def saying(text: str) -> None:
         if display is not None:
@@ -116,8 +135,8 @@ def answer_program(
         from fencepost.sanitizer.repair import search
 
         asked: dict[str, Any] = {"costs": costs, "without": without, "races": races, "seconds": timeout}
-        wanted = _wanted(command, options, **asked, saying=saying)
-        found: AnyProgramFix | AnyProgramRelax = getattr(search, ask)(wanted)
+        wanted.append(_wanted(command, options, **asked, saying=saying))
+        found: AnyProgramFix | AnyProgramRelax = getattr(search, ask)(wanted[0])
         return found
 
     try:
@@ -125,8 +144,48 @@ def answer_program(
     finally:
         if display is not None:
             display.close()
+    told, patch = _with_patch(told)
     _print(told, as_json=as_json, quiet=quiet, verbose=verbose)
+    if sarif is not None:
+        from fencepost.sanitizer.answer.changes_sarif import encode
+
+        write_file(sarif, encode(told, patch), "findings")
+    if options["program_write"] and told.changes:
+        _write(told, patch, wanted[0].asking, yes=options["program_yes"])
     sys.exit(told.exit_code)
+
+
+def _with_patch(
+    answer: AnyProgramFix | AnyProgramRelax,
+) -> tuple[AnyProgramFix | AnyProgramRelax, SourcePatch | str]:
+    from msgspec.structs import replace
+
+    from fencepost.sanitizer.repair.patching import patch_for
+
+    patch = patch_for(answer)
+    if isinstance(patch, str):
+        return replace(answer, no_diff=patch), patch
+    return replace(answer, diff=patch.diff, by_hand=patch.by_hand), patch
+
+
+def _write(
+    answer: AnyProgramFix | AnyProgramRelax, patch: SourcePatch | str, asking: Asking, *, yes: bool
+) -> None:
+    from fencepost.sanitizer.repair.patching import write_checked
+    from fencepost.sanitizer.sources import CannotWritePatchError
+
+    if isinstance(patch, str):
+        fail(f"nothing was written: {patch}")
+    files = ", ".join(patch.texts)
+    if not answer.holds:
+        fail("nothing was written: the changes are not known to be enough")
+    if not yes and not click.confirm(f"Change {files}?", err=True):
+        return
+    try:
+        write_checked(patch, answer, asking)
+    except CannotWritePatchError as error:
+        fail(f"nothing was written: {error}")
+    click.echo(f"The patched program was built and checked: nothing is left. Written: {files}", err=True)
 
 
 def _wanted(

@@ -14,6 +14,7 @@ import msgspec
 
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
+from fencepost.verdicts.patches import ByHand
 from fencepost.verdicts.run import Finding
 from fencepost.verdicts.sites import SiteChange
 
@@ -45,7 +46,9 @@ class ChangesAnswer(Answer, frozen=True, kw_only=True):
     operations and fences that were seen. `checks` sets of changes were tried, with `runs` executions and
     `replays` repetitions of one. Of each set, all executions were run, or, with `sampled`, so many runs of
     each of two schedules. `failures` are deadlocks and failures of the program's own, which no order removes.
-    `findings` are those that are left, where nothing repairs the program.
+    `findings` are those that are left, where nothing repairs the program. `diff` are the changes as a unified
+    diff of the sources, but for those to be made `by_hand`, each with what to do; if there is neither,
+    `no_diff` says why.
     """
 
     command: tuple[str, ...]
@@ -62,6 +65,8 @@ class ChangesAnswer(Answer, frozen=True, kw_only=True):
     failures: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     diff: str = ""
+    by_hand: tuple[ByHand, ...] = ()
+    no_diff: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -18,7 +18,7 @@ from fencepost.verdicts.program_changes import (
     RelaxedAnswer,
 )
 from fencepost.verdicts.run import Finding, places
-from fencepost.verdicts.sites import Site, SiteChange
+from fencepost.verdicts.sites import SiteChange
 
 _NOUNS = {
     "load": "load",
@@ -52,6 +52,9 @@ def render(
         blocks.append(page.wrapped(_left(answer)))
         blocks += [page.wrapped(_one(one, verbose=verbose)) for one in answer.findings]
     blocks += [page.wrapped(f"warning: {_failure(one)}") for one in answer.failures]
+    blocks += [page.wrapped(f"By hand: {printable(one.advice)}") for one in answer.by_hand]
+    if answer.no_diff:
+        blocks.append(page.wrapped(f"There is no diff of the sources: {printable(answer.no_diff)}."))
     if answer.diff:
         from fencepost.report.text.repair import diff_lines
 
@@ -127,7 +130,7 @@ def _cheapest(answer: ChangesAnswer) -> str:
 
 def _rows(changes: Sequence[PricedChange], *, relaxes: bool) -> Iterator[str]:
     parts = [
-        [site_place(one.change.site) for one in changes],
+        [explain.site_place(one.change.site) for one in changes],
         [printable(one.change.site.function.partition("(")[0]) for one in changes],
         [words(one.change) for one in changes],
     ]
@@ -135,11 +138,6 @@ def _rows(changes: Sequence[PricedChange], *, relaxes: bool) -> Iterator[str]:
     for one, *cells in zip(changes, *parts, strict=True):
         row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
         yield f"{INDENT}{row}  " + (f"saves {one.saves:g}" if relaxes else f"cost {one.cost:g}")
-
-
-def site_place(site: Site) -> str:
-    numbers = [number for number in (site.line, site.column) if number]
-    return ":".join([printable(explain.short_path(site.file)), *map(str, numbers)])
 
 
 def words(change: SiteChange) -> str:
@@ -172,7 +170,7 @@ def _why_needed(one: NeededOrder) -> str:
     noun = _NOUNS[one.change.site.operation]
     now, weaker = _order(one.change), _order(one.weaker)
     instead = weaker if one.weaker.remove else f"as {weaker}"
-    where = f"{site_place(one.change.site)}, the {now} {noun}"
+    where = f"{explain.site_place(one.change.site)}, the {now} {noun}"
     if one.finding is None:
         return f"{where}: {instead}, the runs made for this show nothing."
     return f"{where}: {instead}, {_seen(one.finding)}."

@@ -5,10 +5,11 @@
     release-store   release, for a store
     acquire-rmw     acquire, for a read-modify-write; for a compare-exchange also where it fails
     acquire-success acquire, for a compare-exchange only where it succeeds (offered by `relax`)
-    acquire-failure acquire, for a compare-exchange that acquires where it succeeds, also where it fails
+    acquire-failure acquire, for a compare-exchange only where it fails
     release-rmw     release, for a read-modify-write
     sc-load, sc-store, sc-rmw    seq_cst; for a compare-exchange also where it fails
     sc-success      seq_cst, for a compare-exchange only where it succeeds (offered by `relax`)
+    sc-failure      seq_cst, for a compare-exchange only where it fails (as the one before)
     acquire-fence   a fence behind an operation that reads; of a fence, that it acquires
     release-fence   a fence before an operation that writes; of a fence, that it releases
     sc-fence        a fence before or behind an operation; of a fence, that it is one
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import gcd
 from typing import Literal, NamedTuple, get_args
 
@@ -41,6 +43,7 @@ Kind = Literal[
     "sc-store",
     "sc-rmw",
     "sc-success",
+    "sc-failure",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["here", "before", "after"]
@@ -66,6 +69,7 @@ _COSTS: dict[Target, dict[Kind, float]] = {
         "sc-store": 8,
         "sc-rmw": 2,
         "sc-success": 2,
+        "sc-failure": 1,
     },
     "x86-64": {
         "sc-fence": 20,
@@ -81,6 +85,7 @@ _COSTS: dict[Target, dict[Kind, float]] = {
         "sc-store": 20,
         "sc-rmw": 1,
         "sc-success": 1,
+        "sc-failure": 1,
     },
     "aarch64": {
         "sc-fence": 12,
@@ -96,6 +101,7 @@ _COSTS: dict[Target, dict[Kind, float]] = {
         "sc-store": 4,
         "sc-rmw": 5,
         "sc-success": 5,
+        "sc-failure": 2,
     },
 }
 
@@ -260,6 +266,10 @@ def _up_to(site: Site) -> Iterator[Kind]:
         yield "acquire-success"
     if is_cas and own.sc:
         yield "sc-success"
+    if fails.acquires and not own.acquires:
+        yield "acquire-failure"
+    if fails.sc and not own.sc:
+        yield "sc-failure"
     if acquire is not None and own.acquires and (fails.acquires or not is_cas):
         yield acquire
     if release is not None and own.releases:
@@ -270,13 +280,12 @@ def _up_to(site: Site) -> Iterator[Kind]:
 
 def _owned(site: Site) -> set[Kind]:
     """The fewest of these kinds that give the site its orders."""
-    kinds = set(_up_to(site))
-    strongest: set[Kind] = {kind for kind in kinds if kind.startswith("sc-")}
-    if "sc-rmw" in strongest:
-        return {"sc-rmw"}
-    if "acquire-rmw" in kinds and site.operation == "compare_exchange":
-        return strongest | {"acquire-rmw"} if strongest else kinds - {"acquire-success"}
-    return strongest or kinds
+    kinds = tuple(_up_to(site))
+    for count in range(len(kinds) + 1):
+        for some in combinations(kinds, count):
+            if _made(site, {"here": set(some)}, stripped=True) is None:
+                return set(some)
+    raise AssertionError(f"the orders of {site} are not among those offered")
 
 
 def _made(site: Site, kinds: Mapping[Side, set[Kind]], *, stripped: bool) -> SiteChange | None:
@@ -287,9 +296,9 @@ def _made(site: Site, kinds: Mapping[Side, set[Kind]], *, stripped: bool) -> Sit
         success, failure = _strength(site.order), _strength(site.failure_order)
     for kind in here:
         by = _SC if kind.startswith("sc-") else _ACQUIRES if kind.startswith("acquire-") else _RELEASES
-        if kind != "acquire-failure":
+        if kind not in ("acquire-failure", "sc-failure"):
             success = success.join(by)
-        if kind in ("acquire-rmw", "acquire-failure", "sc-rmw"):
+        if kind in ("acquire-rmw", "acquire-failure", "sc-rmw", "sc-failure"):
             failure = failure.join(by)
     order = success.spelled(reads=_reads(site), writes=_writes(site))
     removed = site.operation == "fence" and order == "relaxed"

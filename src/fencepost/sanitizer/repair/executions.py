@@ -17,12 +17,12 @@ import msgspec
 
 from fencepost.sanitizer.answer.checking import Checked, LeftOut, check_answer, is_left_out
 from fencepost.sanitizer.answer.findings import finding, places_of
+from fencepost.sanitizer.answer.sites import SiteTable
 from fencepost.sanitizer.answer.summing import Asked, answer_of
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, Tally
 from fencepost.sanitizer.answer.waiting import WaitingLoops
 from fencepost.sanitizer.frameworks import Test
-from fencepost.sanitizer.repair.sites import SiteTable
 from fencepost.sanitizer.run.events import Event, Place, RawAwait, RawFinding
 from fencepost.sanitizer.run.exploration import Explored, Limits, explore
 from fencepost.sanitizer.run.runs import InterruptedRunsError, Job, Outcome, Watcher, run_all

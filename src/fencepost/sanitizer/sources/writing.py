@@ -64,7 +64,7 @@ def _compiled(build: Build, root: str, texts: Mapping[str, bytes]) -> Counter[st
     language = ["-x", build.language]
     command = [
         *build.compiler,
-        *_mirrored(build, root),
+        *mirrored(build, root),
         *("-D__FENCEPOST__=1", "-isystem", INCLUDE),
         *("-c", "-o", os.path.join(root, "object.o"), *language, root + build.path),
     ]
@@ -89,7 +89,7 @@ def _compiled(build: Build, root: str, texts: Mapping[str, bytes]) -> Counter[st
     return said
 
 
-def _mirrored(build: Build, root: str) -> list[str]:
+def mirrored(build: Build, root: str) -> list[str]:
     """The options with each folder that is searched twice: the mirror of it first, then the folder itself.
 
     What is included by a path from the root is taken from there, if it is one of the project's files.
