@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 # One worker more than there are processors: some tests wait. Who has nothing left takes from the others.
 PYTEST := $(BIN)/pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
+WHEEL := build/wheel
 READY := $(VENV)/installed $(VENV)/tools
-SOURCES := $(shell find src native editor -type f -not -name '*.so' -not -path '*/__pycache__/*') pyproject.toml CMakeLists.txt
+SOURCES := $(shell find src native editor -type f -not -name '*.so' -not -path '*/__pycache__/*' -not -path editor/vendor/'*') pyproject.toml CMakeLists.txt
 CXX_SOURCES := $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 # Reads each source by itself; native/engine/python needs nanobind, which is there only during a build.
 TIDY := xargs -P "$$(nproc)" -I FILE $(BIN)/clang-tidy --quiet FILE -- -std=gnu++20 -mcx16 -Inative
 
-.PHONY: demo test test-all test-sanitized bench lint format clean
+.PHONY: demo test test-all test-sanitized bench wheel lint format clean
 
 demo: $(VENV)/installed
 	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
@@ -33,6 +34,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/versus_spin.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/any_number.py
 	$(BIN)/python benchmarks/outcomes.py
 	$(BIN)/python benchmarks/hardware.py
 	$(BIN)/python benchmarks/sanitizer.py
@@ -53,6 +55,15 @@ format: $(VENV)/tools
 	$(BIN)/ruff check --fix
 	$(BIN)/clang-format -i $(CXX_SOURCES)
 
+# What is published: a wheel that needs no compiler and runs on other Linux machines, and the sources, with which the
+# package builds without a network.
+wheel: $(READY)
+	rm -rf dist
+	PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --wheel-dir dist $(WHEEL)/*.whl
+	$(BIN)/python editor/bundle.py editor/vendor || test $$? -eq 2
+	$(BIN)/python -m build --sdist --outdir dist
+	@ls dist
+
 # The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
 test-sanitized:
 	$(PYTHON) -m venv .venv-sanitized
@@ -63,8 +74,12 @@ test-sanitized:
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
 
 # The package and what it needs to run; the tools for tests and style come beside it when they are asked for.
+# The wheel stays: tests install it elsewhere, and `make wheel` makes one for other machines of it.
 $(VENV)/installed: $(SOURCES) | $(BIN)/python
-	$(BIN)/pip install --quiet .
+	rm -rf $(WHEEL)
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(WHEEL) .
+	$(BIN)/pip uninstall --quiet --quiet --yes fencepost
+	$(BIN)/pip install --quiet $(WHEEL)/*.whl
 	@touch $@
 
 $(VENV)/tools: pyproject.toml | $(BIN)/python
@@ -76,4 +91,4 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) .venv-sanitized build
+	rm -rf $(VENV) .venv-sanitized build dist

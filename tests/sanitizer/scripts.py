@@ -195,6 +195,20 @@ def verdicts(script: Script) -> frozenset[int]:
     return frozenset(i for i, operation in enumerate(script) if rules.step(operation))
 
 
+def missed_writes(script: Script) -> dict[int, int]:
+    """The positions of the operations that are violations, and of the writes that each can miss."""
+    rules, missed = _Rules(), {}
+    writers: dict[str, list[int]] = {location: [-1] for location in LOCATIONS}
+    for position, operation in enumerate(script):
+        x, t = operation.location, operation.thread
+        newest = rules.sc.current[t][LOCATIONS.index(x)] if x in writers else 0
+        if rules.step(operation):
+            missed[position] = writers[x][newest]
+        if x in writers and len(rules.writes[x]) > len(writers[x]):
+            writers[x].append(position)
+    return missed
+
+
 # Random scripts.
 
 _LOAD_ORDERS = (RELAXED, ACQUIRE, SEQ_CST)
@@ -264,7 +278,7 @@ def _random_mutex_operation(draw: random.Random, thread: int, held: dict[str, in
 
 # As a C program.
 
-_HEAD = """\
+HEAD = """\
 #include <fencepost.h>
 #include <pthread.h>
 #include <sched.h>
@@ -320,7 +334,7 @@ class Book:
     def __init__(self, scripts: Sequence[Script]) -> None:
         self.scripts = scripts
         self._lines: dict[int, tuple[int, int]] = {}  # line -> script, position
-        text = _HEAD.splitlines()
+        text = HEAD.splitlines()
         names: list[list[str]] = []
         for number, script in enumerate(scripts):
             names.append([])

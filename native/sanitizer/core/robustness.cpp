@@ -257,9 +257,13 @@ bool check_cas_success(Thread const& t, Cell const& x, Order order, std::uint64_
 
 bool check_cas(Thread const& t, Cell const& x, Order success, Order failure, std::uint64_t expected,
                Violation& v) {
-    if (check_cas_success(t, x, success, expected, v)) return true;
-    if (!check_values(t, x, failure, v, [&](std::uint64_t value, bool) { return value != expected; }))
-        return false;
+    auto const fails = [&](std::uint64_t value, bool) { return value != expected; };
+    if (check_cas_success(t, x, success, expected, v)) {
+        Violation failing;  // a repair must remove that too
+        if (success != failure && check_values(t, x, failure, failing, fails)) v.order = failure;
+        return true;
+    }
+    if (!check_values(t, x, failure, v, fails)) return false;
     v.certain = false;
     return true;
 }

@@ -14,6 +14,7 @@
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/raw_memory.hpp"
+#include "sanitizer/hooks/site_use.hpp"
 #include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
@@ -159,6 +160,7 @@ bool cas_fails_by_old(Thread& t, T const volatile* a, T expected, Order failure,
 
 template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
+    SiteUse const at_site(SiteKind::load, order, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::read, a, order, frame), frame);
@@ -202,6 +204,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
+    SiteUse const at_site(SiteKind::store, order, frame);
     if (scheduler::active()) [[unlikely]]
         access_point(operation(scheduler::Act::write, a, order, frame));
     Hook hook;
@@ -261,10 +264,19 @@ UPDATE(Xor, old ^ operand, fetch_xor)
 UPDATE(Nand, ~(old& operand), fetch_nand)
 #undef UPDATE
 
+template <class Update>
+constexpr SiteKind site_kind(Update) {
+    return SiteKind::fetch;
+}
+constexpr SiteKind site_kind(Exchange) {
+    return SiteKind::exchange;
+}
+
 // Update is one of these, or says which of them it is (libatomic.cpp).
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
                                        Update update = {}) {
+    SiteUse const at_site(site_kind(update), order, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::update, a, order, frame), frame);
@@ -314,6 +326,7 @@ template <class Update, class T>
 template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
+    SiteUse const at_site(SiteKind::compare_exchange, success, failure, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success,
@@ -371,7 +384,20 @@ template <class T>
     return old;
 }
 
+// What a fence does, but for real.
+inline void fence_by_the_rules(Thread& t, Order order) {
+    note_fence(t, order);
+    if (acquires(order)) races::acquire_fence(t);
+    if (releases(order)) races::release_fence(t);
+    if (is_weak()) weak::fence(t, order);
+    if (order == Order::seq_cst) return sc_fence(t);
+    if (acquires(order)) acquire_fence(t);
+    if (releases(order)) release_fence(t);
+}
+
 inline void do_fence(Order order, void const* frame) {
+    Order counting = order;
+    SiteUse const at_site(SiteKind::fence, counting, frame);
     if (scheduler::active()) [[unlikely]] {
         scheduler::Operation next;  // only SC fences are ordered among each other
         if (order == Order::seq_cst) next.act = scheduler::Act::update;
@@ -385,13 +411,7 @@ inline void do_fence(Order order, void const* frame) {
     Thread& t = hook.thread();
     interrupt_await(t);
     ++t.atomics;
-    note_fence(t, order);
-    if (acquires(order)) races::acquire_fence(t);
-    if (releases(order)) races::release_fence(t);
-    if (is_weak()) weak::fence(t, order);
-    if (order == Order::seq_cst) return sc_fence(t);
-    if (acquires(order)) acquire_fence(t);
-    if (releases(order)) release_fence(t);
+    if (fence_stands(frame)) fence_by_the_rules(t, counting);
 }
 
 }  // namespace fencepost

@@ -13,6 +13,7 @@
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/site_file.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
@@ -65,6 +66,7 @@ void start(char** environment) {
     start_threads();
     find_atomic_methods();
     start_findings();
+    read_sites();
     start_interposing();
     on_exit(at_end, nullptr);
 #if !defined(FENCEPOST_RACES)

@@ -59,6 +59,27 @@ bool harmless(Finding const& f) {
     return true;
 }
 
+// Do the repairs remove this occurrence too? Else adds what does, if it can be known.
+void try_repairs(Finding& f, Thread const& t, AccessNote const& note, Violation const& v, Chain const& chain,
+                 Stack const& by) {
+    Order const order = static_cast<Order>(v.missed.order);
+    AccessAt const missed{f.missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
+                          order};
+    AccessAt const access{by.pc(), t.id, note.access, v.order};
+    Tried const tried = try_repairs(f.repairs.all, missed, note.address, chain, access);
+    if (tried != Tried::not_known) ++f.repairs.tried;
+    if (tried == Tried::extended) f.repairs.extended = true;
+}
+
+Chain chain_of(Thread const& t, AccessNote const& note, Violation const& v) {
+    return find_chain(t, v.links, {v.missed.thread, v.missed.slot, v.missed.time, note.address});
+}
+
+// The first few occurrences, and then fewer and fewer.
+bool is_to_be_tried(std::uint32_t times) {
+    return times <= 16 || (times & (times - 1)) == 0;
+}
+
 Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     auto* const f = static_cast<Finding*>(memory::pages(sizeof(Finding)));
     f->note = note;
@@ -67,11 +88,10 @@ Finding* make(Thread& t, AccessNote const& note, Violation const& v) {
     f->by = walk_stack(t, note.frame, stack_depth);
     f->missed = kept_stack(v.missed.stack);
     f->block = find_block(note.address);
-    f->chain = find_chain(t, v.links, {v.missed.thread, v.missed.slot, v.missed.time, note.address});
-    Order const order = static_cast<Order>(v.missed.order);
-    AccessAt const missed{f->missed.pc(), v.missed.thread, v.missed.is_rmw() ? Access::rmw : Access::store,
-                          order};
-    f->repairs = find_repairs(missed, note.address, f->chain, {f->by.pc(), t.id, note.access, v.order});
+    f->chain = chain_of(t, note, v);
+    try_repairs(*f, t, note, v, f->chain, f->by);
+    f->repairs.first = f->repairs.all;
+    f->repairs.extended = false;
     f->step = scheduler::steps();
     return f;
 }
@@ -83,13 +103,15 @@ bool reads_same_value(AccessNote const& note, Violation const& v) {
     return true;
 }
 
-void count_use(Thread& t, Finding& f, AccessNote const& note, Violation const& v) {
-    __atomic_add_fetch(&f.uses.times, 1, __ATOMIC_RELAXED);
+// Which time this is.
+std::uint32_t count_use(Thread& t, Finding& f, AccessNote const& note, Violation const& v) {
+    std::uint32_t const times = __atomic_add_fetch(&f.uses.times, 1, __ATOMIC_RELAXED);
     t.last_finding.uses = nullptr;
     if (reads_same_value(note, v))
         __atomic_add_fetch(&f.uses.same, 1, __ATOMIC_RELAXED);
     else if ((note.access == Access::load || note.access == Access::cas) && note.has_value)
         t.last_finding = {&f.uses, note.address, note.value, t.atomics};
+    return times;
 }
 
 // What Python tells findings apart by: a doubtful one may be none, and then says nothing about others.
@@ -122,6 +144,13 @@ void publish_held() {
     for (Finding* f = held; f != nullptr; f = f->next_held)
         if (!f->reported && !harmless(*f)) publish(*f);
     held = nullptr;
+}
+
+// What else is known of a finding when the process ends.
+void tell_more(Finding const& f) {
+    json_uses(f);
+    json_repairs(f);
+    if (f.repairs.extended) text_repairs(f);
 }
 
 }  // namespace
@@ -158,12 +187,17 @@ void report(Thread& t, AccessNote const& note, Violation const& v) {
     Key const key{by.pc(), kept_stack(v.missed.stack).pc(), note.access};
     bool const sure = certain(note, v);
     if (Finding* const f = look_up(key); f != nullptr && (f->reported || !sure)) {
-        count_use(t, *f, note, v);
+        if (is_to_be_tried(count_use(t, *f, note, v))) {
+            Locked one_at_a_time(guard);
+            try_repairs(*f, t, note, v, chain_of(t, note, v), by);
+        }
         return count_repetition();
     }
     Locked one_at_a_time(guard);
     Finding* f = look_up(key);
-    if (f == nullptr) {
+    if (f != nullptr) {
+        try_repairs(*f, t, note, v, chain_of(t, note, v), by);
+    } else {
         f = make(t, note, v);
         f->doubtful = !sure;
         f->next = known[key.bucket()];
@@ -194,7 +228,7 @@ int finish_findings(int exit_code) {
     }
     for (Finding const* f : known)
         for (; f != nullptr; f = f->next)
-            if (f->reported) json_uses(*f);
+            if (f->reported) tell_more(*f);
     json_end(reported, repetitions, exit_code);
     text_end(reported);
     bool const only_counted = reported_by_others != 0 && options.max_findings == 0;

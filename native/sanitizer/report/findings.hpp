@@ -32,6 +32,14 @@ struct FindingUses {
     std::uint32_t compared;  // the thread's next atomic operation was a CAS of the location with the value
 };
 
+// What repairs a finding: its first occurrence, and then others, at which the access may come after the write
+// by another chain. Of a finding that is met often, not all occurrences are tried.
+struct FindingRepairs {
+    Repairs first, all;
+    std::uint32_t tried;  // occurrences that all of them remove
+    bool extended;        // there are more than the first
+};
+
 struct Finding {
     AccessNote note;
     Violation violation;
@@ -39,7 +47,7 @@ struct Finding {
     Stack by, missed;
     Block block;  // of the heap, that it was in when it was found
     Chain chain;
-    Repairs repairs;
+    FindingRepairs repairs;
     bool reported;
     bool doubtful;  // not a finding, if its pc turns out to wait
     FindingUses uses;

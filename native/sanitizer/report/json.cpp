@@ -294,7 +294,7 @@ void json_finding(Finding const& f) {
     put_chain(out, f.chain, put_data);
     out << ",\"location\":";
     put_owner(out, f.note.address, find_owner(f.note.address, f.block));
-    put_repairs(out, f.repairs);
+    put_repairs(out, f.repairs.first);
     out << ",\"unless_await\":";
     put_doubt(out, f);
     out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\""
@@ -307,8 +307,19 @@ void json_uses(Finding const& f) {
     if (file < 0 || is_execution()) return;
     Text out;
     out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
-        << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared << "}\n";
+        << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared
+        << ",\"tried\":" << f.repairs.tried << "}\n";
     out.write_to(file);
+}
+
+// An exploration tells of each finding once, but of all repairs.
+void json_repairs(Finding const& f) {
+    if (file < 0 || !(f.repairs.extended || is_execution())) return;
+    Text out;
+    out << "{\"event\":\"repairs\",\"id\":\"" << Hex{identity(f)} << "\"";
+    put_repairs(out, f.repairs.all);
+    out << "}\n";
+    if (scheduler::is_news(hash_of(out.view()))) out.write_to(file);
 }
 
 void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest,
@@ -388,6 +399,25 @@ void json_no_schedules() {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"no-schedules\"}\n";
+    out.write_to(file);
+}
+
+void json_site(SiteKind kind, std::uintptr_t pc, Order order, Order failure) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"site\",\"at\":";
+    put_pc(out, pc);
+    out << ",\"operation\":\"" << name_of(kind) << "\",\"order\":\"" << name_of(order) << "\"";
+    if (kind == SiteKind::compare_exchange) out << ",\"failure\":\"" << name_of(failure) << "\"";
+    out << "}\n";
+    out.write_to(file);
+}
+
+void json_bad_sites(std::uint64_t line, std::string_view why) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"bad-sites\",\"file\":" << Quoted{options.sites} << ",\"line\":" << line
+        << ",\"why\":" << Quoted{why} << "}\n";
     out.write_to(file);
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "sanitizer/core/sites.hpp"
 #include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 
@@ -36,11 +38,15 @@ void write_json(Text const& line);
 
 void json_finding(Finding const&);
 void json_uses(Finding const&);
+void json_repairs(Finding const&);  // all, if there are more than the first
 void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest, weak::MissedWrites const&);
 void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
 void json_no_schedules();
+// An operation that the program makes, with the orders that it was compiled with.
+void json_site(SiteKind, std::uintptr_t pc, Order order, Order failure);
+void json_bad_sites(std::uint64_t line, std::string_view why);
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code);
 
 }  // namespace fencepost

@@ -9,11 +9,13 @@ bool is_atomic(Access access) {
     return access != Access::fence && access != Access::synchronisation;
 }
 
-// The order that does what both do.
+// The order that does what both do, as far as the access can: a failed CAS is a load.
 Order with(Access access, Order order, Order needed) {
-    bool const both = needed != Order::seq_cst && (access == Access::rmw || access == Access::cas);
-    bool const has_other = needed == Order::release ? acquires(order) : releases(order);
-    return both && has_other ? Order::acq_rel : needed;
+    if (order == Order::seq_cst || needed == Order::seq_cst) return Order::seq_cst;
+    bool const acquire = access != Access::store && (acquires(order) || acquires(needed));
+    bool const release = access != Access::load && (releases(order) || releases(needed));
+    if (acquire && release) return Order::acq_rel;
+    return acquire ? Order::acquire : release ? Order::release : order;
 }
 
 class Adding {
@@ -76,30 +78,27 @@ struct Plan {
         for (std::size_t i = 0; i < count; ++i) sum += list[i].cost();
         return sum;
     }
-    bool works(Trial const& trial) const {
-        Trial::Changes changes = trial.none();
+    // Beside the changes that are made already.
+    bool works(Trial const& trial, Trial::Changes changes) const {
         for (std::size_t i = 0; i < count; ++i) {
             Change const& change = list[i];
             if (change.is_fence())
                 changes.fences[change.gap] = true;
             else
                 changes.orders[change.event] =
-                    change.order == Order::seq_cst || changes.orders[change.event] == Order::seq_cst
-                        ? Order::seq_cst
-                        : with(trial.event(change.event).at.access, changes.orders[change.event],
-                               change.order);
+                    with(trial.event(change.event).at.access, changes.orders[change.event], change.order);
         }
         return trial.works(changes);
     }
     // Leaves out what is not needed, the dearest first.
-    void minimise(Trial const& trial) {
+    void minimise(Trial const& trial, Trial::Changes const& made) {
         for (std::size_t cost = 7; cost > 0; --cost)
             for (std::size_t i = count; i-- > 0;) {
                 if (list[i].cost() != cost) continue;
                 Plan fewer = *this;
                 for (std::size_t j = i + 1; j < count; ++j) fewer.list[j - 1] = list[j];
                 --fewer.count;
-                if (fewer.works(trial)) *this = fewer;
+                if (fewer.works(trial, made)) *this = fewer;
             }
     }
 };
@@ -132,15 +131,15 @@ void add_fences(Plan& plan, Trial const& trial) {
 
 // The cheapest of those kinds of change that work: release and acquire alone, with seq_cst accesses, with SC
 // fences, with both.
-bool find_plan(Trial const& trial, Plan& best) {
+bool find_plan(Trial const& trial, Trial::Changes const& made, Plan& best) {
     bool found = false;
     for (int kind = 0; kind < 4; ++kind) {
         Plan plan;
         add_release_and_acquire(plan, trial);
         if ((kind & 1) != 0) add_seq_cst(plan, trial);
         if ((kind & 2) != 0) add_fences(plan, trial);
-        if (!plan.works(trial)) continue;
-        plan.minimise(trial);
+        if (!plan.works(trial, made)) continue;
+        plan.minimise(trial, made);
         if (!found || plan.cost() < best.cost()) best = plan;
         found = true;
         if (kind == 0) break;
@@ -148,27 +147,52 @@ bool find_plan(Trial const& trial, Plan& best) {
     return found;
 }
 
+// What the repairs do to the accesses of this chain. A fence may stand anywhere between its two accesses, so
+// it is in a gap for sure only if the gap is between these.
+Trial::Changes changes_by(Repairs const& repairs, Trial const& trial) {
+    Trial::Changes changes = trial.none();
+    for (std::size_t i = 0; i < trial.count(); ++i) {
+        AccessAt const& at = trial.event(i).at;
+        std::size_t const gap = trial.event(i).gap;
+        for (std::size_t j = 0; j < repairs.count; ++j) {
+            Repair const& repair = repairs.list[j];
+            if (!repair.fence) {
+                if (repair.at == at.pc && is_atomic(at.access))
+                    changes.orders[i] = with(at.access, changes.orders[i], repair.order);
+            } else if (i != 0 && gap != Trial::no_gap) {
+                bool const after = repair.after == 0 || repair.after == trial.event(i - 1).at.pc;
+                bool const before = repair.before == 0 || repair.before == at.pc;
+                if (after && before) changes.fences[gap] = true;
+            }
+        }
+    }
+    return changes;
+}
+
 }  // namespace
 
-Repairs find_repairs(AccessAt const& missed, std::uintptr_t address, Chain const& chain, AccessAt const& by) {
-    Repairs repairs;
-    if (chain.count == 0) return repairs;
+Tried try_repairs(Repairs& repairs, AccessAt const& missed, std::uintptr_t address, Chain const& chain,
+                  AccessAt const& by) {
+    if (chain.count == 0) return Tried::not_known;
     Trial const trial(missed, address, chain, by);
+    if (trial.works(trial.none())) return Tried::not_known;  // the chain is not the whole story
+    Trial::Changes const made = changes_by(repairs, trial);
+    if (trial.works(made)) return Tried::enough;
     Plan plan;
-    if (trial.works(trial.none()) || !find_plan(trial, plan)) return repairs;
+    if (!find_plan(trial, made, plan) || repairs.count + plan.count > Repairs::most) return Tried::not_known;
     Adding add(repairs);
     for (std::size_t i = 0; i < plan.count; ++i) {
         Change const& change = plan.list[i];
         if (!change.is_fence()) {
             AccessAt const& at = trial.event(change.event).at;
-            add.order(at, change.order);
+            add.changed_order(at, with(at.access, made.orders[change.event], change.order));
             continue;
         }
         std::size_t event = 0;
         while (trial.event(event).gap != change.gap) ++event;
         add.fence(trial.event(event - 1).at, trial.event(event).at);
     }
-    return repairs;
+    return Tried::extended;
 }
 
 Repairs find_race_repairs(Chain const& chain) {

@@ -27,8 +27,15 @@ struct Repairs {
     Repair list[most];
 };
 
-// From the write that is missed, along the chain, to the access that misses it. Empty if the chain is.
-Repairs find_repairs(AccessAt const& missed, std::uintptr_t address, Chain const&, AccessAt const& by);
+enum class Tried {
+    not_known,  // the chain is not, or there is no room
+    enough,     // the repairs that there are remove the violation
+    extended,   // and now they do
+};
+
+// Tries the repairs on a violation: from the write that is missed, along the chain, to the access that misses
+// it. Adds what is needed besides.
+Tried try_repairs(Repairs&, AccessAt const& missed, std::uintptr_t address, Chain const&, AccessAt const& by);
 
 // Of a data race: the chain is what passed last from the thread of the one access to that of the other. Empty
 // if no stronger order along it would order the two.

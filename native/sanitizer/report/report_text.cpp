@@ -536,12 +536,32 @@ void text_finding(Finding const& f) {
     put_location(out, f.note.address, f.block);
     put_why(out, f);
     out << "\n  " << can_be_harmless << "\n";
-    if (f.repairs.count == 0) {
+    if (f.repairs.first.count == 0) {
         out << "\n";
         put_paragraph(out, no_repair_known);
     }
-    put_repairs(out, f.repairs);
+    put_repairs(out, f.repairs.first);
     put_summary(out, "not robust", f.by.pc());
+    out.write_to(file);
+}
+
+void text_repairs(Finding const& f) {
+    if (options.quiet) return;
+    std::uintptr_t pcs[2 + 3 * Repairs::most] = {f.by.pc(), f.missed.pc()};
+    std::size_t count = 2;
+    for (std::size_t i = 0; i < f.repairs.all.count; ++i) {
+        Repair const& repair = f.repairs.all.list[i];
+        for (std::uintptr_t const pc : {repair.at, repair.after, repair.before})
+            if (pc != 0) pcs[count++] = pc;
+    }
+    look_up_symbols(pcs, count);
+    Text out;
+    out << "fencepost: the " << noun_for(f.note.access) << " at ";
+    put_line(out, f.by.pc());
+    out << " has come after the write at ";
+    put_line(out, f.missed.pc());
+    out << " in other ways too, for which the repair was extended:\n";
+    put_repairs(out, f.repairs.all);
     out.write_to(file);
 }
 

@@ -17,6 +17,7 @@ void symbolise(Finding const&);
 void symbolise(RaceFinding const&);
 
 void text_finding(Finding const&);
+void text_repairs(Finding const&);  // all
 void text_race(RaceFinding const&);
 void text_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void text_step_limit(std::uint64_t steps);

@@ -72,6 +72,8 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "quiet") return result(set_flag(value, options.quiet));
     if (name == "json") return result(set_path(value, options.json));
     if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "sites") return result(set_path(value, options.sites));
+    if (name == "list_sites") return result(set_flag(value, options.list_sites));
     if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));

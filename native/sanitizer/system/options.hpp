@@ -10,6 +10,8 @@
 //   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
+//   sites=FILE           other orders and fences at atomic operations (core/sites.hpp)
+//   list_sites=0         the operations that were made, as events
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
@@ -68,6 +70,7 @@ struct Options {
     bool quiet = false;
     bool await_loops = true;
     bool internals = false;
+    bool list_sites = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
@@ -75,6 +78,7 @@ struct Options {
     char const* log_path = nullptr;  // null: standard error
     char const* json = nullptr;
     char const* suppressions = nullptr;
+    char const* sites = nullptr;
     char const* schedule_name = "os";
     char const* output = nullptr;  // of the program, in a series of runs; null: as it is
     std::int64_t run_number = -1;  // in a series; -1: before the first

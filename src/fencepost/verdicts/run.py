@@ -15,6 +15,7 @@ import msgspec
 
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
+from fencepost.verdicts.sites import Site
 
 ScheduleKind = Literal["os", "random", "pct"]
 # What an older value could do, as far as runs have shown it; the worst first.
@@ -58,11 +59,12 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """A `fence` of this order between `after` and `before`, or this `order` for the operation at `at`.
 
     Each of these places has a caller if it is in a header, and so perhaps in a wrapper: the nearest call in
-    another file that it is inlined into.
+    another file that it is inlined into. `besides`: the occurrence that is shown does not need it, others do.
     """
 
     what: str
     order: str
+    besides: bool = False
     thread: int | None = None
     after: Frame | None = None
     before: Frame | None = None
@@ -125,7 +127,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `value`. `chain` leads from the missed write to the access: why it comes later under sequential
     consistency. It was seen in `runs` of the runs; `schedule` is that of the first, and `step` the step of it
     at which the access was made, 0 without a schedule. `group` is the same for findings at the same two
-    lines. `harm` is null if nobody has asked for it.
+    lines. `harm` is null if nobody has asked for it. `repair` was tried on `tried` of the `occurrences` that
+    the runs have met.
     """
 
     id: str
@@ -141,6 +144,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repair: tuple[Repair, ...]
     runs: int
     schedule: Schedule
+    occurrences: int = 0
+    tried: int = 0
     step: int = 0
     group: str = ""
     rank: Rank = "used"
@@ -217,7 +222,10 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
 
 
 class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):
+    """`sites` are the atomic operations and fences that were made, if they were asked for."""
+
     question: Literal["run"]
+    sites: tuple[Site, ...] = ()
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):

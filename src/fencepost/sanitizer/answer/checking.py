@@ -11,7 +11,7 @@ from typing import Any
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.explain import place
-from fencepost.sanitizer.answer.findings import deadlock, names_in, places_of
+from fencepost.sanitizer.answer.findings import deadlock, names_in, places_in
 from fencepost.sanitizer.answer.summing import findings_in, merged, trouble, warnings
 from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
 from fencepost.sanitizer.answer.symbols import look_up
@@ -26,6 +26,8 @@ from fencepost.sanitizer.run.events import (
     RawAwait,
     RawDeadlock,
     RawFinding,
+    RawRepairs,
+    check_sites,
 )
 from fencepost.sanitizer.run.exploration import Explored
 from fencepost.sanitizer.run.runs import Outcome
@@ -72,6 +74,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if any(isinstance(event, NoSchedules) for event in explored.events):
         message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
+    check_sites(explored.events)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, program)
@@ -81,7 +84,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     tally = _tally(program, explored)
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(place for raw in raws for place in places_of(raw))
+    symbols = look_up(places_in(tally))
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
@@ -135,7 +138,7 @@ def _tally(program: str, explored: Explored) -> Tally:
     for events in explored.by_process:
         own: list[Event] = []
         for event in events:
-            if isinstance(event, RawFinding | RawDeadlock):
+            if isinstance(event, RawFinding | RawRepairs | RawDeadlock):
                 own.append(event)
             elif isinstance(event, Execution):
                 for outcome in _outcomes(event, (*own, *waits)):

@@ -21,6 +21,7 @@ from fencepost.verdicts.run import (
     comes_with_the_compiler,
     places,
 )
+from fencepost.verdicts.sites import Site
 
 NOUNS = {
     "load": "load",
@@ -146,9 +147,24 @@ def repairs(finding: Finding) -> list[str]:
     known = [_repair(repair) for repair in finding.repair]
     if finding.kind == "race":
         return _race_repairs(finding, known)
-    if known or finding.kind != "robustness":
+    if finding.kind != "robustness":
         return known
-    return [_NO_REPAIR]
+    if not known:
+        return [_NO_REPAIR]
+    return known
+
+
+def tried(finding: Finding) -> Iterator[str]:
+    """For which occurrences the repairs are, unless all of them are for all."""
+    if finding.kind != "robustness" or not finding.repair:
+        return
+    besides = sum(repair.besides for repair in finding.repair)
+    number = counted(finding.occurrences, "occurrence")
+    if besides:
+        first = "The last of these is" if besides == 1 else f"The last {besides} of these are"
+        yield f"{first} for other occurrences, at which the access comes after the write in other ways."
+    if finding.tried < finding.occurrences:
+        yield f"The repair was tried on {finding.tried:,} of {number}; the others may need more."
 
 
 def _race_repairs(finding: Finding, known: list[str]) -> list[str]:
@@ -259,6 +275,17 @@ def place(frame: Frame) -> str:
         return f"{module}+{frame.offset}" if module else "unknown place"
     numbers = [number for number in (frame.line, frame.column) if number]
     return ":".join([printable(short_path(frame.file)), *map(str, numbers)])
+
+
+def site_place(site: Site) -> str:
+    numbers = [number for number in (site.line, site.column) if number]
+    return ":".join([printable(short_path(site.file)), *map(str, numbers)])
+
+
+def site(one: Site) -> str:
+    """In one line: place, operation, orders, function."""
+    failure = f"/{one.failure_order}" if one.failure_order is not None else ""
+    return f"{site_place(one)} {one.operation} {one.order}{failure} {printable(one.function)}".rstrip()
 
 
 def source_lines(frame: Frame) -> Iterator[str]:

@@ -16,7 +16,7 @@ import msgspec
 from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
-from fencepost.sanitizer.answer.tally import Seen
+from fencepost.sanitizer.answer.tally import Seen, Tally
 from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
     Found,
@@ -70,7 +70,19 @@ def places_of(raw: Found) -> Iterator[Place]:
     for part in (raw.by, raw.missed, raw.location, *raw.chain):
         yield from part.stack if part is not None else ()
     for repair in raw.repair:
-        yield from (place for place in (repair.after, repair.before, repair.at) if place is not None)
+        yield from _places_of_repair(repair)
+
+
+def places_in(tally: Tally) -> Iterator[Place]:
+    for seen in tally.findings.values():
+        yield from places_of(seen.what)
+        yield from itertools.chain.from_iterable(map(_places_of_repair, seen.repairs))
+    for deadlocked in tally.deadlocks.values():
+        yield from places_of(deadlocked.what)
+
+
+def _places_of_repair(repair: RawRepair) -> Iterator[Place]:
+    return (place for place in (repair.after, repair.before, repair.at) if place is not None)
 
 
 def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
@@ -88,7 +100,9 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
         could=raw.could.value if raw.could is not None else None,
         location=_location(raw.location or RawLocation(), symbols),
         chain=tuple(_step(step, symbols) for step in raw.chain),
-        repair=_repairs(raw.repair, symbols),
+        repair=_repairs(raw.repair, seen.repairs, symbols),
+        occurrences=sum(uses.times for uses in seen.uses if uses is not None),
+        tried=sum(uses.tried for uses in seen.uses if uses is not None),
         runs=len(seen.runs),
         schedule=seen.schedule,
         step=raw.step,
@@ -180,16 +194,19 @@ def _in_place_of(frame: Frame) -> Frame:
     return msgspec.structs.replace(frame, function=function, file="", column=0)
 
 
-def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
-    """Inlining makes copies of an operation, but there is one change in the source.
+def _repairs(first: Iterable[RawRepair], others: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
+    """Those of the occurrence that is shown, and then those that others need besides.
 
-    One that should release in one thread and acquire in another should do both.
+    Inlining makes copies of an operation, but there is one change in the source. One that should release in
+    one thread and acquire in another should do both.
     """
     kept: dict[Hashable, Repair] = {}
-    for raw in raws:
+    tagged = itertools.chain(((raw, False) for raw in first), ((raw, True) for raw in others))
+    for raw, besides in tagged:
         repair = Repair(
             what=raw.what,
             order=raw.order,
+            besides=besides,
             thread=raw.thread,
             after=_line(raw.after, symbols),
             before=_line(raw.before, symbols),
@@ -208,6 +225,23 @@ def _repairs(raws: Iterable[RawRepair], symbols: Symbols) -> tuple[Repair, ...]:
             known = msgspec.structs.replace(known, order=strongest)
         kept[key] = known if known.thread == raw.thread else msgspec.structs.replace(known, thread=None)
     return tuple(kept.values())
+
+
+def joined_repairs(parts: Iterable[tuple[Repair, ...]]) -> tuple[Repair, ...]:
+    """Of copies of a finding; the first one is shown."""
+    kept: dict[Hashable, Repair] = {}
+    for number, repairs in enumerate(parts):
+        for repair in repairs:
+            places = [(at and (at.file, at.line, at.column, at.offset)) for at in _places(repair)]
+            besides = repair.besides or number > 0
+            kept.setdefault(
+                (repair.what, repair.order, *places), msgspec.structs.replace(repair, besides=besides)
+            )
+    return tuple(kept.values())
+
+
+def _places(repair: Repair) -> tuple[Frame | None, ...]:
+    return repair.after, repair.before, repair.at
 
 
 def _position(place: Place | None, frame: Frame | None) -> Hashable:

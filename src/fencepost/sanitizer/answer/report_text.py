@@ -34,9 +34,11 @@ _STALL = "fencepost: no step was made"  # the beginning of what native/sanitizer
 def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
     """The whole answer, or its last line alone."""
     page = page_of(color=color, width=width)
+    sites = [explain.site(one) for one in answer.sites]
     if quiet:
-        return _sum(page, answer) + "\n"
+        return "\n".join([*sites, _sum(page, answer)]) + "\n"
     lines = list(reports(page, answer, lambda report: _seen(page, report, answer.runs)))
+    lines += sites
     for trouble in answer.troubles:
         lines += _trouble(page, trouble, answer.runs)
     for warning in answer.warnings:
@@ -81,6 +83,7 @@ def _finding(page: Page, finding: Finding, seen: _Seen, others: int) -> Iterator
     for number, sentence in enumerate(explain.repairs(finding)):
         yield from ("",) if number == 0 else ()
         yield page.wrapped(("Repair: " if number == 0 else "And: ") + sentence)
+    yield from map(page.wrapped, explain.tried(finding))
     yield from seen(finding)
     if others:
         yield from ("", page.wrapped(explain.others(others)))

@@ -58,7 +58,9 @@ def encode(*answers: WatchedAnswer) -> bytes:
 def _finding(finding: Finding) -> Json:
     accesses = [*((finding.missed,) if finding.missed else ()), *finding.chain, finding.access]
     title = f"{explain.title(finding).capitalize()}."
-    text = " ".join([title, explain.why(finding), *_harm(finding), *explain.repairs(finding)])
+    text = " ".join(
+        [title, explain.why(finding), *_harm(finding), *explain.repairs(finding), *explain.tried(finding)]
+    )
     result = _result(finding.kind, finding.id, text, finding.access)
     if finding.harm is not None:
         result["level"] = "error" if finding.harm.shown else "note"

@@ -10,7 +10,14 @@ import msgspec
 
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
-from fencepost.sanitizer.answer.findings import deadlock, finding, names_in, places_of
+from fencepost.sanitizer.answer.findings import (
+    deadlock,
+    finding,
+    joined_repairs,
+    names_in,
+    places_in,
+    places_of,
+)
 from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, Tally
@@ -54,7 +61,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
         raise InputError(message, asked.command[0])
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(place for raw in raws for place in places_of(raw))
+    symbols = look_up(places_in(tally))
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
@@ -100,11 +107,22 @@ def findings_in(tally: Tally, symbols: Symbols) -> list[Finding]:
         return place in tally.waits or source_of(symbols.frames[place]) in at_waits
 
     ranks: dict[str, list[Rank]] = {}
+    parts: dict[str, list[Finding]] = {}
     for seen in tally.findings.values():
-        ranks.setdefault(finding(seen, symbols).id, []).append(rank_of(seen, waits))
-    findings = merged(tally.findings.values(), finding, symbols)
-    ranked = [msgspec.structs.replace(one, rank=worst(ranks[one.id])) for one in findings]
-    return [one for group in in_groups(ranked) for one in group]
+        part = finding(seen, symbols)
+        ranks.setdefault(part.id, []).append(rank_of(seen, waits))
+        parts.setdefault(part.id, []).append(part)
+    findings = [
+        msgspec.structs.replace(
+            one,
+            rank=worst(ranks[one.id]),
+            repair=joined_repairs(part.repair for part in parts[one.id]),
+            occurrences=sum(part.occurrences for part in parts[one.id]),
+            tried=sum(part.tried for part in parts[one.id]),
+        )
+        for one in merged(tally.findings.values(), finding, symbols)
+    ]
+    return [one for group in in_groups(findings) for one in group]
 
 
 def merged(

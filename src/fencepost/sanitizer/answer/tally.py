@@ -20,8 +20,11 @@ from fencepost.sanitizer.run.events import (
     RawAwait,
     RawDeadlock,
     RawFinding,
+    RawRepair,
+    RawRepairs,
     RawUses,
     StepLimit,
+    check_sites,
 )
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts.run import Schedule
@@ -31,11 +34,15 @@ What = TypeVar("What")
 
 @dataclass(frozen=True)
 class Seen(Generic[What]):
-    """Something that was seen, the first time and in all runs (by their number)."""
+    """Something that was seen, the first time and in all runs (by their number).
+
+    `repairs` are those of a finding in all runs, which grow with them.
+    """
 
     what: What
     schedule: Schedule
     output: str
+    repairs: dict[RawRepair, None] = field(default_factory=dict)
     runs: set[int] = field(default_factory=set)
     uses: list[RawUses | None] = field(
         default_factory=list
@@ -55,11 +62,13 @@ class Tally:
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
     waits: set[Place] = field(default_factory=set)  # places that were seen to wait
+    _repairs: dict[str, dict[RawRepair, None]] = field(default_factory=dict)  # of findings, by their ids
     _waiting: WaitingLoops = field(default_factory=WaitingLoops)
 
     def add(self, outcome: Outcome) -> None:
         self.runs += 1
         self.watched |= outcome.watched
+        check_sites(outcome.events)
         rounds = self._waiting.rounds_in(outcome.events)
         uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}
         self.waits.update(event.at for event in outcome.events if isinstance(event, RawAwait))
@@ -68,6 +77,9 @@ class Tally:
                 if event in rounds:
                     continue
                 self._note(self.findings, _shape(event), event, outcome).uses.append(uses.get(event.id))
+                self._add_repairs(event)
+            elif isinstance(event, RawRepairs):
+                self._add_repairs(event)
             elif isinstance(event, RawDeadlock):
                 self._note(self.deadlocks, event.threads, event, outcome)
             elif isinstance(event, End):
@@ -88,9 +100,13 @@ class Tally:
     def _note(
         self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome
     ) -> Seen[What]:
-        seen = kind.setdefault(key, Seen(what, outcome.schedule, outcome.output))
+        repairs = self._repairs.setdefault(what.id, {}) if isinstance(what, RawFinding) else {}
+        seen = kind.setdefault(key, Seen(what, outcome.schedule, outcome.output, repairs))
         seen.runs.add(self.runs)
         return seen
+
+    def _add_repairs(self, event: RawFinding | RawRepairs) -> None:
+        self._repairs.setdefault(event.id, {}).update(dict.fromkeys(event.repair))
 
 
 def _shape(finding: RawFinding) -> Hashable:

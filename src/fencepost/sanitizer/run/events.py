@@ -6,9 +6,12 @@ kind of event that this version does not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
+
+from fencepost.errors import InputError
+from fencepost.verdicts.sites import SiteOperation, SiteOrder
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -105,13 +108,21 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     """How often a run met the finding with this id, and what older values could have done.
 
     `same`: each older value was the one read. `compared`: if not, the thread's next operation
-    was a CAS of the location with the value that it had read.
+    was a CAS of the location with the value that it had read. `tried`: its repairs were tried, and worked.
     """
 
     id: str
     times: int = 0
     same: int = 0
     compared: int = 0
+    tried: int = 0
+
+
+class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="repairs"):
+    """All repairs of the finding with this id, where it came about in other ways since it was reported."""
+
+    id: str
+    repair: tuple[RawRepair, ...] = ()
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
@@ -140,6 +151,23 @@ class StepLimit(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", ta
 
 class NoSchedules(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="no-schedules"):
     """A schedule was asked for, and the program's mode has none."""
+
+
+class RawSite(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="site"):
+    """An atomic operation that was made, with the orders that it was compiled with; told once."""
+
+    at: Place
+    operation: SiteOperation
+    order: SiteOrder
+    failure: SiteOrder | None = None
+
+
+class BadSites(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="bad-sites"):
+    """The file of changes at sites has a mistake in this line; 0: in no particular one."""
+
+    file: str
+    line: int = 0
+    why: str = ""
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
@@ -192,9 +220,29 @@ class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
 
 
 Found = RawFinding | RawOldRead | RawDeadlock
-Event = Found | RawUses | RawAwait | StepLimit | NoSchedules | End | Execution | Exploration | NotResumed
+Event = (
+    Found
+    | RawUses
+    | RawRepairs
+    | RawAwait
+    | RawSite
+    | BadSites
+    | StepLimit
+    | NoSchedules
+    | End
+    | Execution
+    | Exploration
+    | NotResumed
+)
 
 _DECODER = msgspec.json.Decoder(Event)
+
+
+def check_sites(events: Iterable[Event]) -> None:
+    """Raises `InputError` if the file of changes at sites was refused."""
+    for event in events:
+        if isinstance(event, BadSites):
+            raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
 
 
 def read_events(lines: bytes) -> Iterator[Event]:

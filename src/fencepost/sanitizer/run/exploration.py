@@ -17,7 +17,13 @@ from pathlib import Path
 
 from fencepost.errors import InputError
 from fencepost.sanitizer.run.events import Event, Exploration, read_events
-from fencepost.sanitizer.run.runs import addresses_fixed, ended_as_by_control_c, ended_by, environment
+from fencepost.sanitizer.run.runs import (
+    addresses_fixed,
+    ended_as_by_control_c,
+    ended_by,
+    environment,
+    wait_for,
+)
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_FOR_THE_LAST_EXECUTION = 5.0  # beyond the time limit, which is looked at between executions
@@ -35,6 +41,7 @@ class Limits:
     first: bool = False  # stop at the first finding
     processes: int = 1
     resume: Path | None = None  # the file in which the state is kept
+    settings: tuple[str, ...] = ()  # further ones, for the run-time library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +95,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
 
 def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.Popen[bytes]:
     options = ["schedule=explore", f"rounds={limits.rounds}", f"first={int(limits.first)}"]
+    options += limits.settings
     options += [f"executions={limits.executions}"] if limits.executions is not None else []
     options += [f"failing={limits.failing}"] if limits.failing else []
     options += [f"bound={limits.bound}"] if limits.bound is not None else []
@@ -116,7 +124,7 @@ def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watche
         deadline = time.monotonic() + limits.seconds + _SECONDS_FOR_THE_LAST_EXECUTION
     while True:
         try:
-            process.wait(_SECONDS_BETWEEN_LOOKS)
+            wait_for(process, _SECONDS_BETWEEN_LOOKS)
             return ""
         except subprocess.TimeoutExpired:
             state = _state(place)

@@ -12,6 +12,7 @@ run goes wrong.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -53,6 +54,8 @@ class Job:
     keep_decisions: bool = False
     learn_length: bool = False  # of the first run, over which pct spreads its changes in the others
     stdout_to_stderr: bool = False  # of a single run, where the standard output is ours
+    at_terminal: bool = True  # a single run has the terminal
+    settings: tuple[str, ...] = ()  # further ones, for the run-time library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +88,7 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
         addresses_fixed(),
         ended_as_by_control_c(),
     ):
-        runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
+        runner = _Runner(job, Path(directory), alone=len(schedules) == 1 and job.at_terminal)
         try:
             rest = list(schedules)
             can_be_forked = _can_be_forked(job, rest)
@@ -232,7 +235,7 @@ class _Runner:
         """The process that makes every `stride`-th run, from the first one on."""
         here = place / str(first)
         here.mkdir()
-        options = _schedule_options(schedules[0])
+        options = [*_schedule_options(schedules[0]), *self.job.settings]
         options += [
             f"runs={len(schedules)}",
             f"stride={stride}",
@@ -286,7 +289,7 @@ class _Runner:
         if self._stopped:  # Ctrl-C came while it was being started
             _kill(process)
         try:
-            return process.wait(self.job.timeout)
+            return wait_for(process, self.job.timeout)
         except subprocess.TimeoutExpired:
             ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
             return None
@@ -330,7 +333,7 @@ class _Runner:
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
-    options = _schedule_options(schedule)
+    options = [*_schedule_options(schedule), *job.settings]
     if schedule.kind != "os":
         if schedule.decisions is not None:
             (place / "replay").write_bytes(zlib.decompress(schedule.decisions))
@@ -387,6 +390,22 @@ def _end_of(output: IO[bytes]) -> str:
     end = output.seek(0, os.SEEK_END)
     output.seek(max(0, end - _KEPT_OUTPUT))
     return output.read().decode("utf-8", "replace")
+
+
+def wait_for(process: subprocess.Popen[bytes], seconds: float | None) -> int:
+    """As `process.wait`, which looks only every now and then whether the process has ended."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        return process.wait(seconds)
+    try:
+        ready, _, _ = select.select([descriptor], [], [], seconds)
+    finally:
+        os.close(descriptor)
+    if not ready:
+        assert seconds is not None
+        raise subprocess.TimeoutExpired(process.args, seconds)
+    return process.wait()
 
 
 def ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
