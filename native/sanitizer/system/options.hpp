@@ -12,6 +12,7 @@
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   sites=FILE           other orders and fences at atomic operations (core/sites.hpp)
 //   list_sites=0         the operations that were made, as events
+//   volatile=plain|relaxed    under a schedule: are plain accesses to volatile objects relaxed atomic ones?
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
@@ -71,6 +72,7 @@ struct Options {
     bool await_loops = true;
     bool internals = false;
     bool list_sites = false;
+    bool volatile_relaxed = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
