@@ -55,6 +55,7 @@ _BUILTINS: Mapping[str, tuple[SiteOperation, int]] = {
 # Of <fencepost.h>; they have one order, which cannot be left out.
 _ANNOTATIONS: Mapping[str, tuple[SiteOperation, int]] = {
     "fp_wait": ("load", 2),
+    "fp_wait_any": ("load", 1),  # with the values behind the order
     "fp_bcas": ("compare_exchange", 3),
 }
 _EXPLICIT = "_explicit"
@@ -121,6 +122,8 @@ def call_at(tokens: Sequence[Token], start: int, macros: Mapping[str, SiteOrder]
     style, operation, count = known
     groups, close = parts
     extents = tuple((group[0].start, group[-1].end) for group in groups)
+    if name.text == "fp_wait_any":
+        groups, extents = groups[:2], extents[:2]
     most = 0 if style == "sync" else 2 if operation == "compare_exchange" else 1
     if not count <= len(groups) <= count + most:
         return None

@@ -5,8 +5,10 @@
 #include_next <fencepost.h>
 
 #undef fp_wait
+#undef fp_wait_any
 #undef fp_bcas
 int fp_wait();
+int fp_wait_any();
 void fp_bcas();
 
 #endif
