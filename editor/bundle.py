@@ -2,9 +2,9 @@
 
 Which packages is said by `package.json`, which versions by `package-lock.json` (made by `npm install
 --package-lock-only`). Each is fetched from the npm registry, held against the hash in the lock file, and its
-module is written with imports that name the files beside it. That is all the bundling that modules need, so
-neither Node.js nor npm has to be there. Nothing of the packages is run. CMake calls this when the package is
-built; in the repository itself it is
+module is written without comments and with imports that name the files beside it. That is all the bundling
+that modules need, so neither Node.js nor npm has to be there. Nothing of the packages is run. CMake calls
+this when the package is built; in the repository itself it is
 
     python editor/bundle.py src/fencepost/playground/vendor
 
@@ -36,6 +36,10 @@ REGISTRY = os.environ.get("NPM_CONFIG_REGISTRY", "https://registry.npmjs.org/").
 _IMPORT = re.compile(
     r"""^((?:import|export)\b[^'"\n]*?\bfrom\s*|import\s*)(['"])([^'"\n]+)\2""", re.MULTILINE
 )
+
+
+# Comments that have their lines to themselves; a page with them would load for half as long again.
+_COMMENTS = re.compile(r"^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)[ \t]*\n", re.MULTILINE)
 
 
 class Package(NamedTuple):
@@ -70,7 +74,8 @@ def main(directory: Path) -> None:
     licences = []
     for package, content in zip(packages, contents, strict=True):
         script, licence = unpacked(content, package.name)
-        (directory / package.file).write_text(with_relative_imports(script, files), encoding="utf-8")
+        script = with_relative_imports(without_comments(script), files)
+        (directory / package.file).write_text(script, encoding="utf-8")
         licences.append(f"{package.heading}\n\n{licence.strip()}\n")
     (directory / LICENCES).write_text("\n\n".join(licences), encoding="utf-8")
 
@@ -120,6 +125,11 @@ def entry(manifest: dict[str, Any]) -> str:
     while isinstance(exports, dict):
         exports = next(exports[key] for key in (".", "import", "default") if key in exports)
     return str(exports).removeprefix("./")
+
+
+def without_comments(script: str) -> str:
+    """The licences are in a file of their own."""
+    return _COMMENTS.sub("", script)
 
 
 def with_relative_imports(script: str, files: dict[str, str]) -> str:

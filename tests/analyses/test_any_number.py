@@ -7,7 +7,6 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from fencepost.analyses.any_number import robust_for_any_number
 from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.robustness import robust
@@ -17,17 +16,20 @@ from fencepost.formats import load
 from fencepost.formats.headers import expectations
 from fencepost.formats.registry import write
 from fencepost.formats.tpl.reader import read
+from fencepost.models.tso import on_x86
+from fencepost.models.tso_witnesses import replay_tso
 from fencepost.models.witnesses import replay
 from fencepost.program import Program, Thread
 from fencepost.program.expressions import ThreadId, subexpressions
 from fencepost.program.instructions import expressions_of
-from fencepost.verdicts import NotRobust, Robust, Unknown
+from fencepost.verdicts import NotRobust, Robust, TsoWitness, Unknown
 from fencepost.verdicts.relax import Relaxed
 from fencepost.verdicts.repair import Repaired, RepairUnknown
 from tests.strategies import random_program
 
 FILES = sorted((Path(__file__).parents[2] / "examples" / "any-number").glob("*.tpl"))
 MODELS = ("ra", "rc20", "cpp20")
+ALL_MODELS = (*MODELS, "tso")
 LOCK = """
 global x; na d;
 fn worker[*] { local r; BCAS(x, 0, 1, acq, rlx); r = d.naload(); d.nastore(r); x.store(0, rel); }
@@ -55,10 +57,30 @@ def test_examples_are_as_they_say(file: Path, model: str) -> None:
 def check_smallest(program: Program, model: str, answer: NotRobust) -> None:
     """The witness is a run of the definition, and with one thread fewer there is none."""
     copies = min(answer.any_number.copies.values())
-    assert answer.witness is not None
-    replay(program.with_instances(copies), answer.witness, model)
+    if isinstance(answer.witness, TsoWitness):
+        replay_tso(on_x86(program.with_instances(copies)), answer.witness, "robust")
+    else:
+        assert answer.witness is not None
+        replay(program.with_instances(copies), answer.witness, model)
     for fewer in range(1, copies):
         assert isinstance(robust(program.with_instances(fewer), model), Robust)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("model", MODELS)
+def test_claims_about_examples_agree_with_the_exact_engine(file: Path, model: str) -> None:
+    program = load(file)
+    answer = robust(program, model)
+    assert answer.any_number is not UNSET
+    for copies in range(1, 5):
+        exact = robust(program.with_instances(copies), model, limits=Limits(states=500_000))
+        fewer = isinstance(answer, NotRobust) and copies < min(answer.any_number.copies.values())
+        if not isinstance(exact, Unknown):
+            assert isinstance(exact, Robust) == (isinstance(answer, Robust) or fewer)
+        if isinstance(answer, Robust):
+            assert exact.race is None or answer.race is not None
+            assert exact.assertion is None
 
 
 def random_templates(source: random.Random, model: str) -> Program:
@@ -92,7 +114,7 @@ def _uses_its_number(thread: Thread) -> bool:
 
 def check_claims(seed: int, model: str) -> str:
     program = random_templates(random.Random(seed), model)
-    answer = robust_for_any_number(program, model, limits=Limits(states=20_000), watcher=None)
+    answer = robust(program, model, limits=Limits(states=20_000))
     if isinstance(answer, NotRobust):
         check_smallest(program, model, answer)
     elif isinstance(answer, Robust):
@@ -104,7 +126,7 @@ def check_claims(seed: int, model: str) -> str:
     return answer.verdict
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ALL_MODELS)
 def test_claims_agree_with_the_exact_engine(model: str) -> None:
     verdicts = [check_claims(seed, model) for seed in range(120)]
     assert {"robust", "not-robust"} <= set(verdicts)
@@ -113,7 +135,7 @@ def test_claims_agree_with_the_exact_engine(model: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(5))
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ALL_MODELS)
 def test_claims_agree_with_the_exact_engine_by_the_thousand(model: str, batch: int) -> None:
     for seed in range(1000 + batch * 400, 1000 + (batch + 1) * 400):
         check_claims(seed, model)
@@ -189,10 +211,37 @@ def test_a_race_between_readers_of_a_template_and_a_writer_needs_the_reader_apar
     assert robust(read(text).with_instances(1), "rc20").race is None
 
 
-@pytest.mark.parametrize("model", ["tso"])
-def test_other_models_ask_for_a_fixed_number(model: str) -> None:
+@pytest.mark.parametrize(("model", "criterion"), [("tso", "trf"), ("ra", "observational")])
+def test_other_criteria_ask_for_a_fixed_number(model: str, criterion: str) -> None:
     with pytest.raises(InputError, match=r"--instances N"):
-        robust(read(LOCK), model)
+        robust(read(LOCK), model, criterion=criterion)
+
+
+def test_repairs_against_tso_ask_for_a_fixed_number() -> None:
+    with pytest.raises(InputError, match=r"--instances N"):
+        fix(read(LOCK), "tso")
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("test-and-set-lock", True),
+        ("four-to-see-it", True),
+        ("three-to-see-it", False),
+        ("event-counter", True),
+    ],
+)
+def test_examples_under_tso(name: str, holds: bool) -> None:
+    program = load(next(file for file in FILES if file.stem == name))
+    answer = robust(program, "tso")
+    assert answer.holds is holds
+    if isinstance(answer, NotRobust):
+        check_smallest(program, "tso", answer)
+
+
+def test_a_limit_is_no_verdict_under_tso() -> None:
+    answer = robust(read(LOCK), "tso", limits=Limits(states=20))
+    assert isinstance(answer, Unknown)
 
 
 def test_a_thread_of_a_template_has_no_number() -> None:

@@ -1,8 +1,8 @@
 """Whatever is given to the engine's Python module is refused with an exception or searched within its limits.
 
 Programs are drawn as pieces of bytecode with numbers from a small range, a few of them far too large, so that
-most are malformed in one way and some in none. The engine must not crash; `make test-sanitized` runs this with
-AddressSanitizer watching.
+most are malformed in one way and some in none. The engine must not crash; `make test-sanitized` runs this
+with AddressSanitizer watching.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Everything that reads what others wrote: with examples to change, and the exceptions that are its answer.
 
-A reader gets bytes and may do two things: take them, or raise one of its exceptions. Whatever else it does is a
-mistake of ours.
+A reader gets bytes and may do two things: take them, or raise one of its exceptions. Whatever else it does is
+a mistake of ours.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Reader:
     read: Callable[[bytes], object]
     examples: Callable[[], list[bytes]]
     answers: tuple[type[Exception], ...] = (InputError,)
+    inputs: int = 1000  # in the test
 
     def try_on(self, data: bytes) -> bool:
         """Whether it takes them; raises what is a mistake of ours."""
@@ -80,7 +81,7 @@ def _as_program(read: Callable[[str, str], Program]) -> Callable[[bytes], object
 
 # Certificates, with their check.
 
-LOCK = """global l; na d;
+LOCK = """max_value 1; global l; na d;
 fn t[2] { local r; BCAS(l, 0, 1); r = d.naload(); d.nastore(r + 1); here: l.store(0); }
 """
 
@@ -115,7 +116,14 @@ def _certificates() -> list[bytes]:
 # Answers as JSON: baselines, and reports with schedules.
 
 
-REPORT = """{"verdict":"not-robust","question":"run","command":["./x"],"runs":1,"model":"rc20","program":"./x","schedule":{"kind":"random","seed":1},"findings":[{"id":"ab","kind":"robustness","access":{"thread":1,"order":"relaxed","what":"load","stack":[{"function":"f","file":"a.c","line":3,"column":1,"module":"x","offset":"0x1"}]},"missed":null,"value":0,"could":1,"chain":[],"repair":[],"runs":1,"schedule":{"kind":"random","seed":1,"decisions":"eJwzMDAAAAFkANE="}}]}"""
+# An answer of `run` with a finding that can be replayed.
+REPORT = """{"verdict":"not-robust","question":"run","schema":2,"command":["./x"],"runs":1,"model":\
+"rc20","file":"x",\
+"program":"./x","schedule":{"kind":"random","seed":1},"stats":{"states":0,"transitions":0,"seconds":0.1,\
+"peak_memory_mb":1.0},"findings":[{"id":"ab","kind":"robustness","access":{"thread":1,"order":"relaxed",\
+"what":"load","stack":[{"function":"f","file":"a.c","line":3,"column":1,"module":"x","offset":"0x1"}]},\
+"missed":null,"value":0,"could":1,"chain":[],"repair":[],"runs":1,"address":"0x1","size":4,"location":\
+{"kind":"global"},"schedule":{"kind":"random","seed":1,"decisions":"eJwzMDA0MDQEAAP9ASQ="}}]}"""
 
 
 @functools.cache
@@ -154,7 +162,14 @@ def _events(data: bytes) -> object:
 def _event_lines() -> list[bytes]:
     place = {"module": "/bin/x", "offset": "0x10"}
     access = {"thread": 1, "order": "relaxed", "what": "load", "stack": [place]}
-    finding = {"event": "finding", "kind": "robustness", "id": "1", "access": access, "value": "12", "chain": [access]}
+    finding = {
+        "event": "finding",
+        "kind": "robustness",
+        "id": "1",
+        "access": access,
+        "value": "12",
+        "chain": [access],
+    }
     deadlock = {"event": "deadlock", "threads": [{"thread": 1, "blocked_on": "mutex", "stack": [place]}]}
     waits = {"event": "await", "at": place, "ended_by": [1]}
     return ["\n".join(map(json.dumps, [finding, deadlock, waits, {"event": "end", "steps": 3}])).encode()]
@@ -206,7 +221,10 @@ READERS: dict[str, Reader] = {
     "automata": Reader(_as_program(automata.read), _small("tso/*.aut", most=900)),
     "persist": Reader(
         _as_program(persist.read),
-        lambda: [persist.write(automata.read(text.decode(), "a.aut")).encode() for text in _small("tso/*.aut", most=900)()[:6]],
+        lambda: [
+            persist.write(automata.read(text.decode(), "a.aut")).encode()
+            for text in _small("tso/*.aut", most=900)()[:6]
+        ],
     ),
     "formulas": Reader(
         lambda data: given_property(_locked(), bad=[data.decode("utf-8", "replace")]),
@@ -220,7 +238,7 @@ READERS: dict[str, Reader] = {
     ),
     "symbolizer": Reader(_from_symbolizer, _symbolizer_output),
     "events": Reader(_events, _event_lines),
-    "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()[:4096]], (InputError, *UNREADABLE)),
+    "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()], (InputError, *UNREADABLE), 50),
     "playground": Reader(_request, _requests, (InputError, app._RefusedError)),
     "language server": Reader(_language_message, _small("tutorial/*.tpl", most=500)),
 }

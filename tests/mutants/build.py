@@ -1,9 +1,8 @@
-"""Builds the engine with all mutants in it, each behind a switch, and the C++ test programs with those of the
-sanitizer.
+"""Builds the engine with all mutants in it, each behind a switch, and C++ test programs of the sanitizer.
 
-The sources are copied to `build/mutants/tree` with the switches in them (listed.py), and installed from there
-into `build/mutants/site`. Which mutant is in force is said by the variable `fencepost_mutant` of the module; it
-starts with what FENCEPOST_MUTANT says, or 0: none.
+The sources are copied to `build/mutants/tree` with the switches in them (listed.py), and installed from
+there into `build/mutants/site`. Which mutant is in force is said by the variable `fencepost_mutant` of the
+module; it starts with what FENCEPOST_MUTANT says, or 0: none.
 """
 
 from __future__ import annotations

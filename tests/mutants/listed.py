@@ -9,10 +9,11 @@
     + true
     = the reason why nothing can notice the change, if that is so
 
-What stands after `-` must occur exactly once in the file; if a part of it is marked by « and », only that part
-is replaced, and the rest says which one is meant. Lines that follow each other, as here with `-`, are one text;
-spaces and line breaks between words count as one space. After `+` is what comes instead, after `|` the name of
-a row in `SUITES` (run.py). In C++ the text that is replaced is a whole statement or a whole expression.
+What stands after `-` must occur exactly once in the file; if a part of it is marked by « and », only that
+part is replaced, and the rest says which one is meant. Several lines after each other that begin alike are
+one text; spaces and line breaks between words count as one space. After `+` is what comes instead, after `|`
+the name of a row in `SUITES` (suites.py). In C++ the text that is replaced is a whole statement or a whole
+expression.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Runs the tests with one mutant at a time, and writes the table of `docs/trust.md`.
 
-    python -m tests.mutants.run [AREA …]     all mutants, or those of `lists/AREA.txt`; goes on where it stopped
-    python -m tests.mutants.run --table      only writes the table of what was run so far
+    python -m tests.mutants.run [AREA …]   all mutants, or those of `lists/AREA.txt`; goes on where it stopped
+    python -m tests.mutants.run --table    only writes the table of what was run so far
 
-A mutant is killed if a test of its suite fails, or ends in no other way: by a crash, or by using many times the
-processor time that all of them need without mutants. What is known of a mutant is kept in
+A mutant is killed if a test of its suite fails, or does not end: it crashes, or uses many times the processor
+time that all of them need without mutants. What is known of a mutant is kept in
 `build/mutants/results` until its file, or the tests that are asked, change.
 
 Tests of the engine are run in forks of a process that has run them without a mutant before. That finds out
@@ -28,111 +28,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache, wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from tests.mutants.build import PLACE, SITE, build, native_program
+from tests.mutants.build import SITE, build, native_program
 from tests.mutants.listed import ROOT, Mutant, changed, mutants
+from tests.mutants.suites import SUITES
 from tests.mutants.table import RESULTS, Result, known_results, write_table
-
-ENGINE = "tests/engine"
-DEFINITIONS = f"{ENGINE}/test_against_definitions.py"
-
-# Which tests should notice: some that are fast, and those for mutants that survive these. `make test` runs all.
-SUITES: dict[str, list[list[str]]] = {
-    "monitors": [
-        [
-            f"{DEFINITIONS}::test_random_programs[0-cpp20]",
-            f"{DEFINITIONS}::test_random_programs[0-rc20]",
-            f"{DEFINITIONS}::test_random_programs[0-ra]",
-            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
-        ],
-        [
-            f"{DEFINITIONS}::test_random_programs[250-cpp20]",
-            f"{DEFINITIONS}::test_random_programs[250-rc20]",
-            f"{DEFINITIONS}::test_programs_that_once_disagreed",
-            f"{ENGINE}/test_robust_by_counting.py",
-        ],
-        [DEFINITIONS, f"{ENGINE}/test_observational.py", f"{ENGINE}/test_reductions.py"],
-    ],
-    "topics": [
-        [
-            f"{ENGINE}/test_topics.py",
-            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
-        ],
-        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_robust_by_counting.py"],
-        [DEFINITIONS],
-    ],
-    "reductions": [
-        [
-            f"{ENGINE}/test_known_steps.py",
-            f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
-            f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
-            f"{ENGINE}/test_observational.py",
-        ],
-        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py", "tests/analyses/test_deadlocks.py"],
-        [DEFINITIONS, f"{ENGINE}/test_tso.py"],
-    ],
-    "tso": [
-        [f"{ENGINE}/test_tso.py::test_random_programs[0]"],
-        [f"{ENGINE}/test_tso.py", "tests/analyses/repair/test_tso.py"],
-        ["tests/examples/test_tso_corpus.py"],
-    ],
-    "tso-safety": [
-        [f"{ENGINE}/test_tso_safety.py::test_random_programs[0]"],
-        [f"{ENGINE}/test_tso_safety.py"],
-        ["tests/certificates/test_tso_certificates.py", "tests/analyses/safety/test_tso.py"],
-    ],
-    "safety": [
-        [f"{ENGINE}/test_coverability.py::test_random_programs[0]"],
-        [f"{ENGINE}/test_coverability.py"],
-        [
-            "tests/certificates/test_engine_certificates.py",
-            "tests/analyses/safety/test_data_races.py",
-            "tests/analyses/safety/test_safety.py",
-        ],
-    ],
-    "forward": [
-        [f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]"],
-        [f"{ENGINE}/test_sra_forward.py"],
-        ["tests/analyses/safety/test_data_races.py", "tests/analyses/safety/test_safety.py"],
-    ],
-    "graphs": [
-        [f"{ENGINE}/test_graph_enumeration.py"],
-        [f"{ENGINE}/test_robust_by_counting.py", "tests/analyses/test_outcomes.py"],
-        ["tests/analyses/safety/test_graph_search.py"],
-    ],
-    "any-number": [["tests/analyses/test_any_number.py"]],
-    "sanitizer": [
-        ["tests/sanitizer/test_rules.py"],
-        ["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"],
-    ],
-    "weak": [["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"]],
-    "static": [
-        [
-            f"{DEFINITIONS}::test_random_programs[0-rc20]",
-            f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
-            f"{ENGINE}/test_known_steps.py",
-            "tests/static",
-        ],
-        [
-            f"{ENGINE}/test_reductions.py",
-            f"{ENGINE}/test_observational.py",
-            "tests/analyses/test_deadlocks.py",
-        ],
-        [DEFINITIONS],
-    ],
-    "observational": [[f"{ENGINE}/test_observational.py", "tests/models/test_observational.py"]],
-    "certificates": [["tests/certificates"]],
-    "repair": [
-        ["tests/analyses/repair/test_hitting_set.py", "tests/analyses/repair/test_changes.py"],
-        ["tests/analyses/repair"],
-    ],
-}
 
 # What the definitions say, which takes long.
 REMEMBERED = {
@@ -183,7 +89,7 @@ def prepare_tests() -> None:
     """The same examples each time, not shrunk; and C++ test programs that are built already."""
     from hypothesis import Phase, settings
 
-    import tests.native.building as building
+    from tests.native import building
 
     settings.register_profile(
         "mutants", derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
@@ -293,10 +199,8 @@ def in_a_fork(action: Callable[[], str], seconds: float) -> str:
     while chunk := os.read(read, 65536) if os.WIFEXITED(status) else b"":
         said += chunk
     os.close(read)
-    try:  # programs that it started
-        os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # programs that it started
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         return "does not end" if name in ("SIGXCPU", "SIGKILL") else f"crash: {name}"
@@ -309,7 +213,7 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime + children.ru_utime + children.ru_stime
 
 
-def run_suite(suite: str, listed: list[Mutant], in_python: bool, most_stages: int) -> None:
+def run_suite(suite: str, listed: list[Mutant], in_python: bool, first_stage: int, most_stages: int) -> None:
     """Runs the mutants of one suite, in this process and its forks."""
     prepare_tests()
     if not in_python:
@@ -317,7 +221,7 @@ def run_suite(suite: str, listed: list[Mutant], in_python: bool, most_stages: in
 
         remember_definitions()
     stages = SUITES[suite][:most_stages]
-    for stage, tests in enumerate(stages, start=1):
+    for stage, tests in list(enumerate(stages, start=1))[min(first_stage, len(stages)) - 1 :]:
         listed = run_stage(f"{suite}, {stage}", tests, listed, in_python, stage == len(stages))
         if not listed:
             return
@@ -384,12 +288,14 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="run nothing, write the table")
     parser.add_argument("--no-build", action="store_true", help="the build is there")
     parser.add_argument("--survivors", action="store_true", help="only those that survived last time, again")
+    parser.add_argument("--first", type=int, default=1, help="the first step of each suite that is taken")
     parser.add_argument("--stages", type=int, default=9, help="how many steps of each suite are taken")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="suites at a time")
     options = parser.parse_args()
     listed = mutants()
     if options.table:
-        return write_table(listed)
+        write_table(listed)
+        return
     if not options.no_build:
         build()
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -415,7 +321,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             try:
-                run_suite(group[0], groups[group], group[1], options.stages)
+                run_suite(group[0], groups[group], group[1], options.first, options.stages)
             except SystemExit as end:
                 print(end, flush=True)
                 os._exit(1)

@@ -50,6 +50,16 @@ def test_imports_name_the_files_beside_it(bundle):
     )
 
 
+def test_comments_with_lines_to_themselves_are_taken_out(bundle):
+    script = (
+        "/**\nWhat it is.\n*/\nconst a = 1; // one\n  // Two\n  // lines:\nconst b = '//x'; /* c */\n"
+        "const c = `/*`;\n/* one */ const d = `*/`;\n"
+    )
+    assert bundle.without_comments(script) == (
+        "const a = 1; // one\nconst b = '//x'; /* c */\nconst c = `/*`;\n/* one */ const d = `*/`;\n"
+    )
+
+
 @pytest.mark.parametrize(
     "manifest",
     [

@@ -274,21 +274,31 @@ void ViewSearch::make_steps(std::uint32_t thread, std::optional<std::uint32_t> k
         auto next = before;
         copy_words(next.data(), successors_[n], key_words_);
         auto const label = machine_.monitor().label(successors_[n]);
-        if (topic_) {
-            auto* const bits = next.data() + key_words_;
-            bits[rules_->mark_word()] |= TopicRules::mark;
-            for (auto const& change : effect(label).changes)
-                bits[change.word] = bit_at(bits, change.from) ? bits[change.word] | change.set
-                                                              : bits[change.word] & ~change.clear;
-            bits[rules_->mark_word()] &= ~TopicRules::mark;
-        }
+        bool const told = topic_ && tell(label, next.data() + key_words_);
         auto const global = global_of(next.data());
-        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, label});
+        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, told ? label : none});
     }
 }
 
+// What the label does to the bits of the topic; false if it is dormant and stays so. Once it has woken, its
+// mark is set.
+bool ViewSearch::tell(LabelNumber label, Word* bits) {
+    auto& mark_word = bits[rules_->mark_word()];
+    if ((mark_word & TopicRules::mark) == 0 && !wakes(label)) return false;
+    mark_word |= TopicRules::mark;
+    for (auto const& change : effect(label).changes)
+        bits[change.word] =
+            bit_at(bits, change.from) ? bits[change.word] | change.set : bits[change.word] & ~change.clear;
+    return true;
+}
+
+bool ViewSearch::wakes(LabelNumber label) const {
+    auto const& events = machine_.monitor().labels().events(label);
+    return std::ranges::any_of(events, [this](auto const& event) { return rules_->wakes(event, *topic_); });
+}
+
 LocalNumber ViewSearch::after(LabelNumber label, LocalNumber other) {
-    if (!topic_) return other;
+    if (label == none) return other;
     auto const [at, is_new] = after_.try_emplace(pair_of(label, other), other);
     if (is_new) {
         auto const kind = kind_of(other);

@@ -65,7 +65,7 @@ class ViewSearch {
 
   private:
     // A step of one thread: the global state after it, its own local state after it (`none` if it has no
-    // such, being there once), and what the monitors are told, on which depends what happens to the others.
+    // such, being there once), and what the topic is told, on which depends what happens to the others.
     struct Step {
         GlobalNumber global;
         LocalNumber own;
@@ -107,6 +107,8 @@ class ViewSearch {
     std::vector<Step> const& steps_of(GlobalNumber g, LocalNumber l);
     std::vector<Step> const& fixed_steps(GlobalNumber g);
     void make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind, std::vector<Step>& steps);
+    bool tell(LabelNumber label, Word* bits);
+    bool wakes(LabelNumber label) const;
     LocalNumber after(LabelNumber label, LocalNumber other);
     OnOthers const& on_others(LabelNumber label, std::uint32_t kind);
     TopicRules::Effect const& effect(LabelNumber label);

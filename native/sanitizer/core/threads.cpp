@@ -17,6 +17,7 @@ namespace fencepost {
 constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 std::uint32_t clock_width = lanes;
 std::uint32_t gate;
+void (*finish_unfinished_write)(Thread&);
 Lock threads_lock;
 Thread* all_threads;
 SlotState* slots;
@@ -336,6 +337,7 @@ void enter_slowly(Thread& t) {
         __atomic_store_n(&t.in_hook, 1, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }
+    if (t.unfinished.size != 0) finish_unfinished_write(t);
 }
 
 StoppedWorld::StoppedWorld() {

@@ -49,6 +49,14 @@ struct LastFinding {
     std::uint64_t atomics;  // of the thread, with this one
 };
 
+// A store that the program makes after the hook of it (hooks/volatile_accesses.hpp). Size 0: there is none.
+struct UnfinishedWrite {
+    std::uintptr_t address;
+    std::uint64_t old;  // what it overwrites
+    std::uintptr_t pc;
+    std::uint32_t stack, size;
+};
+
 struct Thread {
     std::uint32_t in_hook;  // read by the collector
     Slot slot;
@@ -105,6 +113,7 @@ struct Thread {
     std::uint32_t made_by;  // stack of its creation
     Thread* next;
     ContentionBackoffs backoffs;
+    UnfinishedWrite unfinished;
 };
 
 extern constinit thread_local Thread* this_thread [[gnu::tls_model("initial-exec")]];
@@ -114,8 +123,10 @@ enum Gate : std::uint32_t {
     world_stops = 1,  // the collector waits, or runs
     needs_barrier =
         2,  // the collector cannot make a barrier in all threads, so each entry needs one of its own
+    finishes_writes = 4,  // some writes are finished by the next hook of their thread
 };
 extern std::uint32_t gate;
+extern void (*finish_unfinished_write)(Thread&);
 
 // In the main thread, once.
 void start_threads();

@@ -1,8 +1,9 @@
 // The rest of ThreadSanitizer's interface, in mode atomics. Calls for plain accesses do nothing: gcc cannot
-// leave them out.
+// leave them out. Those for volatile ones can count as atomic.
 #include <cstddef>
 
 #include "sanitizer/hooks/runtime.hpp"
+#include "sanitizer/hooks/volatile_accesses.hpp"
 
 #define FENCEPOST_API extern "C" [[gnu::visibility("default"), gnu::noinline]]
 
@@ -13,6 +14,10 @@ FENCEPOST_API void __tsan_init() {
 // Plain accesses.
 #define NOTHING(name, ...) \
     FENCEPOST_API void __tsan_##name(__VA_ARGS__) {}
+#define VOLATILE(name, size, kind)                                          \
+    FENCEPOST_API void __tsan_##name##size(void* a) {                       \
+        fencepost::is_volatile_##kind(a, size, __builtin_frame_address(0)); \
+    }
 #define NOTHING_OF_SIZE(size)                     \
     NOTHING(read##size, void*)                    \
     NOTHING(write##size, void*)                   \
@@ -20,10 +25,10 @@ FENCEPOST_API void __tsan_init() {
     NOTHING(unaligned_read##size, void*)          \
     NOTHING(unaligned_write##size, void*)         \
     NOTHING(unaligned_read_write##size, void*)    \
-    NOTHING(volatile_read##size, void*)           \
-    NOTHING(volatile_write##size, void*)          \
-    NOTHING(unaligned_volatile_read##size, void*) \
-    NOTHING(unaligned_volatile_write##size, void*)
+    VOLATILE(volatile_read, size, read)           \
+    VOLATILE(volatile_write, size, write)         \
+    VOLATILE(unaligned_volatile_read, size, read) \
+    VOLATILE(unaligned_volatile_write, size, write)
 NOTHING_OF_SIZE(1)
 NOTHING_OF_SIZE(2)
 NOTHING_OF_SIZE(4)

@@ -118,24 +118,44 @@ bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std
     });
 }
 
-// In a weak execution; false if it reads the newest write, and all else is as ever.
-template <class T>
-bool load_reads_old(Thread& t, T const volatile* a, Order order, void const* frame,
-                    WatchedAtomic& watched_atomic, T& value) {
+// In a weak execution; false if it reads the newest write, and all else is as ever. `read` as in
+// weak_operations.hpp.
+template <class T, class Read>
+bool reads_old_write(Thread& t, T const volatile* a, AccessNote note, WatchedAtomic& watched_atomic, T& value,
+                     Read read) {
     T newest;
     weak::MissedWrites missed;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return false;
         newest = peek(a);
-        bool const old = reads_old(t, x, a, order, newest, value, missed);
+        bool const old = read(x, newest, missed);
         keep_in_step(x, to_bits(newest), sizeof(T));
         if (!old) return false;
         watched_atomic.read();
     }
     watched_atomic.report();
-    report_old_read(t, note_of(Access::load, order, a, value, frame), to_bits(newest), missed);
+    note.value = to_bits(value);
+    report_old_read(t, note, to_bits(newest), missed);
     return true;
+}
+
+template <class T>
+bool load_reads_old(Thread& t, T const volatile* a, Order order, void const* frame,
+                    WatchedAtomic& watched_atomic, T& value) {
+    return reads_old_write(t, a, note_of(Access::load, order, a, T{}, frame), watched_atomic, value,
+                           [&](LockedCell const& x, T newest, weak::MissedWrites& missed) {
+                               return reads_old(t, x, a, order, newest, value, missed);
+                           });
+}
+
+template <class T>
+bool cas_fails_by_old(Thread& t, T const volatile* a, T expected, Order failure, void const* frame,
+                      WatchedAtomic& watched_atomic, T& value) {
+    return reads_old_write(t, a, note_of(Access::cas, failure, a, T{}, frame), watched_atomic, value,
+                           [&](LockedCell const& x, T newest, weak::MissedWrites& missed) {
+                               return fails_by_old(t, x, a, expected, failure, newest, value, missed);
+                           });
 }
 
 template <class T>
@@ -326,6 +346,10 @@ template <class T>
     Violation v;
     bool violated = false, succeeded = false;
     T old;
+    if (is_weak() && cas_fails_by_old(t, a, expected, failure, frame, watched_atomic, old)) [[unlikely]] {
+        note_round(t, pc, address_of(a), to_bits(old));
+        return old;
+    }
     if (!again || is_weak() || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);

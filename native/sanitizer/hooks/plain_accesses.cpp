@@ -8,6 +8,7 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/runtime.hpp"
+#include "sanitizer/hooks/volatile_accesses.hpp"
 #include "sanitizer/hooks/watched_bytes.hpp"
 #include "sanitizer/races/accesses.hpp"
 #include "sanitizer/report/race_findings.hpp"
@@ -110,17 +111,21 @@ FENCEPOST_API void __tsan_init() {
     FENCEPOST_API void __tsan_##name##size(void* a) {  \
         note_unless_noted(a, size, Kind::kind, FRAME); \
     }
-#define ACCESSES_OF_SIZE(size)                  \
-    ACCESS(read, size, read)                    \
-    ACCESS(write, size, write)                  \
-    ACCESS(read_write, size, write)             \
-    ACCESS(unaligned_read, size, read)          \
-    ACCESS(unaligned_write, size, write)        \
-    ACCESS(unaligned_read_write, size, write)   \
-    ACCESS(volatile_read, size, read)           \
-    ACCESS(volatile_write, size, write)         \
-    ACCESS(unaligned_volatile_read, size, read) \
-    ACCESS(unaligned_volatile_write, size, write)
+#define VOLATILE(name, size, kind)                                                              \
+    FENCEPOST_API void __tsan_##name##size(void* a) {                                           \
+        if (!is_volatile_##kind(a, size, FRAME)) note_unless_noted(a, size, Kind::kind, FRAME); \
+    }
+#define ACCESSES_OF_SIZE(size)                    \
+    ACCESS(read, size, read)                      \
+    ACCESS(write, size, write)                    \
+    ACCESS(read_write, size, write)               \
+    ACCESS(unaligned_read, size, read)            \
+    ACCESS(unaligned_write, size, write)          \
+    ACCESS(unaligned_read_write, size, write)     \
+    VOLATILE(volatile_read, size, read)           \
+    VOLATILE(volatile_write, size, write)         \
+    VOLATILE(unaligned_volatile_read, size, read) \
+    VOLATILE(unaligned_volatile_write, size, write)
 ACCESSES_OF_SIZE(1)
 ACCESSES_OF_SIZE(2)
 ACCESSES_OF_SIZE(4)

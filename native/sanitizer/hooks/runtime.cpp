@@ -11,6 +11,7 @@
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/hooks/volatile_accesses.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/site_file.hpp"
@@ -74,6 +75,7 @@ void start(char** environment) {
 #endif
     scheduler::start(options.schedule);
     if (!scheduler::active()) return;
+    start_volatile_accesses();
     races::watch_main(current_thread());
     if (options.schedule.weak && !scheduler::exploring()) weak::start();
 }

@@ -328,7 +328,7 @@ void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest
     Text out;
     out << "{\"event\":\"old-read\",\"step\":" << scheduler::steps() << ",\"by\":{";
     put_thread(out, t.id);
-    out << ",\"order\":\"" << name_of(note.order) << "\",\"what\":\"" << word_for(note.access)
+    out << ",\"order\":\"" << name_of(note.order) << "\",\"what\":\"" << name_of(note.access)
         << "\",\"stack\":";
     put_stack(out, walk_stack(t, note.frame, stack_depth));
     out << ",\"location\":";

@@ -191,6 +191,8 @@ bool has_ended(void* object) {
 
 }  // namespace
 
+void (*before_others_run)();
+
 namespace detail {
 
 bool exploring = false;
@@ -215,6 +217,7 @@ Thread const* thread_with_turn() {
 }
 
 void step(bool yields) {
+    if (before_others_run != nullptr) before_others_run();
     if (!has_turn() || self->pinned != 0) return;
     running = nullptr;
     count_step();
@@ -292,6 +295,7 @@ void start(Settings const& settings) {
 }
 
 bool block(Wait const& wait) {
+    if (before_others_run != nullptr) before_others_run();
     Thread& self = *detail::self;
     if (wait.deadline != never) execution::note_untried(execution::time_limits);
     if (wait.outside) execution::note_untried(execution::outside);
@@ -337,6 +341,7 @@ void thread_begins(ThreadId id) {
 
 void thread_ends() {
     if (!active()) return;
+    if (before_others_run != nullptr) before_others_run();
     Thread& self = *detail::self;
     wake(as_object(self.id));
     running = nullptr;

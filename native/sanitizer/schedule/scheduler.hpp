@@ -70,6 +70,9 @@ inline bool active() {
 }
 #endif
 
+// Called where the thread may lose its turn, before that; may be null.
+extern void (*before_others_run)();
+
 // Before every atomic operation and fence, and before calls of the synchronisation library that do not block
 // (the functions of schedule/sync.hpp have their own): perhaps others run first. Not with a lock of the
 // library held.

@@ -43,6 +43,11 @@ bool set_switch(std::string_view value) {
     return value == "futex" || value == "auto";
 }
 
+bool set_volatile(std::string_view value) {
+    options.volatile_relaxed = value == "relaxed";
+    return value == "relaxed" || value == "plain";
+}
+
 bool set_sc_fences(std::string_view value) {
     options.schedule.sc_fences_commute = value == "commute";
     return value == "commute" || value == "ordered";
@@ -77,6 +82,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
+    if (name == "volatile") return result(set_volatile(value));
     if (name == "threads_limit") return result(set_number(value, options.threads_limit));
     if (name == "run_by") return result(set_number(value, options.run_by));
     if (name == "schedule") return result(set_schedule(value));
@@ -127,6 +133,12 @@ void read_setting(SettingText const& setting) {
 
 void read_options(char** environment) {
     for_settings(environment, read_setting);
+    for (char** each = environment; each != nullptr && *each != nullptr; ++each) {
+        std::string_view const text(*each);
+        constexpr std::string_view log = "log_path=";
+        options.thread_sanitizer_has_log |=
+            text.starts_with("TSAN_OPTIONS=") && text.find(log) != std::string_view::npos;
+    }
 }
 
 char const* with_numbers(char const* path) {

@@ -12,11 +12,13 @@
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
 //   sites=FILE           other orders and fences at atomic operations (core/sites.hpp)
 //   list_sites=0         the operations that were made, as events
+//   volatile=plain|relaxed    under a schedule: are plain accesses to volatile objects relaxed atomic ones?
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
-//   runs=0  stride=1  first_run=0  run_limit=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
+//   runs=0  stride=1  first_run=0  run_limit=0  output=FILE    many runs, with the seeds from `seed` on, or
+//   every so many
 //                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
@@ -70,6 +72,7 @@ struct Options {
     bool await_loops = true;
     bool internals = false;
     bool list_sites = false;
+    bool volatile_relaxed = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
     std::uint32_t threads_limit = 4096;
@@ -82,6 +85,7 @@ struct Options {
     char const* output = nullptr;  // of the program, in a series of runs; null: as it is
     std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
+    bool thread_sanitizer_has_log = false;  // TSAN_OPTIONS says where its reports go
 };
 
 extern Options options;

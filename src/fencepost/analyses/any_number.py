@@ -2,8 +2,9 @@
 
 Two searches take turns. The native one collects views of k threads (`native/engine/any_number`): what no view
 shows, no number of threads shows. What some view shows may be an artefact of looking at k threads at a time.
-Then the program with 1, 2, 3 … copies is searched for it, and if it is not there, k is raised. More copies
-can do all that fewer can, since a thread need not run, so the smallest number with a violation is enough.
+Then the program with 1, 2, 3 … copies is searched for it, and if a few more than k do not show it, k is
+raised. More copies can do all that fewer can, since a thread need not run, so the smallest number with a
+violation is enough.
 
 What is asked, of views and of copies, is left to a `Question`: robustness here, safety in
 `safety/any_number`.
@@ -15,6 +16,8 @@ import time
 from abc import ABC, abstractmethod
 from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from fencepost.analyses.robustness import all_warnings, robust
 from fencepost.engine import _native
@@ -35,6 +38,29 @@ from fencepost.verdicts import (
 
 A = TypeVar("A", bound=Answer)
 
+FEW_VIEWS = 10_000  # with k = 1
+FEW_MORE, MORE_STATES = 3, 20_000  # copies than k + 1, and states for each number of them
+_TOO_MANY = f"more than {MOST_THREADS} threads"
+
+
+class Stopped(NamedTuple):
+    """Why not all views were found."""
+
+    why: str
+    interrupted: bool = False
+    at_state_limit: bool = False
+
+
+def stopped(program: Program, search: _native.Result, limits: Limits) -> Stopped | None:
+    """The same of a native search; None if it came to its end."""
+    if search.outcome in (Outcome.COMPLETE, Outcome.VIOLATION):
+        return None
+    return Stopped(
+        why_unknown(program, search, limits),
+        search.outcome == Outcome.INTERRUPTED,
+        search.outcome == Outcome.STATE_LIMIT,
+    )
+
 
 class Views(NamedTuple):
     """What the views of k threads show, if they could all be found."""
@@ -45,7 +71,8 @@ class Views(NamedTuple):
     race: bool
     failure: bool
     together: bool = False  # two threads at places that exclude each other
-    unfinished: _native.Result | None = None
+    stopped: Stopped | None = None
+    too_many: bool = False  # to be looked at with this k
 
 
 class Question(ABC, Generic[A]):
@@ -88,27 +115,51 @@ class Question(ABC, Generic[A]):
 
     def answer(self) -> A:
         for k in count(1):
-            views = self.look(k, self.limits_left)
-            self._k = k
-            self._views += views.search.states
-            self._taken += views.search
-            if views.unfinished is not None:
-                why = why_unknown(self.program, views.unfinished, self._limits)
-                return self._unknown(why, interrupted=views.unfinished.outcome == Outcome.INTERRUPTED)
-            while self.doubts(views) and self._copies <= k:
-                if not self._fits(self._copies + 1):
-                    return self._unknown(f"more than {MOST_THREADS} threads would have to be searched")
-                answer = self.ask(self.program.with_instances(self._copies + 1), self.limits_left)
-                if isinstance(answer, Unknown):
-                    return self._unknown(answer.why, interrupted=answer.interrupted)
-                self._copies += 1
-                self._taken += answer.stats
-                decided = self.note(answer)
-                if decided is not None:
-                    return decided
-            if not self.doubts(views):
+            views = self._look(k)
+            if views.stopped is not None and not views.too_many:
+                return self._unknown(views.stopped.why, interrupted=views.stopped.interrupted)
+            decided = self._search_copies(views)
+            if decided is not None:
+                return decided
+            if not views.too_many and not self.doubts(views):
                 return self.holds()
         raise AssertionError("k is raised without end")
+
+    def _look(self, k: int) -> Views:
+        """What the views of k threads show. With k = 1 they rarely decide, so then few are enough."""
+        limits = self.limits_left
+        few = k == 1 and (limits.states is None or limits.states > FEW_VIEWS)
+        views = self.look(k, replace(limits, states=FEW_VIEWS) if few else limits)
+        self._k = k
+        self._views += views.search.states
+        self._taken += views.search
+        return views._replace(too_many=few and views.stopped is not None and views.stopped.at_state_limit)
+
+    def _search_copies(self, views: Views) -> A | None:
+        """Search the program with 1, 2, 3 … copies for what the views show; the answer if it is found.
+
+        It may be there with k + 1 threads if it is at all, but need not: with a few more the search is often
+        still cheaper than with larger views.
+        """
+        for copies in range(self._copies + 1, views.k + 2 + FEW_MORE):
+            if not views.too_many and not self.doubts(views):
+                break
+            is_more = copies > views.k + 1
+            if not self._fits(copies):
+                return None if is_more else self._unknown(f"{_TOO_MANY} would have to be searched")
+            limits = self.limits_left
+            if is_more:
+                limits = replace(limits, states=min(MORE_STATES, limits.states or MORE_STATES))
+            answer = self.ask(self.program.with_instances(copies), limits)
+            if isinstance(answer, Unknown):
+                is_limit = is_more and not answer.interrupted and self.limits_left.seconds != 0
+                return None if is_limit else self._unknown(answer.why, interrupted=answer.interrupted)
+            self._copies = copies
+            self._taken += answer.stats
+            decided = self.note(answer)
+            if decided is not None:
+                return decided
+        return None
 
     @property
     def limits_left(self) -> Limits:
@@ -142,10 +193,12 @@ def robust_for_any_number(
     program: Program, model: str, *, limits: Limits, watcher: Watcher | None
 ) -> RobustnessAnswer:
     """Whether the program is robust against the model with every number of threads of its templates."""
-    return _Robustness(program, model, limits, watcher).answer()
+    return Robustness(program, model, limits, watcher).answer()
 
 
-class _Robustness(Question[RobustnessAnswer]):
+class Robustness(Question[RobustnessAnswer]):
+    """The question of `robust_for_any_number`."""
+
     property_held = "robust"
 
     _race: Race | None = None
@@ -207,9 +260,7 @@ def views_of(program: Program, model: str, k: int, limits: Limits, watcher: Watc
         violation=any(part.violation for part in parts),
         race=any(part.race for part in parts),
         failure=any(part.failure for part in parts),
-        unfinished=next(
-            (s for s in searches if s.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION)), None
-        ),
+        stopped=next(filter(None, (stopped(program, s, limits) for s in searches)), None),
     )
 
 

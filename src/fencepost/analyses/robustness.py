@@ -67,6 +67,10 @@ def robust(
         from fencepost.analyses.any_number import robust_for_any_number
 
         return robust_for_any_number(program, model, limits=limits, watcher=watcher)
+    if program.templates and model == "tso" and criterion == "robust":
+        from fencepost.analyses.tso_any_number import robust_against_tso_for_any_number
+
+        return robust_against_tso_for_any_number(program, limits, watcher)
     asked = "a swarm" if order == SWARM_ORDER else f"--model {model} --criterion {criterion}"
     program.require_fixed_threads(asked)
     if model == "tso":

@@ -8,17 +8,18 @@ that has the starts and is closed under steps. If the two disagreed, this would 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import get_args
 
 import msgspec
 
 from fencepost.analyses.model_choice import chosen_model
 from fencepost.analyses.robustness import robust
+from fencepost.analyses.view_search import StoppedError, ViewWatch, least_views
 from fencepost.certificates.any_number.certificate import FreeOf, ViewCertificate, ViewModel, part_of
-from fencepost.certificates.any_number.view_sets import NumberedView, ViewSet
+from fencepost.certificates.any_number.view_sets import ViewSet
 from fencepost.certificates.any_number.views import Overwritten, Topic, ViewSteps, asked_of, race_topics
-from fencepost.engine.search import Limits, Progress, Watcher
+from fencepost.engine.search import Limits, Watcher
 from fencepost.errors import InputError
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
@@ -26,7 +27,6 @@ from fencepost.static.critical_values import ValueClasses, stale_classes
 from fencepost.verdicts import Robust, RobustnessAnswer, Unknown
 
 VIEW_MODELS: tuple[ViewModel, ...] = get_args(ViewModel)
-_OFTEN = 256  # views after which limits are looked at
 
 
 def certified(
@@ -46,9 +46,9 @@ def certified(
         return answer, None
     try:
         assert answer.any_number is not msgspec.UNSET
-        search = _Search(program, row, answer.any_number.k, _Watch(limits, watcher, started))
+        search = _Search(program, row, answer.any_number.k, ViewWatch(limits, watcher, started))
         return answer, search.certificate(answer)
-    except _StoppedError as stopped:
+    except StoppedError as stopped:
         fields = {name: getattr(answer, name) for name in answer.__struct_fields__}
         why = f"the program is robust, but {stopped.why} before the certificate was complete"
         return Unknown(**fields, why=why, interrupted=stopped.interrupted), None
@@ -57,7 +57,7 @@ def certified(
 class _Search:
     """What is looked at for a certificate."""
 
-    def __init__(self, program: Program, model: ViewModel, k: int, watch: _Watch) -> None:
+    def __init__(self, program: Program, model: ViewModel, k: int, watch: ViewWatch) -> None:
         self._program, self._model, self._k, self._watch = program, model, k, watch
 
     def certificate(self, answer: Robust) -> ViewCertificate:
@@ -78,61 +78,6 @@ class _Search:
         views = least_views(ViewSteps(self._program, self._model, topic), self._k, self._watch)
         assert not views.violates(), f"the engine found no violation, but there is one: {topic}"
         return views
-
-
-class _StoppedError(Exception):
-    def __init__(self, why: str, interrupted: bool = False) -> None:
-        super().__init__(why)
-        self.why = why
-        self.interrupted = interrupted
-
-
-class _Watch:
-    """Called for each view; ends the search at a limit."""
-
-    def __init__(self, limits: Limits, watcher: Watcher | None, started: float) -> None:
-        self._limits, self._watcher, self._started = limits, watcher, started
-        self._views = 0
-
-    def __call__(self) -> None:
-        self._views += 1
-        if self._limits.states is not None and self._views > self._limits.states:
-            raise _StoppedError(f"the limit of {self._limits.states:,} states was reached")
-        if self._views % _OFTEN:
-            return
-        seconds = time.monotonic() - self._started
-        if self._limits.after(seconds).seconds == 0:
-            raise _StoppedError(f"the {self._limits.time_limit} was reached")
-        if self._watcher is not None and self._watcher(Progress(self._views, 0, 0, 0, seconds)):
-            raise _StoppedError("the search was interrupted", interrupted=True)
-
-
-def least_views(steps: ViewSteps, k: int, look: Callable[[], None] = lambda: None) -> ViewSet:
-    """The views of the starts, and all that follow from them; `look` is called once for each."""
-    views = ViewSet(steps, k)
-    waiting: list[tuple[int, NumberedView]] = []
-    locals_at: dict[int, set[int]] = {}
-    done: set[tuple[int, NumberedView]] = set()
-
-    def add(here: int, view: NumberedView) -> None:
-        if (here, view) not in views:
-            views.add(here, view)
-            locals_at.setdefault(here, set()).update(view)
-            waiting.append((here, view))
-
-    for start in views.starts():
-        add(*start)
-    while waiting:
-        look()
-        here, view = waiting.pop()
-        for local in sorted(locals_at[here]):
-            whole = tuple(sorted((*view, local)))
-            if (here, whole) in done or not views.is_whole(here, whole):
-                continue
-            done.add((here, whole))
-            for following in views.following(here, whole):
-                add(*following)
-    return views
 
 
 def stale_topics(program: Program, overwritten: set[Overwritten]) -> Iterator[Topic]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from fencepost.cli.console import (
+    check_outputs,
     exit_on_input_error,
     fail,
     progress_line,
     terminal_width,
     wants_color,
+    write_file,
 )
 from fencepost.cli.options import library_option
 
@@ -116,8 +119,10 @@ def answer_program(
     as_json: bool,
     quiet: bool,
     verbose: bool,
+    sarif: Path | None = None,
 ) -> NoReturn:
     """`ask` is the function of `sanitizer.repair.search`."""
+    check_outputs(findings=sarif)
     display = progress_line(2, "")
 
     wanted: list[Wanted] = []
@@ -141,6 +146,10 @@ def answer_program(
             display.close()
     told, patch = _with_patch(told)
     _print(told, as_json=as_json, quiet=quiet, verbose=verbose)
+    if sarif is not None:
+        from fencepost.sanitizer.answer.changes_sarif import encode
+
+        write_file(sarif, encode(told, patch), "findings")
     if options["program_write"] and told.changes:
         _write(told, patch, wanted[0].asking, yes=options["program_yes"])
     sys.exit(told.exit_code)

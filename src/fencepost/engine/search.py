@@ -157,7 +157,9 @@ def explore(
     return result
 
 
-def lowering_for(program: Program, model: str, *, local: bool, observational: bool = False) -> Lowering:
+def lowering_for(
+    program: Program, model: str, *, local: bool, observational: bool = False, cut_off: bool = True
+) -> Lowering:
     """The bytecode that `explore` takes for the model."""
     return Lowering(
         program,
@@ -165,7 +167,7 @@ def lowering_for(program: Program, model: str, *, local: bool, observational: bo
         ordered_by_s=MODELS[model].ordered_by_s,
         local=local,
         observational=observational,
-        cut_off=True,
+        cut_off=cut_off,
     )
 
 
@@ -204,7 +206,7 @@ def explore_any_number(
 
     With `apart`, a template, one of its threads is told apart from the others, and the search is for data
     races with what it has read. Without it, no two threads may stand at places of `exclusive`, a place being
-    a thread and a pc.
+    a thread and a pc. Threads whose assumptions fail stand at their ends under "sc", as for `verify`.
     """
     one = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
     places: list[tuple[int, int]] = []
@@ -217,7 +219,8 @@ def explore_any_number(
             continue
         places.append((len(threads), len(threads) + 1))
         threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
-    code = lowering_for(replace(program, threads=tuple(threads)), model, local=False).plain
+    lowered = replace(program, threads=tuple(threads))
+    code = lowering_for(lowered, model, local=False, cut_off=model != "sc").plain
     with _as_input_errors(program):
         return _native.explore_any_number(
             code,

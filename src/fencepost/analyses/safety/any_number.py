@@ -13,9 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fencepost.analyses.any_number import Question, Views, robust_for_any_number
-from fencepost.analyses.robustness import mode_warnings
-from fencepost.engine._native import Outcome
+from fencepost.analyses.any_number import Question, Views, stopped
+from fencepost.analyses.robustness import mode_warnings, robust
 from fencepost.engine.search import Limits, Watcher, explore_any_number, stats
 from fencepost.program import Program
 from fencepost.program.properties import Property, bad_ends, marked
@@ -23,7 +22,7 @@ from fencepost.verdicts import AnyNumber, Robust, RobustnessAnswer, Safe, Safety
 
 # By model, the one whose robustness says that it reaches no more than sequential consistency. SRA allows
 # less than RA.
-ROBUST_AGAINST = {"sra": "ra", "ra": "ra", "rc20": "rc20", "cpp20": "cpp20"}
+ROBUST_AGAINST = {"sra": "ra", "ra": "ra", "rc20": "rc20", "cpp20": "cpp20", "tso": "tso"}
 
 
 def safe_for_any_number(
@@ -31,8 +30,6 @@ def safe_for_any_number(
 ) -> SafetyAnswer:
     """Whether the program is safe under the model with every number of threads of its templates."""
     started = time.monotonic()
-    if model != "sc" and model not in ROBUST_AGAINST:
-        program.require_fixed_threads(f"verify --model {model}")
     _check_what_is_asked(program, wanted)
     under_sc = _Safety(program, wanted, limits, watcher).answer()
     if model == "sc" or (isinstance(under_sc, Unknown) and under_sc.interrupted):
@@ -41,7 +38,7 @@ def safe_for_any_number(
     if isinstance(under_sc, Unsafe):
         return weak.with_copies_of(under_sc, limits.after(time.monotonic() - started))
     left = limits.after(time.monotonic() - started)
-    answer = robust_for_any_number(program, ROBUST_AGAINST[model], limits=left, watcher=watcher)
+    answer = robust(program, ROBUST_AGAINST[model], limits=left, watcher=watcher)
     return weak.as_robust(under_sc, answer, limits.after(time.monotonic() - started))
 
 
@@ -72,7 +69,6 @@ class _Safety(Question[SafetyAnswer]):
 
     def look(self, k: int, limits: Limits) -> Views:
         found = explore_any_number(self._marked, "sc", k, limits, self.watcher, exclusive=self._exclusive)
-        unfinished = None if found.search.outcome == Outcome.COMPLETE else found.search
         return Views(
             k,
             stats(found.search),
@@ -80,7 +76,7 @@ class _Safety(Question[SafetyAnswer]):
             race=found.race,
             failure=found.failure,
             together=found.together,
-            unfinished=unfinished,
+            stopped=stopped(self._marked, found.search, limits),
         )
 
     def ask(self, program: Program, limits: Limits) -> SafetyAnswer:

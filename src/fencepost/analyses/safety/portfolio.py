@@ -96,7 +96,7 @@ _UNDER_SC = "sequential consistency already does it, without weak memory"
 _Decision = SafetyAnswer | RaceAnswer
 
 
-class _NothingAskedError(InputError):
+class NothingAskedError(InputError):
     """Nothing is said to be bad."""
 
 
@@ -109,7 +109,7 @@ def _nothing_asked(program: Program) -> InputError:
         "property was given. To ask, put `assert(…)` or a comment such as `// assert: x == 1` into the "
         "program, or use --assert, --mutex, --error-label, --bad or --deadlocks"
     )
-    return _NothingAskedError(message, program.file)
+    return NothingAskedError(message, program.file)
 
 
 def verify(
@@ -161,7 +161,7 @@ def verify(
     first: SafetyAnswer | None
     try:
         first = ask(dataclasses.replace(wanted, deadlocks=False), limits, "safe")
-    except _NothingAskedError:
+    except NothingAskedError:
         first = None
     if isinstance(first, Unsafe) or (isinstance(first, Unknown) and first.interrupted):
         return replace(first, criterion=DEADLOCKS)

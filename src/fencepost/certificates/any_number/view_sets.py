@@ -9,7 +9,7 @@ any number of threads, k or more, can reach. Fewer can do nothing that more cann
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
 from typing import Generic, NamedTuple, TypeVar
 
@@ -66,6 +66,10 @@ class ViewSet:
         for here in self.steps.start_globals():
             for view in combinations_with_replacement(locals_, self.k):
                 yield self.globals.of(here), view
+
+    def numbered(self, view: tuple[Global, Sequence[Local]]) -> tuple[int, NumberedView]:
+        here, locals_ = view
+        return self.globals.of(here), tuple(sorted(map(self.locals.of, locals_)))
 
     def locals_at(self, here: int) -> list[int]:
         return sorted({local for view in self.at[here] for local in view})

@@ -62,7 +62,7 @@ class Topic:
     plain: bool = False
     free: bool = False
     values: frozenset[int] = frozenset()
-    reader: int = -1  # the number of its function
+    reader: int = -1  # the number of its function; of a template, one thread is told apart
 
 
 class Local(NamedTuple):
@@ -117,13 +117,12 @@ class ViewSteps:
         self._has_fence_cell = program.has_sc_fence and not row.ordered_by_s
         self.kinds = [n for n, thread in enumerate(program.threads) if thread.least is not None]
         self.fixed = [n for n in range(len(program.threads)) if n not in self.kinds]
-        self._reader: int | None = None  # its place among the threads that are there once
-        if topic.about == "last-read":
-            if topic.reader in self.kinds:
-                self.fixed.append(topic.reader)
-                self._reader = len(self.fixed) - 1
-            else:
-                self._reader = self.fixed.index(topic.reader)
+        self.apart: int | None = None  # the reader's place among the threads that are there once
+        if topic.reader in self.kinds:
+            self.fixed.append(topic.reader)
+            self.apart = len(self.fixed) - 1
+        elif topic.reader >= 0:
+            self.apart = self.fixed.index(topic.reader)
         self._steps: dict[tuple[Global, Local | int], tuple[tuple[Moved, ...], frozenset[Finding]]] = {}
 
     # How many bits there are.
@@ -237,9 +236,7 @@ class ViewSteps:
             assert label.written is not None
             overwritten = Overwritten(label.cell, memory[label.cell], label.kind == "RMW")
             memory = (*memory[: label.cell], label.written, *memory[label.cell + 1 :])
-        on_others, bits, cells = self._monitored(
-            here, actor, label, overwritten, is_reader=who == self._reader
-        )
+        on_others, bits, cells = self._monitored(here, actor, label, overwritten, is_reader=who == self.apart)
         fixed = [
             local if place == who else self.after(local, on_others) for place, local in enumerate(here.fixed)
         ]

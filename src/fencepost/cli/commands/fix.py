@@ -145,7 +145,6 @@ def fix(
             "--all": find_all,
             "--output": output,
             "--html": html,
-            "--sarif": sarif,
             "--max-states": max_states,
             "--max-memory": max_memory,
         }
@@ -161,6 +160,7 @@ def fix(
             as_json=as_json,
             quiet=quiet,
             verbose=verbose,
+            sarif=sarif,
         )
     refuse_program_options(arguments, program)
     refuse_to_overwrite(output, file, force=force)

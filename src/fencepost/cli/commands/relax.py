@@ -28,6 +28,7 @@ from fencepost.cli.repairs import (
 
 if TYPE_CHECKING:
     from fencepost.analyses.repair.checks import FixWatcher
+    from fencepost.analyses.repair.relax import Kept
     from fencepost.engine.search import Limits
     from fencepost.formats import Reading
     from fencepost.program import Program
@@ -47,6 +48,14 @@ _EPILOG = exit_codes(
 @click.option(
     "--trade", is_flag=True, help="Let accesses become stronger where that costs less in all, as for a fence."
 )
+@click.option(
+    "--keep",
+    type=click.Choice(["robust", "races,assertions"]),
+    default="robust",
+    show_default=True,
+    help="What stays true: that the program is robust and free of data races; or only that it has no data "
+    "race, no failing assertion, and nothing else that its file forbids.",
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Write the relaxed program.")
 @click.option("--force", is_flag=True, help="Let --output overwrite FILE itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -62,6 +71,7 @@ def relax(
     loop_weight: int,
     costs: dict[str, float],
     trade: bool,
+    keep: Kept,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -77,7 +87,8 @@ def relax(
 
     Takes a program that is robust under C++20 atomics (the model cpp20), and finds the cheapest orders, none
     stronger than its own, with which it still is; fences can become weaker or go. It proves that no others
-    cost less, says for each order that stays what would go wrong without it, and prints a diff.
+    cost less, says for each order that stays what would go wrong without it, and prints a diff. With --keep
+    races,assertions it need not be robust: its runs may show weak memory as long as none goes wrong.
 
     FILE is a program in text, or one that was built with fencepost-cc or fencepost-c++. The orders of
     such a program are tried in its executions.
@@ -89,6 +100,7 @@ def relax(
         of_text = {
             "--loop-weight": loop_weight != 1,
             "--trade": trade,
+            "--keep": keep != "robust",
             "--output": output,
             "--max-states": max_states,
             "--max-memory": max_memory,
@@ -113,7 +125,11 @@ def relax(
     def ask(program: Program, limits: Limits, watcher: FixWatcher | None) -> AnyRelaxAnswer:
         from fencepost.analyses.repair.relax import relax
 
-        options: dict[str, Any] = {"costs": costs, "loop_weight": loop_weight, "trade": trade}
+        options: dict[str, Any] = {"costs": costs, "loop_weight": loop_weight, "trade": trade, "keep": keep}
+        if keep != "robust":
+            from fencepost.formats.properties import stated_property
+
+            options["wanted"] = stated_property(program)
         return relax(program, limits=limits, watcher=watcher, **options)
 
     answer = answer_with_progress(file, text, reading, limits, ask)

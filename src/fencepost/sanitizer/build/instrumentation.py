@@ -49,6 +49,11 @@ _APART: dict[Family, tuple[str, ...]] = {
         *("-mllvm", "-simplifycfg-hoist-common=0"),
     ),
 }
+# Calls of their own for volatile accesses, which may count as atomic (volatile=relaxed).
+_VOLATILE: dict[Family, tuple[str, ...]] = {
+    "gcc": ("--param", "tsan-distinguish-volatile=1"),
+    "clang": ("-mllvm", "-tsan-distinguish-volatile=1"),
+}
 _FULL_BY_CLANG = (*("-Xclang", "-fsanitize=thread"), *("-mllvm", "-tsan-instrument-func-entry-exit=0"))
 _BY_CLANG: dict[Mode, tuple[str, ...]] = {
     "all": ("-Xclang", "-fsanitize=thread", "-fPIE"),  # programs with ThreadSanitizer can be moved
@@ -68,7 +73,7 @@ class NoThreadSanitizerError(CannotBuildError):
 
 def compile_options(mode: Mode, family: Family) -> list[str]:
     """What to add where C or C++ is preprocessed or compiled; harmless where it is only linked."""
-    common = [*_FOR_REPORTS, *_APART[family], "-D__FENCEPOST__=1", "-isystem", INCLUDE]
+    common = [*_FOR_REPORTS, *_APART[family], *_VOLATILE[family], "-D__FENCEPOST__=1", "-isystem", INCLUDE]
     if family == "gcc":
         specs = _SPECS.get(mode)
         instrument = [f"-specs={specs}"] if specs else ["-fsanitize=thread", "-Wno-tsan"]

@@ -249,5 +249,5 @@ def read_events(lines: bytes) -> Iterator[Event]:
     for line in lines.splitlines():
         try:
             yield _DECODER.decode(line)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             continue

@@ -304,7 +304,7 @@ def _advice(change: SiteChange, why: str) -> str:
             target = "it" if steps else f"the {what} {where}"
             steps.append(f"put a fence ({order}) right {side} {target}")
     sentence = " and ".join(steps)
-    return f"By hand: {sentence}; not patched because {why}."
+    return f"{sentence[0].upper()}{sentence[1:]}; not patched because {why}."
 
 
 def _shown(path: str) -> str:
