@@ -64,7 +64,7 @@ def test_any_number_of_threads_is_asked_about_and_repaired(serving):
     assert "fn side[*]" in repaired
     answer = serving.answer(repaired, question="robust-rc20")
     assert answer["verdict"] == "robust for every number of threads"
-    (said,) = serving.search(SIDES, question="robust-tso")
+    (said,) = serving.search(SIDES, question="persist")
     assert "any number" in said["mistake"]["message"]
 
 
