@@ -27,7 +27,7 @@ from fencepost.verdicts.program_changes import (
 from fencepost.verdicts.sites import Site, SiteChange, SiteOperation, SiteOrder
 from fencepost.verdicts.union import decode
 from tests.sanitizer.building import Shell
-from tests.sanitizer.test_differential import Case, built, cases
+from tests.sanitizer.test_differential import Case, cases, in_one_executable
 from tests.sanitizer.test_examples import FOLDER, NOT_ROBUST
 
 _RANKS: dict[str, int] = {"relaxed": 0, "acquire": 1, "release": 1, "acq_rel": 2, "seq_cst": 3}
@@ -109,7 +109,7 @@ def _by_lines(seeds: Iterator[int]) -> Iterator[Case]:
 def _costs_agree(shell: Shell, first: int, count: int) -> None:
     stream = _repairable(iter(range(first, first + 1000 * count)))
     chosen = [next(stream) for _ in range(count)]
-    program = built(shell, chosen)
+    program = in_one_executable(shell, [case.text for case in chosen], "--mode", "atomics")
     for number, case in enumerate(chosen):
         static = static_fix(case.program, "cpp20", without=("exchange",), ignore_races=True)
         dynamic = fix(wanted(program, str(number)))
@@ -119,7 +119,7 @@ def _costs_agree(shell: Shell, first: int, count: int) -> None:
 
 
 def test_repairs_of_random_programs_cost_what_the_static_engine_says(tmp_path: Path) -> None:
-    _costs_agree(Shell(tmp_path), 0, 3)
+    _costs_agree(Shell(tmp_path), 0, 2)
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def _relaxed_alike(shell: Shell, first: int, count: int) -> None:
     stream = _by_lines(iter(range(first, first + 1000 * count)))
     robust = (case for case in stream if case.robust and not re.search("_b?cas|compare_exchange", case.text))
     chosen = [next(robust) for _ in range(count)]
-    program = built(shell, chosen)
+    program = in_one_executable(shell, [case.text for case in chosen], "--mode", "atomics")
     for number, case in enumerate(chosen):
         static = static_relax(case.program)
         dynamic = relax(wanted(program, str(number)))
@@ -142,7 +142,7 @@ def _relaxed_alike(shell: Shell, first: int, count: int) -> None:
 
 
 def test_orders_of_random_programs_cost_what_the_static_engine_says(tmp_path: Path) -> None:
-    _relaxed_alike(Shell(tmp_path), 0, 3)
+    _relaxed_alike(Shell(tmp_path), 0, 2)
 
 
 @pytest.mark.slow
@@ -330,27 +330,25 @@ def test_sites_are_listed(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("command", [("check",), ("run",), ("run", "--schedule", "random", "--runs", "3")])
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_a_mistake_in_a_file_of_changes_is_shown_with_its_line(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    compiled(shell, STORE_BUFFERING, "--mode", "atomics")
+    for line, message in [
         ("program.c:5 store", "expected a change, as in order=acquire"),
         ("program.c:5 store order=acquire", "this operation cannot have the order `acquire`"),
         ("program.c:5 write order=release", "expected an operation (load, store, exchange, fetch, "),
         ("program.c:4 store order=release", "the program has no atomic operation at `program.c:4`"),
         ("nowhere+0x10 store order=release", "the program has no module `nowhere`"),
         ("program.c:5 store remove", "only a fence can be removed"),
-    ],
-)
-def test_a_mistake_in_a_file_of_changes_is_shown_with_its_line(
-    tmp_path: Path, command: tuple[str, ...], line: str, message: str
-) -> None:
-    shell = Shell(tmp_path)
-    compiled(shell, STORE_BUFFERING, "--mode", "atomics")
-    shell.write("changes", f"# changes\n{line}\n")
-    done = shell.run("fencepost", *command, "./program", FENCEPOST_OPTIONS="sites=changes")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"changes:2:1: {message}")
+    ]:
+        shell.write("changes", f"# changes\n{line}\n")
+        done = shell.run("./program", FENCEPOST_OPTIONS="sites=changes")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"fencepost: changes:2: {message}")
+    for command in ("check", "run", "run --schedule random --runs 3"):
+        done = shell.run("fencepost", *command.split(), "./program", FENCEPOST_OPTIONS="sites=changes")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.endswith(f"changes:2:1: {message}\n")
 
 
 # -- What is offered --

@@ -128,7 +128,7 @@ def _agree(shell: Shell, first: int, count: int, *, by_source: bool = False) -> 
 
 
 def test_findings_with_changes_are_those_of_the_changed_program(tmp_path: Path) -> None:
-    _agree(Shell(tmp_path), 1, 40)
+    _agree(Shell(tmp_path), 1, 25)
 
 
 def test_sites_are_found_by_their_lines(tmp_path: Path) -> None:
