@@ -4,17 +4,24 @@ Store buffering with two threads, and a client of a Michael-Scott queue in which
 and dequeues once. Both begin with choices that change nothing, so that there are enough to measure.
 Beside `check`, as it is and with a fork for each execution, stand a process for each run, as `fencepost run`
 makes with a time limit, and a bare fork with its wait. What counts is processor time, of all processes
-together. Writes `benchmarks/results/check.md` and a table in `docs/check.md`.
+together.
+
+Then `-j`: the work that several processes share, measured by the processor time of the one that has most of
+it. So it does not matter what else the machine does, or how many cores it has.
+
+Writes `benchmarks/results/check.md` and tables in `docs/check.md`. With `--jobs`, only that of `-j`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import resource
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -80,12 +87,60 @@ def forks_per_second() -> float:
     return FORKS / seconds_of(lambda: subprocess.run(["python3", "-S", "-c", fork], check=True))
 
 
+def shared(program: Path, walks: int) -> tuple[float, float]:
+    """Seconds of the processor: of all processes together, and of the one that took most of them."""
+    events = program.with_suffix(".json")
+    options = f"schedule=explore:walks={walks}:quiet=1:exitcode=0:json={events}"
+    running = subprocess.Popen([program], env={**os.environ, "FENCEPOST_OPTIONS": options})
+    ticks: dict[int, int] = {}
+    while running.poll() is None:
+        for pid in _children(running.pid):
+            ticks[pid] = max(ticks.get(pid, 0), _ticks(pid))
+        time.sleep(0.005)
+    a_second = os.sysconf("SC_CLK_TCK")
+    return sum(ticks.values()) / a_second, max(ticks.values()) / a_second
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except OSError:
+        return []
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+def built(directory: Path) -> Iterator[tuple[str, Path]]:
+    for title, source in PROGRAMS.items():
+        program = directory / title.split()[0]
+        compiler = "fencepost-c++" if source.endswith("pp") else "fencepost-cc"
+        subprocess.run([compiler, "-O2", ROOT / "benchmarks" / source, "-o", program], check=True)
+        yield title, program
+
+
+def table_of_jobs() -> Iterator[str]:
+    yield "| program | processes | processor time in all | of the busiest process | faster by |"
+    yield "|---|--:|--:|--:|--:|"
+    with tempfile.TemporaryDirectory() as name:
+        for title, program in built(Path(name)):
+            alone = min(shared(program, 1)[1] for _ in range(3))
+            yield f"| {title} | 1 | {alone:.2f} s | {alone:.2f} s | 1 |"
+            for walks in (2, 4):
+                all_of_them, busiest = min(shared(program, walks) for _ in range(3))
+                yield (
+                    f"| {title} | {walks} | {all_of_them:.2f} s | {busiest:.2f} s | {alone / busiest:.1f} |"
+                )
+
+
 def rows() -> Iterator[tuple[str, float, float, float]]:
     with tempfile.TemporaryDirectory() as name:
-        for title, source in PROGRAMS.items():
-            program = Path(name) / title.split()[0]
-            compiler = "fencepost-c++" if source.endswith("pp") else "fencepost-cc"
-            subprocess.run([compiler, "-O2", ROOT / "benchmarks" / source, "-o", program], check=True)
+        for title, program in built(Path(name)):
             rates = [max(executions_per_second(program, way) for _ in range(3)) for way in ("memory", "fork")]
             yield title, rates[0], rates[1], runs_per_second(program)
 
@@ -97,17 +152,29 @@ def table() -> Iterator[str]:
         yield f"| {title} | {' | '.join(f'{rate:,.0f}' for rate in rates)} |"
 
 
-def main() -> None:
-    lines = "\n".join(table())
-    forks = f"A bare fork of a small process can be made {forks_per_second():,.0f} times a second."
-    text = f"Executions per second of processor time:\n\n{lines}\n\n{forks}\n"
-    RESULTS.write_text(
-        f"# Executions per second\n\n{text}\nMeasured by `benchmarks/check.py` on {platform.machine()}, "
+def write(block: str, title: str, text: str) -> None:
+    """In the page, and in the file of results under that title."""
+    file = RESULTS if block == "check" else RESULTS.with_stem("check_jobs")
+    file.write_text(
+        f"# {title}\n\n{text}\nMeasured by `benchmarks/check.py` on {platform.machine()}, "
         f"Linux {platform.release()}.\n",
         encoding="utf-8",
     )
-    page_block.write(PAGE, "check", text)
+    page_block.write(PAGE, block, text)
     print(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", action="store_true")
+    only_jobs = parser.parse_args().jobs
+    write("check_jobs", "Processes that share the work", "\n".join(table_of_jobs()) + "\n")
+    if only_jobs:
+        return
+    lines = "\n".join(table())
+    forks = f"A bare fork of a small process can be made {forks_per_second():,.0f} times a second."
+    text = f"Executions per second of processor time:\n\n{lines}\n\n{forks}\n"
+    write("check", "Executions per second", text)
 
 
 if __name__ == "__main__":

@@ -78,6 +78,17 @@ FIRST_ACCESSES = [("store", 1)]
 LATER_ACCESSES = [("load", 2), ("store", 1)]
 RING_STARTS = {1: [("store", 9), ("exchange", 1)], 2: [("store", 8), ("load", 3), ("fadd", 1), ("cas", 1)]}
 RING_ACCESSES = [("load", 10), ("store", 8), ("fadd", 1), ("exchange", 1), ("cas", 1), ("wait", 1)]
+WIDE_ACCESSES = [
+    ("load", 4),
+    ("store", 4),
+    ("wait", 2),
+    ("fadd", 2),
+    ("exchange", 2),
+    ("cas", 3),
+    ("bcas", 2),
+    ("oneof", 1),
+]
+WIDE_MOST = {2: 3, 3: 2, 4: 2, 5: 1}  # accesses of a thread, by the number of threads
 USUAL_ACCESSES = {
     "mixed": (FIRST_ACCESSES, LATER_ACCESSES),
     "writer": (FIRST_ACCESSES, [("store", 4), ("load", 1)]),
@@ -165,6 +176,32 @@ def random_program(
     """A program drawn without Hypothesis: fast, for tests by the thousand."""
     limits = _Limits(loop_free, threads, non_atomic, most_accesses, modes, sc_accesses)
     return _program(RandomChoices(source), limits)
+
+
+def wide_program(source: random.Random, *, sc_accesses: bool = False) -> Program:
+    """A program in which every kind of access stands anywhere, RMWs as often as loads and stores, with a
+    fence between every second pair, a choice between waits, threads that are alike, and up to five threads.
+    """
+    choices = RandomChoices(source)
+    sc_percent = choices.pick((30, 60, 90)) if sc_accesses else 0
+    limits = _Limits(True, (2, 5), True, None, True, sc_accesses, sc_percent)
+    count = choices.weighted([(2, 10), (3, 6), (4, 2), (5, 1)])
+    max_value = choices.weighted([(1, 1), (2, 3)])
+    locations = [Location("x"), Location("y", (choices.below(2),))]
+    if choices.chance(20):
+        locations.append(Location("a", (0, 0), is_array=True))
+    elif choices.chance(40):
+        locations.append(Location("d", atomic=False))
+    threads: list[Thread] = []
+    while len(threads) < count:
+        copies = 2 if count - len(threads) >= 2 and choices.chance(20) else None
+        writer = _ThreadWriter(
+            choices, limits, max_value, tuple(locations), place=len(threads), copies=copies, threads=count
+        )
+        registers, code = writer.write_wide(WIDE_MOST[count])
+        family = f"t{len(threads)}"
+        threads += [Thread(family, code, registers, tid=tid, copies=copies) for tid in range(copies or 1)]
+    return Program(tuple(locations), tuple(threads), max_value)
 
 
 @st.composite
@@ -355,6 +392,23 @@ class _ThreadWriter:
             kinds = RING_ACCESSES if place else RING_STARTS[min(count, 2)]
             code.append(self.instruction(self.choices.weighted(kinds), len(code)))
         return self.registers, tuple(code)
+
+    def write_wide(self, most: int) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
+        """Accesses of all kinds, with fences between them; sometimes one of two waits."""
+        code: list[Instruction] = []
+        for place in range(max(1, most - self.choices.chance(30))):
+            if place and self.choices.chance(50):
+                code.append(self.instruction(self.choices.pick(("fence", "weak fence")), len(code)))
+            kind = self.choices.weighted(WIDE_ACCESSES)
+            if kind != "oneof":
+                code.append(self.instruction(kind, len(code)))
+                continue
+            start = len(code)
+            code.append(Choose((start + 1, start + 3), at=Position(self.place + 1, start + 1)))
+            code.append(self.instruction("wait", start + 1))
+            code.append(Goto(start + 4, at=Position(self.place + 1, start + 3)))
+            code.append(self.instruction("wait", start + 3))
+        return self.registers, tuple(_with_targets_inside(instruction, len(code)) for instruction in code)
 
     def write_role(self, role: str) -> tuple[tuple[str, ...], tuple[Instruction, ...]]:
         """What a thread does to pass a message, often with a step too many, too weak, or missing."""

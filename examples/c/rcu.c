@@ -14,6 +14,11 @@
 #define PUBLISH memory_order_release
 #endif
 
+// How often a reader reads. 0: until the writer is ready, which may take any number of times.
+#ifndef READS
+#define READS 0
+#endif
+
 #define READERS (THREADS - 1)
 
 static atomic_int current, period, seen[READERS];
@@ -33,7 +38,8 @@ static void writer(void) {
 }
 
 static void reader(int number) {
-    for (int reached = 0; reached < ROUNDS;) {
+    int reached = 0;
+    for (int reads = 0; reached < ROUNDS && (READS == 0 || reads < READS); reads++) {
         int version = atomic_load_explicit(&current, memory_order_acquire);
         check(atomic_load_explicit(&versions[version], memory_order_relaxed),
               "no version is reused too early");
@@ -41,6 +47,11 @@ static void reader(int number) {
         reached = atomic_load_explicit(&period, memory_order_acquire);
         atomic_store_explicit(&seen[number], reached, memory_order_release);
         sched_yield();
+    }
+    // It has read enough, and only tells the writer so.
+    while (reached < ROUNDS) {
+        fp_wait(&period, ++reached, memory_order_acquire);
+        atomic_store_explicit(&seen[number], reached, memory_order_release);
     }
 }
 

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from fencepost import notebook
+from fencepost.notebook import interactive
 
 if TYPE_CHECKING:
     from fencepost.analyses.outcomes import outcomes
@@ -99,6 +100,7 @@ __all__ = [
     "Unsafe",
     "Witness",
     "fix",
+    "interactive",
     "load",
     "outcomes",
     "persist",

@@ -44,13 +44,19 @@ def missing_extra(extra: str, message: str) -> UnavailableError:
 
     It names the packages, not `fencepost[extra]`, so it also works where fencepost comes from a clone.
     """
-    import re
     import shlex
+
+    packages = [requirement for requirement, _ in packages_of(extra)]
+    return UnavailableError(f"{message}: pip install {shlex.join(packages)}")
+
+
+def packages_of(extra: str) -> list[tuple[str, str]]:
+    """What an extra asks for: each requirement, and the name of the package in it."""
+    import re
     from importlib.metadata import requires
 
-    of_extra = re.compile(rf"(.*?)\s*;.*\bextra == [\"']{extra}[\"']")
-    packages = [found[1] for found in map(of_extra.match, requires("fencepost") or ()) if found]
-    return UnavailableError(f"{message}: pip install {shlex.join(packages)}")
+    of_extra = re.compile(rf"(([\w.-]+).*?)\s*;.*\bextra == [\"']{extra}[\"']")
+    return [(found[1], found[2]) for found in map(of_extra.match, requires("fencepost") or ()) if found]
 
 
 def read_bytes(path: str, what: str) -> bytes:

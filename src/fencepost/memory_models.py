@@ -20,6 +20,9 @@ ENGINES: tuple[Engine, ...] = ("portfolio", "backward", "forward")
 # Those whose backward search can give its proof away, for `check-certificate`.
 CERTIFIED_MODELS = ("sra", "tso")
 
+# Those that `robust`, `fix` and `relax` can be asked about if there is any number of threads.
+ANY_NUMBER_MODELS = ("ra", "rc20", "cpp20")
+
 # What keeps the backward search for safety small; each can be switched off.
 PRUNINGS = ("sources", "pairs", "joint", "subsumption")
 

@@ -4,9 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from fencepost.analyses.any_number import robust_for_any_number
+from fencepost.analyses.repair.fix import fix
+from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.robustness import robust
 from fencepost.engine.search import Limits
 from fencepost.errors import InputError
@@ -14,15 +16,20 @@ from fencepost.formats import load
 from fencepost.formats.headers import expectations
 from fencepost.formats.registry import write
 from fencepost.formats.tpl.reader import read
+from fencepost.models.tso import on_x86
+from fencepost.models.tso_witnesses import replay_tso
 from fencepost.models.witnesses import replay
 from fencepost.program import Program, Thread
 from fencepost.program.expressions import ThreadId, subexpressions
 from fencepost.program.instructions import expressions_of
-from fencepost.verdicts import NotRobust, Robust, Unknown
+from fencepost.verdicts import NotRobust, Robust, TsoWitness, Unknown
+from fencepost.verdicts.relax import Relaxed
+from fencepost.verdicts.repair import Repaired, RepairUnknown
 from tests.strategies import random_program
 
 FILES = sorted((Path(__file__).parents[2] / "examples" / "any-number").glob("*.tpl"))
 MODELS = ("ra", "rc20", "cpp20")
+ALL_MODELS = (*MODELS, "tso")
 LOCK = """
 global x; na d;
 fn worker[*] { local r; BCAS(x, 0, 1, acq, rlx); r = d.naload(); d.nastore(r); x.store(0, rel); }
@@ -50,10 +57,30 @@ def test_examples_are_as_they_say(file: Path, model: str) -> None:
 def check_smallest(program: Program, model: str, answer: NotRobust) -> None:
     """The witness is a run of the definition, and with one thread fewer there is none."""
     copies = min(answer.any_number.copies.values())
-    assert answer.witness is not None
-    replay(program.with_instances(copies), answer.witness, model)
+    if isinstance(answer.witness, TsoWitness):
+        replay_tso(on_x86(program.with_instances(copies)), answer.witness, "robust")
+    else:
+        assert answer.witness is not None
+        replay(program.with_instances(copies), answer.witness, model)
     for fewer in range(1, copies):
         assert isinstance(robust(program.with_instances(fewer), model), Robust)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("model", MODELS)
+def test_claims_about_examples_agree_with_the_exact_engine(file: Path, model: str) -> None:
+    program = load(file)
+    answer = robust(program, model)
+    assert answer.any_number is not UNSET
+    for copies in range(1, 5):
+        exact = robust(program.with_instances(copies), model, limits=Limits(states=500_000))
+        fewer = isinstance(answer, NotRobust) and copies < min(answer.any_number.copies.values())
+        if not isinstance(exact, Unknown):
+            assert isinstance(exact, Robust) == (isinstance(answer, Robust) or fewer)
+        if isinstance(answer, Robust):
+            assert exact.race is None or answer.race is not None
+            assert exact.assertion is None
 
 
 def random_templates(source: random.Random, model: str) -> Program:
@@ -87,7 +114,7 @@ def _uses_its_number(thread: Thread) -> bool:
 
 def check_claims(seed: int, model: str) -> str:
     program = random_templates(random.Random(seed), model)
-    answer = robust_for_any_number(program, model, limits=Limits(states=20_000), watcher=None)
+    answer = robust(program, model, limits=Limits(states=20_000))
     if isinstance(answer, NotRobust):
         check_smallest(program, model, answer)
     elif isinstance(answer, Robust):
@@ -99,7 +126,7 @@ def check_claims(seed: int, model: str) -> str:
     return answer.verdict
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ALL_MODELS)
 def test_claims_agree_with_the_exact_engine(model: str) -> None:
     verdicts = [check_claims(seed, model) for seed in range(120)]
     assert {"robust", "not-robust"} <= set(verdicts)
@@ -108,10 +135,61 @@ def test_claims_agree_with_the_exact_engine(model: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(5))
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ALL_MODELS)
 def test_claims_agree_with_the_exact_engine_by_the_thousand(model: str, batch: int) -> None:
     for seed in range(1000 + batch * 400, 1000 + (batch + 1) * 400):
         check_claims(seed, model)
+
+
+def check_repair(seed: int, model: str) -> str:
+    """The repair is one for each number of threads, and as cheap as the dearest of their repairs."""
+    program = random_templates(random.Random(seed), model)
+    answer = fix(program, model, limits=Limits(states=5_000, seconds=30))
+    if not isinstance(answer, Repaired):
+        return answer.verdict
+    assert answer.repaired is not None
+    repaired = read(answer.repaired)
+    for copies in range(1, 4):
+        assert isinstance(robust(repaired.with_instances(copies), model), Robust), write(program)
+    # A limit leaves no cost. What fewer threads need, more need too.
+    few = fix(program.with_instances(2), model, limits=Limits(states=50_000, seconds=30))
+    assert few.cost is None or few.cost <= answer.cost, write(program)
+    if few.cost != answer.cost:
+        more = fix(program.with_instances(4), model, limits=Limits(states=200_000, seconds=60))
+        assert isinstance(more, RepairUnknown) or more.cost == answer.cost, write(program)
+    return "repaired" if answer.cost else "as it is"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_repairs_are_for_every_number_and_no_dearer_than_they_must_be(model: str) -> None:
+    verdicts = [check_repair(seed, model) for seed in range(40)]
+    assert verdicts.count("repaired") >= 2
+
+
+@pytest.mark.parametrize("model", ["ra", "rc20"])
+@pytest.mark.parametrize("name", ["store-buffering", "three-to-see-it", "four-to-see-it", "relaxed-unlock"])
+def test_examples_that_are_wrong_can_be_repaired(name: str, model: str) -> None:
+    program = load(next(file for file in FILES if file.stem == name))
+    answer = fix(program, model)
+    assert isinstance(answer, Repaired)
+    assert answer.repaired is not None
+    assert answer.any_number is not UNSET
+    checked = robust(read(answer.repaired), model)
+    assert isinstance(checked, Robust)
+    assert checked.race is None
+    assert answer.edits or isinstance(robust(program, model), Robust)
+
+
+def test_orders_that_every_number_needs_are_not_relaxed() -> None:
+    """With one thread the lock would need no order at all."""
+    answer = relax(read(LOCK), "cpp20")
+    assert isinstance(answer, Relaxed)
+    assert answer.relaxed is not None
+    assert "BCAS(x, 0, 1, acq, rlx)" in answer.relaxed
+    assert "x.store(0, rel)" in answer.relaxed
+    alone = relax(read(LOCK).with_instances(1), "cpp20")
+    assert isinstance(alone, Relaxed)
+    assert alone.cost == 0
 
 
 def test_a_limit_is_no_verdict() -> None:
@@ -133,10 +211,37 @@ def test_a_race_between_readers_of_a_template_and_a_writer_needs_the_reader_apar
     assert robust(read(text).with_instances(1), "rc20").race is None
 
 
-@pytest.mark.parametrize("model", ["tso"])
-def test_other_models_ask_for_a_fixed_number(model: str) -> None:
+@pytest.mark.parametrize(("model", "criterion"), [("tso", "trf"), ("ra", "observational")])
+def test_other_criteria_ask_for_a_fixed_number(model: str, criterion: str) -> None:
     with pytest.raises(InputError, match=r"--instances N"):
-        robust(read(LOCK), model)
+        robust(read(LOCK), model, criterion=criterion)
+
+
+def test_repairs_against_tso_ask_for_a_fixed_number() -> None:
+    with pytest.raises(InputError, match=r"--instances N"):
+        fix(read(LOCK), "tso")
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("test-and-set-lock", True),
+        ("four-to-see-it", True),
+        ("three-to-see-it", False),
+        ("event-counter", True),
+    ],
+)
+def test_examples_under_tso(name: str, holds: bool) -> None:
+    program = load(next(file for file in FILES if file.stem == name))
+    answer = robust(program, "tso")
+    assert answer.holds is holds
+    if isinstance(answer, NotRobust):
+        check_smallest(program, "tso", answer)
+
+
+def test_a_limit_is_no_verdict_under_tso() -> None:
+    answer = robust(read(LOCK), "tso", limits=Limits(states=20))
+    assert isinstance(answer, Unknown)
 
 
 def test_a_thread_of_a_template_has_no_number() -> None:

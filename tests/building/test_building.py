@@ -4,6 +4,7 @@ import pytest
 
 import fencepost
 from fencepost.building import Program, all_of, any_of, not_
+from fencepost.errors import InputError
 from fencepost.formats.tpl import read
 from fencepost.program import Binary, Constant, Register, Unary
 
@@ -101,6 +102,31 @@ def everything():
 def test_every_statement():
     assert everything().text() == EVERYTHING
     assert everything().build() == read(EVERYTHING)
+
+
+def test_any_number_of_threads():
+    program = Program("lock", max_value=1)
+    x = program.atomic("x")
+    with program.thread("worker", at_least=1) as t:
+        t.wait_and_exchange(x, 0, 1, "acq")
+        t.store(x, 0, "rel")
+    with program.thread("other", at_least=2) as t:
+        t.load(x, "acq")
+    assert "fn worker[*] {" in program.text()
+    built = program.build()
+    assert [thread.least for thread in built.templates] == [1, 2]
+    assert fencepost.robust(built, "rc20").any_number.k >= 1
+
+
+def test_threads_of_any_number_have_no_number():
+    program = Program("numbered")
+    x = program.atomic("x")
+    with program.thread("worker", at_least=1) as t:
+        t.store(x, t.tid)
+    with pytest.raises(InputError, match="there is no `tid` in"):
+        program.build()
+    with pytest.raises(ValueError, match="not both"):
+        program.thread("both", copies=2, at_least=1)
 
 
 def test_other_read_modify_writes():

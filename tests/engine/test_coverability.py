@@ -20,7 +20,7 @@ from fencepost.memory_models import PRUNINGS
 from fencepost.models import op_sra
 from fencepost.models.explore import LimitReachedError
 from fencepost.program import Program
-from tests.strategies import programs, random_program
+from tests.strategies import programs, random_program, wide_program
 
 BATCH = 125
 MOST_GRAPHS = 20_000
@@ -152,6 +152,18 @@ def check_batch(first_seed: int) -> None:
 @pytest.mark.parametrize("first_seed", range(0, 8 * BATCH, BATCH))
 def test_random_programs(first_seed: int) -> None:
     check_batch(first_seed)
+
+
+def test_programs_with_read_modify_writes_anywhere() -> None:
+    for seed in range(500_000, 500_000 + 60):
+        source = random.Random(seed)
+        program = wide_program(source)
+        try:
+            check(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
 
 
 @pytest.mark.slow

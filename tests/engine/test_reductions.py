@@ -106,6 +106,24 @@ def test_looping_programs_keep_their_findings(first_seed, model):
     check_findings(range(first_seed, first_seed + BATCH), model)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_parts_of_a_search_find_together_what_it_finds(model):
+    seen = set()
+    for seed in range(300):
+        program = looping_program(seed, model)
+        whole = findings(explore(program, model, LIMITS, "by-location"))
+        count = 2 + seed % 3
+        shares = [replace(REDUCED, part=(n, count)) for n in range(count)]
+        parts = [findings(explore(program, model, LIMITS, "by-location", tactics=t)) for t in shares]
+        if "not-robust" in parts:
+            together = "not-robust"
+        else:
+            together = ("robust", any(part[1] for part in parts), any(part[2] for part in parts))
+        assert together == whole, f"seed {seed}:\n{write(program)}"
+        seen.add((whole, parts.count("not-robust") < count))
+    assert {("not-robust", True), (("robust", False, False), True), (("robust", True, False), True)} <= seen
+
+
 def without_sc_fences(program):
     """The program with acquire-release fences in their place."""
 

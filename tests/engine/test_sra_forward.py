@@ -33,7 +33,7 @@ from tests.engine.test_coverability import (
     check_write_races,
 )
 from tests.models.litmus import SB, bcas, program, read, wait, write
-from tests.strategies import programs, random_program
+from tests.strategies import programs, random_program, wide_program
 
 BATCH = 60
 MOST_MESSAGES = 127
@@ -215,6 +215,30 @@ def check_batch(first_seed: int) -> None:
 @pytest.mark.parametrize("first_seed", range(200_000, 200_000 + 5 * BATCH, BATCH))
 def test_random_programs(first_seed: int) -> None:
     check_batch(first_seed)
+
+
+def check_wide_programs(seeds: range) -> None:
+    done = 0
+    for seed in seeds:
+        source = random.Random(seed)
+        program = wide_program(source)
+        try:
+            check_under_sra(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+        done += 1
+    assert done > len(seeds) * 0.8
+
+
+def test_programs_with_read_modify_writes_anywhere() -> None:
+    check_wide_programs(range(500_000, 500_000 + 150))
+
+
+@pytest.mark.slow
+def test_many_programs_with_read_modify_writes_anywhere() -> None:
+    check_wide_programs(range(600_000, 600_000 + 10_000))
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from fencepost.models.tso_traces import is_persistent, is_robust, is_triangular_
 from fencepost.models.tso_witnesses import replay_tso
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Fragile, Persistent, TsoWitness, Unknown
-from tests.strategies import programs, random_program
+from tests.strategies import programs, random_program, wide_program
 
 BATCH = 250
 REGRESSIONS = sorted(Path(__file__).parent.glob("regressions/*.tpl"))
@@ -71,6 +71,19 @@ def check_batch(first_seed: int) -> None:
 @pytest.mark.parametrize("first_seed", range(0, 2000, BATCH))
 def test_random_programs(first_seed):
     check_batch(first_seed)
+
+
+def test_programs_with_read_modify_writes_anywhere():
+    held = dict.fromkeys(TSO_CRITERIA, 0)
+    for seed in range(500_000, 500_000 + 150):
+        program = wide_program(random.Random(seed))
+        try:
+            verdicts = check_against_definitions(program)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+        for criterion, holds in verdicts.items():
+            held[criterion] += holds
+    assert all(10 < count < 150 for count in held.values())
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from fencepost.models.explore import LimitReachedError
 from fencepost.models.threads import ProgramLts
 from fencepost.models.tso import TsoState, accesses, on_x86, tso_states
 from fencepost.program import Program
-from tests.strategies import programs, random_program
+from tests.strategies import programs, random_program, wide_program
 
 BATCH = 50
 MOST_STATES = 20_000
@@ -196,6 +196,12 @@ def check_loops(seeds: range) -> int:
 @pytest.mark.parametrize("first_seed", range(0, 6 * BATCH, BATCH))
 def test_random_programs(first_seed: int) -> None:
     check_batch(first_seed)
+
+
+def test_programs_with_read_modify_writes_anywhere() -> None:
+    for seed in range(500_000, 500_000 + 60):
+        with contextlib.suppress(LimitReachedError):
+            check(wide_program(random.Random(seed)), random.Random(seed))
 
 
 @pytest.mark.slow

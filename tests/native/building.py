@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[2]
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
-def _linked(test: Path) -> list[Path]:
+def linked_files(test: Path) -> list[str]:
+    """The sources below `native` that the head of the file names."""
     lines = re.findall(r"^// links: (.*)$", test.read_text(encoding="utf-8"), re.MULTILINE)
-    return [ROOT / "native" / name for line in lines for name in line.split()]
+    return [name for line in lines for name in line.split()]
 
 
 def build(test: str | Path, directory: Path, *options: str) -> Path:
@@ -23,6 +24,7 @@ def build(test: str | Path, directory: Path, *options: str) -> Path:
     source = ROOT / "tests" / "native" / test
     program = directory / source.stem
     command = ["g++", "-std=gnu++20", "-mcx16", "-pthread", "-Wall", "-Wextra", *options]
-    command += [f"-I{ROOT / 'native'}", f"-I{ROOT}", str(source), *map(str, _linked(source))]
+    command += [f"-I{ROOT / 'native'}", f"-I{ROOT}", str(source)]
+    command += [str(ROOT / "native" / name) for name in linked_files(source)]
     subprocess.run([*command, "-o", str(program)], check=True)
     return program

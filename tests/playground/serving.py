@@ -46,6 +46,13 @@ class Playground:
         self.port = port
         self.url = f"http://127.0.0.1:{port}/"
 
+    def answers(self) -> bool:
+        """Whether it listens already."""
+        try:
+            return self.get("/api/start")[0].status == 200
+        except OSError:
+            return False
+
     def connect(self) -> HTTPConnection:
         return HTTPConnection("127.0.0.1", self.port, timeout=60)
 
@@ -129,19 +136,12 @@ def playground(*options: str) -> Iterator[Playground]:
         port = re.search(r"http://127\.0\.0\.1:(\d+)/", said)
         assert port is not None, said
         serving = Playground(process, int(port[1]))
-        wait_until(lambda: _answers(serving))
+        wait_until(serving.answers)
         yield serving
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
         process.stdout.close()
-
-
-def _answers(serving: Playground) -> bool:
-    try:
-        return serving.get("/api/start")[0].status == 200
-    except OSError:
-        return False
 
 
 def _is_child(pid: str, parent: int) -> bool:

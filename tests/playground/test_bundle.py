@@ -50,6 +50,16 @@ def test_imports_name_the_files_beside_it(bundle):
     )
 
 
+def test_comments_with_lines_to_themselves_are_taken_out(bundle):
+    script = (
+        "/**\nWhat it is.\n*/\nconst a = 1; // one\n  // Two\n  // lines:\nconst b = '//x'; /* c */\n"
+        "const c = `/*`;\n/* one */ const d = `*/`;\n"
+    )
+    assert bundle.without_comments(script) == (
+        "const a = 1; // one\nconst b = '//x'; /* c */\nconst c = `/*`;\n/* one */ const d = `*/`;\n"
+    )
+
+
 @pytest.mark.parametrize(
     "manifest",
     [
@@ -84,3 +94,34 @@ def test_a_registry_that_cannot_be_reached_ends_with_2(bundle, tmp_path, monkeyp
     with pytest.raises(SystemExit) as end:
         bundle.fetched(bundle.Package("one", "1.0.0", "sha512-"))
     assert end.value.code == 2
+
+
+class TestSourcesWithTheEditor:
+    """`make wheel` puts the scripts into the source distribution."""
+
+    @pytest.fixture
+    def bundle(self, bundle, tmp_path, monkeypatch):
+        lock = {"packages": {"": {}, "node_modules/one": {"version": "1.0.0", "integrity": "sha512-"}}}
+        (tmp_path / "package-lock.json").write_text(json.dumps(lock))
+        monkeypatch.setattr(bundle, "LOCK", tmp_path / "package-lock.json")
+        monkeypatch.setattr(bundle, "VENDORED", tmp_path / "vendor")
+        monkeypatch.setattr(bundle, "REGISTRY", (tmp_path / "no-registry").as_uri())
+        return bundle
+
+    def vendored(self, tmp_path, version):
+        (tmp_path / "vendor").mkdir()
+        (tmp_path / "vendor" / "one.js").write_text("1;")
+        (tmp_path / "vendor" / "LICENSES.txt").write_text(f"one {version}\n\nMIT\n")
+
+    def test_they_are_used_without_a_registry(self, bundle, tmp_path):
+        self.vendored(tmp_path, "1.0.0")
+        bundle.main(tmp_path / "made")
+        assert (tmp_path / "made" / "one.js").read_text() == "1;"
+        bundle.main(tmp_path / "vendor")
+
+    def test_those_of_another_version_are_not(self, bundle, tmp_path):
+        self.vendored(tmp_path, "0.9.0")
+        with pytest.raises(SystemExit) as end:
+            bundle.main(tmp_path / "made")
+        assert end.value.code == 2
+        assert not (tmp_path / "made").exists()

@@ -11,7 +11,7 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,13 +52,13 @@ def cases(seeds: Iterator[int]) -> Iterator[Case]:
         yield Case(seed, program, text, isinstance(answer, fencepost.Robust))
 
 
-def built(shell: Shell, chosen: list[Case]) -> Path:
+def in_one_executable(shell: Shell, texts: Sequence[str], *options: str) -> Path:
     """An executable that runs one of the programs, by its number."""
-    parts = [_renamed(case.text, f"p{number}_") for number, case in enumerate(chosen)]
-    calls = "".join(f"case {number}: return p{number}_main();\n" for number in range(len(chosen)))
+    parts = [_renamed(text, f"p{number}_") for number, text in enumerate(texts)]
+    calls = "".join(f"case {number}: return p{number}_main();\n" for number in range(len(texts)))
     driver = f"int main(int argc, char **argv) {{ switch (argc > 1 ? atoi(argv[1]) : -1) {{ {calls} }} }}"
     shell.write("programs.c", "\n".join([*parts, driver]))
-    shell.ok("fencepost-cc", "--mode", "atomics", "-std=gnu11", "-O1", "programs.c", "-o", "programs")
+    shell.ok("fencepost-cc", *options, "programs.c", "-o", "programs")
     return shell.directory / "programs"
 
 
@@ -100,7 +100,8 @@ def check(shell: Shell, first_seed: int) -> None:
     stream = cases(iter(range(first_seed, first_seed + 100 * PROGRAMS_IN_A_FILE)))
     chosen = [next(stream) for _ in range(PROGRAMS_IN_A_FILE)]
     assert {case.robust for case in chosen} == {True, False}
-    executable = built(shell, chosen)
+    options = ("--mode", "atomics", "-std=gnu11", "-O1")
+    executable = in_one_executable(shell, [case.text for case in chosen], *options)
     for number, case in enumerate(chosen):
         wrong = disagreement(executable, number, case)
         assert not wrong, f"seed {case.seed}: {wrong}\n{write(case.program)}"

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ def instructions(shell: Shell) -> dict[str, list[str]]:
             one for one in operations if one not in ("nop", "nopw", "nopl", "data16", "cs", "xchg")
         ]
     ours = ("main", "__wrap_", "__tsan_", "_ZN9fencepost", "pthread_")
+    found.pop("__tsan_default_suppressions", None)  # at the start
     return {name: code for name, code in found.items() if name.startswith(ours) and name not in repeated}
 
 
@@ -195,3 +197,51 @@ class TestWhatCannotBeBoth:
         assert ours.returncode == 1
         assert ours.stderr.count("undefined reference") == 1
         assert "fencepost:" not in ours.stderr
+
+
+class TestSettingsWithoutASchedule:
+    """What holds for findings of our own holds for those of ThreadSanitizer, which it prints itself."""
+
+    def run(self, shell: Shell, settings: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return shell.run(
+            "setarch", "-R", "./program", FENCEPOST_OPTIONS=f"schedule=os:{settings}", **environment
+        )
+
+    def test_quiet_says_nothing_and_keeps_the_exit_code(self, shell: Shell) -> None:
+        built(shell, BOTH)
+        done = self.run(shell, "quiet=1")
+        assert (done.returncode, done.stdout, done.stderr) == (66, "", "")
+
+    def test_a_log_has_all_reports(self, shell: Shell) -> None:
+        built(shell, BOTH)
+        done = self.run(shell, "log_path=log-%p")
+        assert (done.returncode, done.stderr) == (66, "")
+        (log,) = shell.directory.glob("log-*")
+        assert "WARNING: fencepost: not robust" in log.read_text()
+        assert "WARNING: ThreadSanitizer: data race" in log.read_text()
+
+    def test_a_log_of_its_own_wins(self, shell: Shell) -> None:
+        built(shell, BOTH)
+        self.run(shell, "log_path=ours", TSAN_OPTIONS="log_path=theirs")
+        assert "data race" not in (shell.directory / "ours").read_text()
+        (theirs,) = shell.directory.glob("theirs.*")
+        assert "WARNING: ThreadSanitizer: data race" in theirs.read_text()
+
+    def test_findings_beyond_the_limit_are_only_counted(self, shell: Shell) -> None:
+        built(shell, BOTH)
+        done = self.run(shell, "max_findings=0")
+        assert done.returncode == 66
+        assert "WARNING" not in done.stderr
+
+    def test_suppressions_are_those_of_all_findings(self, shell: Shell) -> None:
+        built(shell, BOTH)
+        shell.write(
+            "suppressions", "# as of `run`\nrobustness:^x$\nrobustness:^y$\n  race:^plain$\nthreads:main\n"
+        )
+        done = self.run(shell, "suppressions=suppressions")
+        assert (done.returncode, done.stderr) == (3, "")  # its own
+        shell.write("suppressions", "robustness:*\nrace:^other$\n")
+        done = self.run(shell, "suppressions=suppressions")
+        assert done.returncode == 66
+        assert "WARNING: ThreadSanitizer: data race" in done.stderr
+        assert "fencepost: not robust" not in done.stderr

@@ -11,14 +11,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from fencepost.verdicts.run import NotSeen, RunsUnknown, SeenNotRobust
 from tests.interrupting import HEED_CONTROL_C, answer_within
 from tests.sanitizer.building import Shell
 from tests.sanitizer.fakes import Module, build_module, end, finding, options_given, play
 
+RunAnswer = NotSeen | RunsUnknown | SeenNotRobust
 CLEAN = [[end()]]
 WAITS_FOR_CONTROL_C = """
 open("waiting", "w").close()
@@ -491,25 +496,102 @@ class TestReplay:
         assert "the report has no finding" in done.stderr
 
 
-def test_runs_of_a_series_are_those_of_processes_of_their_own(shell: Shell) -> None:
-    """A time limit lets each run be started anew; without one they are forked."""
-    shell.write(
-        "sb.c",
-        "#include <fencepost.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n"
-        "atomic_int x, y;\n"
-        "static void* one(void* _) { atomic_store(&x, 1); atomic_load_explicit(&y, 0); return _; }\n"
-        "static void* two(void* _) { atomic_store(&y, 1); atomic_load_explicit(&x, 0); return _; }\n"
-        "int main(void) { pthread_t a, b; pthread_create(&a, 0, one, 0); pthread_create(&b, 0, two, 0);\n"
-        'pthread_join(a, 0); pthread_join(b, 0); puts("printed"); return fp_choose(4) == 3 ? 7 : 0; }\n',
-    )
-    shell.ok("fencepost-cc", "-O2", "-g", "sb.c", "-o", "sb")
-    command = ("fencepost", "run", "--schedule", "random", "--runs", "20", "--json")
-    answers = []
-    for limit in ([], ["--timeout", "60"]):
-        answer = json.loads(shell.run(*command, *limit, "./sb").stdout)
-        for finding_ in (*answer["findings"], *answer["troubles"]):
-            finding_.pop("pid", None)
-        answers.append({**answer, "stats": None})
-    assert answers[0] == answers[1]
-    assert answers[0]["runs"] == 20
-    assert answers[0]["troubles"], answers[0]
+ENDS_IN_SOME_WAY = """#include <fencepost.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+atomic_int x, y;
+static int runs;
+static void* one(void* _) { atomic_store(&x, 1); atomic_load_explicit(&y, 0); return malloc(100); }
+static void* two(void* _) { atomic_store(&y, 1); atomic_load_explicit(&x, 0); return malloc(200); }
+int main(int count, char** words) {
+    pthread_t p, q;
+    pthread_create(&p, 0, one, 0);
+    pthread_create(&q, 0, two, 0);
+    pthread_join(p, 0);
+    pthread_join(q, 0);
+    printf("printed %d\\n", ++runs);
+    fflush(stdout);
+    char const* way = words[count - 1];
+    int chosen = fp_choose(4) == 3;
+    if (!strcmp(way, "crash") && chosen) abort();
+    if (!strcmp(way, "file")) fclose(fopen("/dev/null", "w"));
+    if (!strcmp(way, "fork") && fork() == 0) _exit(0);
+    if (!strcmp(way, "fork")) wait(NULL);
+    if (!strcmp(way, "quick")) quick_exit(chosen);
+    if (!strcmp(way, "abrupt")) _exit(chosen);
+    if (!strcmp(way, "hang") && chosen) for (int volatile i = 0;;) i = i + 1;
+    if (!strcmp(way, "lock") && chosen) {
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        pthread_mutex_lock(&m);
+        pthread_mutex_lock(&m);
+    }
+    return chosen ? 7 : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shell = Shell(tmp_path_factory.mktemp("series"))
+    shell.write("many.c", ENDS_IN_SOME_WAY)
+    shell.ok("fencepost-cc", "-O2", "-g", "many.c", "-o", "many")
+    return shell.directory / "many"
+
+
+class TestSeries:
+    """Runs that differ in their seeds alone are made in one process, or forked, where that is possible."""
+
+    @staticmethod
+    def answer(shell: Shell, options: Sequence[str | Path], restart: str = "auto") -> RunAnswer:
+        command = ("fencepost", "run", "--schedule", "random", "--json", *map(str, options))
+        done = shell.run(*command, FENCEPOST_OPTIONS=f"restart={restart}")
+        return msgspec.json.decode(done.stdout, type=RunAnswer)
+
+    @staticmethod
+    def shown(answer: RunAnswer) -> Counter[str]:
+        """In how many runs which finding, deadlock or trouble was seen."""
+        counted = Counter({f"{kind.id} {kind.could}": kind.runs for kind in answer.findings})
+        counted.update({str(kind.threads): kind.runs for kind in answer.deadlocks})
+        counted.update({kind.why: kind.runs for kind in answer.troubles})
+        return counted
+
+    @pytest.mark.parametrize("way", ["", "crash", "file", "fork", "quick", "abrupt", "lock"])
+    def test_its_runs_are_those_of_processes_of_their_own(
+        self, shell: Shell, program: Path, way: str
+    ) -> None:
+        """Up to seven runs have processes of their own."""
+        command = (program, *([way] if way else []))
+        alone = [self.answer(shell, ("--runs", "7", "--seed", seed, *command)) for seed in ("1", "8")]
+        for restart in ("auto", "fork"):
+            answer = self.answer(shell, ("--runs", "14", *command), restart)
+            assert answer.runs == 14
+            assert answer.steps == sum(some.steps for some in alone)
+            assert answer.atomics == sum(some.atomics for some in alone)
+            assert self.shown(answer) == sum((self.shown(some) for some in alone), Counter())
+            assert self.shown(answer)
+            assert all(trouble.output == "printed 1\n" for trouble in answer.troubles)
+
+    def test_only_runs_that_take_too_long_are_stopped(self, shell: Shell, program: Path) -> None:
+        answer = self.answer(shell, ("--runs", "12", "--timeout", "1.5", program, "hang"))
+        assert answer.runs == 12
+        assert [trouble.why for trouble in answer.troubles] == [
+            "did not end within the time limit of 1.5 s (`--timeout`)"
+        ]
+        assert 0 < answer.troubles[0].runs < 12
+        assert answer.troubles[0].output == "printed 1\n"
+
+    def test_a_report_of_it_is_replayed(self, shell: Shell, program: Path) -> None:
+        """A replay makes as many threads before the program begins, so that addresses are the same."""
+        done = shell.run("fencepost", "run", "--schedule", "random", "--runs", "20", "--json", str(program))
+        shell.write("report.json", done.stdout)
+        answer = msgspec.json.decode(done.stdout, type=RunAnswer)
+        again = shell.run("fencepost", "run", "--replay", "report.json", "--json", str(program))
+        replayed = msgspec.json.decode(again.stdout, type=RunAnswer)
+        assert {(one.id, one.could, one.step) for one in replayed.findings} == {
+            (one.id, one.could, one.step) for one in answer.findings
+        }

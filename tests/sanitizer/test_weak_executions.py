@@ -21,9 +21,11 @@ ORDERS = {"rlx": 0, "acq": 2, "rel": 3, "acq_rel": 4, "seq_cst": 5}
 
 
 class Operation(NamedTuple):
-    kind: str  # load, store, update, fence
+    kind: str  # load, store, update, cas, fence
     location: int
     order: str
+    failure: str = "rlx"  # of a cas
+    expected: tuple[int, int] | None = None  # the thread and place of an operation, or the initial value
 
 
 Threads = tuple[tuple[Operation, ...], ...]
@@ -37,7 +39,8 @@ def random_threads(seed: int) -> Threads:
     sizes = [draw.randint(1, 4) for _ in range(draw.randint(2, 4))]
     while sum(sizes) > 7:
         sizes[sizes.index(max(sizes))] -= 1
-    return tuple(tuple(_operation(draw, locations, sc) for _ in range(size)) for size in sizes if size)
+    threads = tuple(tuple(_operation(draw, locations, sc) for _ in range(size)) for size in sizes if size)
+    return _with_exchanges(draw, threads)
 
 
 def _ring(draw: random.Random) -> Threads:
@@ -52,7 +55,26 @@ def _ring(draw: random.Random) -> Threads:
         threads.append(tuple(thread))
     if count == 2 and draw.random() < 0.5:
         threads.append(tuple(_of_kind(draw, draw.choice(("update", "load")), x, sc) for x in (1, 0)))
-    return tuple(threads)
+    return _with_exchanges(draw, tuple(threads))
+
+
+def _with_exchanges(draw: random.Random, threads: Threads) -> Threads:
+    """Some updates become compare-exchanges, which expect what some operation writes there."""
+    writes = [
+        (o.location, (thread, place))
+        for thread, operations in enumerate(threads)
+        for place, o in enumerate(operations)
+        if o.kind in ("store", "update")
+    ]
+
+    def changed(o: Operation) -> Operation:
+        if o.kind != "update" or draw.random() < 0.4:
+            return o
+        values = [None, *(write for location, write in writes if location == o.location)]
+        failure = draw.choice(("rlx", "acq", "seq_cst" if o.order == "seq_cst" else "acq"))
+        return o._replace(kind="cas", failure=failure, expected=draw.choice(values))
+
+    return tuple(tuple(map(changed, operations)) for operations in threads)
 
 
 def _operation(draw: random.Random, locations: int, sc: float) -> Operation:
@@ -84,7 +106,10 @@ def shape(text: str) -> Threads:
 
 def as_line(threads: Threads) -> str:
     def words(o: Operation) -> str:
-        letter = {"load": "l", "store": "s", "update": "u", "fence": "f"}[o.kind]
+        letter = {"load": "l", "store": "s", "update": "u", "cas": "c", "fence": "f"}[o.kind]
+        if letter == "c":
+            thread, place = o.expected or (-1, 0)
+            return f"c {o.location} {ORDERS[o.order]} {ORDERS[o.failure]} {thread} {place}"
         return f"{letter} {ORDERS[o.order]}" if letter == "f" else f"{letter} {o.location} {ORDERS[o.order]}"
 
     return " | ".join(" ; ".join(map(words, thread)) for thread in threads)
@@ -93,11 +118,13 @@ def as_line(threads: Threads) -> str:
 def as_program(threads: Threads) -> Program:
     """Each write has a value of its own, so that a graph shows nothing that values do not."""
     text = ["max_value 31;", "global l0, l1, l2;"]
-    value = 0
+    places = [(number, place) for number, thread in enumerate(threads) for place in range(len(thread))]
+    values: dict[tuple[int, int] | None, int] = {None: 0}
+    values |= {place: value for value, place in enumerate(places, 1)}
     for number, thread in enumerate(threads):
         text.append(f"fn t{number} {{ local r;")
-        for o in thread:
-            value += 1
+        for place, o in enumerate(thread):
+            value = values[number, place]
             order = o.order
             match o.kind:
                 case "load":
@@ -106,6 +133,9 @@ def as_program(threads: Threads) -> Program:
                     text.append(f"l{o.location}.store({value}, {order});")
                 case "fence":
                     text.append(f"fence({order});")
+                case "cas":
+                    expected = values[o.expected]
+                    text.append(f"r = CAS(l{o.location}, {expected}, {value}, {_parts(order)}, {o.failure});")
                 case _:
                     text.append(f"r = exchange(l{o.location}, {value}, {_parts(order)});")
         text.append("}")

@@ -69,6 +69,7 @@ class AnyNumberSearch {
         (about_races ? result_.race : result_.violation) |= views.violates();
         result_.race |= views.conflicts();
         result_.failure |= views.fails();
+        result_.together |= views.excluded();
         return !outcome && result_.violation ? Outcome::violation : outcome;
     }
 

@@ -27,9 +27,15 @@ struct ThreadTemplate {
     std::uint32_t actor, bystander;
 };
 
+// Where a thread stands: at the access there, or at its end.
+struct Place {
+    std::uint32_t thread, pc;
+};
+
 struct AnyNumberQuestion {
     std::vector<ThreadTemplate> templates;
     std::uint32_t k = 2;
+    std::vector<Place> exclusive;  // of which no two threads may be at any; of templates the actor counts
     // A last read belongs to the thread that made it, so only reads of threads that are there once are
     // followed. If this is set, the search is for races with the reads of this thread, and nothing else.
     std::optional<std::uint32_t> reader;
@@ -40,6 +46,7 @@ struct AnyNumberResult {
     // States are views, transitions are k + 1 local states whose steps were made. A violation ends it.
     Result search;
     bool violation = false, race = false, failure = false;
+    bool together = false;                  // at exclusive places
     std::uint64_t globals = 0, locals = 0;  // the most of all topics
 };
 

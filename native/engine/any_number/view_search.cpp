@@ -123,6 +123,7 @@ GlobalNumber ViewSearch::global_of(Word const* joint) {
     for (auto const t : fixed_) {
         check(t);
         if (auto const access = non_atomic(state_.data(), t)) here.accesses.push_back(*access);
+        here.exclusive += is_exclusive(state_.data(), t);
     }
     return g;
 }
@@ -137,7 +138,10 @@ LocalNumber ViewSearch::local_of(Word const* joint, std::uint32_t kind) {
     }
     record_[words_] = kind;
     auto const l = locals_.number(record_.data());
-    if (l == accesses_.size()) accesses_.push_back(non_atomic(record_.data(), actor));
+    if (l == accesses_.size()) {
+        accesses_.push_back(non_atomic(record_.data(), actor));
+        exclusive_.push_back(is_exclusive(record_.data(), actor));
+    }
     return l;
 }
 
@@ -209,6 +213,7 @@ bool ViewSearch::are_views(GlobalNumber g, Locals const& more, StateNumber last)
 void ViewSearch::expand(GlobalNumber g, Locals const& more) {
     ++steps_made_;
     if (!topic_ && !machine_.monitor().has_modes) find_conflicts(g, more);
+    if (!question_.exclusive.empty()) find_excluded(g, more);
     Locals others;
     for (std::size_t i = 0; i < more.size(); ++i) {
         if (i > 0 && more[i] == more[i - 1]) continue;
@@ -269,21 +274,31 @@ void ViewSearch::make_steps(std::uint32_t thread, std::optional<std::uint32_t> k
         auto next = before;
         copy_words(next.data(), successors_[n], key_words_);
         auto const label = machine_.monitor().label(successors_[n]);
-        if (topic_) {
-            auto* const bits = next.data() + key_words_;
-            bits[rules_->mark_word()] |= TopicRules::mark;
-            for (auto const& change : effect(label).changes)
-                bits[change.word] = bit_at(bits, change.from) ? bits[change.word] | change.set
-                                                              : bits[change.word] & ~change.clear;
-            bits[rules_->mark_word()] &= ~TopicRules::mark;
-        }
+        bool const told = topic_ && tell(label, next.data() + key_words_);
         auto const global = global_of(next.data());
-        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, label});
+        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, told ? label : none});
     }
 }
 
+// What the label does to the bits of the topic; false if it is dormant and stays so. Once it has woken, its
+// mark is set.
+bool ViewSearch::tell(LabelNumber label, Word* bits) {
+    auto& mark_word = bits[rules_->mark_word()];
+    if ((mark_word & TopicRules::mark) == 0 && !wakes(label)) return false;
+    mark_word |= TopicRules::mark;
+    for (auto const& change : effect(label).changes)
+        bits[change.word] =
+            bit_at(bits, change.from) ? bits[change.word] | change.set : bits[change.word] & ~change.clear;
+    return true;
+}
+
+bool ViewSearch::wakes(LabelNumber label) const {
+    auto const& events = machine_.monitor().labels().events(label);
+    return std::ranges::any_of(events, [this](auto const& event) { return rules_->wakes(event, *topic_); });
+}
+
 LocalNumber ViewSearch::after(LabelNumber label, LocalNumber other) {
-    if (!topic_) return other;
+    if (label == none) return other;
     auto const [at, is_new] = after_.try_emplace(pair_of(label, other), other);
     if (is_new) {
         auto const kind = kind_of(other);
@@ -354,6 +369,21 @@ void ViewSearch::find_conflicts(GlobalNumber g, Locals const& more) {
                                         conflict(accesses[i].writes, accesses[j].writes));
         }
     }
+}
+
+void ViewSearch::find_excluded(GlobalNumber g, Locals const& more) {
+    auto const there = std::ranges::count_if(more, [this](auto l) { return exclusive_[l]; });
+    excluded_ = excluded_ || at_[g].exclusive + there > 1;
+}
+
+bool ViewSearch::is_exclusive(Word const* state, std::uint32_t thread) const {
+    if (question_.exclusive.empty()) return false;
+    auto const& of_thread = program_.threads[thread];
+    auto const access = machine_.next_access(state, thread);
+    if (!access && machine_.point(state, thread) != of_thread.ended()) return false;
+    auto const pc = access ? access->pc : static_cast<std::uint32_t>(of_thread.code.size());
+    return std::ranges::any_of(question_.exclusive,
+                               [&](Place const& place) { return place.thread == thread && place.pc == pc; });
 }
 
 }  // namespace fencepost

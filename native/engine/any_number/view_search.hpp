@@ -61,10 +61,11 @@ class ViewSearch {
     bool violates() const { return violates_; }
     bool conflicts() const { return conflicts_; }
     bool fails() const { return fails_; }
+    bool excluded() const { return excluded_; }
 
   private:
     // A step of one thread: the global state after it, its own local state after it (`none` if it has no
-    // such, being there once), and what the monitors are told, on which depends what happens to the others.
+    // such, being there once), and what the topic is told, on which depends what happens to the others.
     struct Step {
         GlobalNumber global;
         LocalNumber own;
@@ -81,6 +82,7 @@ class ViewSearch {
     struct AtGlobal {
         Locals locals;                           // that occur in its views, as they came
         std::vector<NonAtomic> accesses;         // that come next, of the threads that are there once
+        std::uint32_t exclusive = 0;             // how many of them stand at exclusive places
         std::optional<std::vector<Step>> steps;  // of these threads
     };
 
@@ -105,12 +107,16 @@ class ViewSearch {
     std::vector<Step> const& steps_of(GlobalNumber g, LocalNumber l);
     std::vector<Step> const& fixed_steps(GlobalNumber g);
     void make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind, std::vector<Step>& steps);
+    bool tell(LabelNumber label, Word* bits);
+    bool wakes(LabelNumber label) const;
     LocalNumber after(LabelNumber label, LocalNumber other);
     OnOthers const& on_others(LabelNumber label, std::uint32_t kind);
     TopicRules::Effect const& effect(LabelNumber label);
 
     void check(std::uint32_t thread);
     void find_conflicts(GlobalNumber g, Locals const& more);
+    void find_excluded(GlobalNumber g, Locals const& more);
+    bool is_exclusive(Word const* state, std::uint32_t thread) const;
     std::optional<NonAtomic> non_atomic(Word const* state, std::uint32_t thread) const;
 
     Program const& program_;
@@ -131,6 +137,7 @@ class ViewSearch {
     std::vector<AtGlobal> at_;
     std::unordered_set<std::uint64_t> met_;                       // global and local states of one view
     std::vector<std::optional<NonAtomic>> accesses_;              // per local state: that comes next
+    std::vector<bool> exclusive_;                                 // per local state: at an exclusive place
     std::unordered_map<std::uint64_t, std::vector<Step>> steps_;  // by global and local state
     std::unordered_map<std::uint64_t, LocalNumber> after_;        // by label and local state
     std::map<std::pair<LabelNumber, std::uint32_t>, OnOthers> on_others_;
@@ -138,7 +145,7 @@ class ViewSearch {
     std::vector<Word> joint_, state_, record_;  // room
     StateList successors_;
     std::uint64_t steps_made_ = 0;
-    bool violates_ = false, conflicts_ = false, fails_ = false;
+    bool violates_ = false, conflicts_ = false, fails_ = false, excluded_ = false;
 };
 
 }  // namespace fencepost

@@ -97,6 +97,7 @@ class LocationExplorer {
         };
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (g % options_.part.of != options_.part.number) continue;
             if (is_about_races(g) && has_race) continue;
             topics.take_up(groups_[g]);
             for (bool goes_on = true; goes_on;) {

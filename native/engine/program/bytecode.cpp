@@ -44,9 +44,17 @@ void check_steps(Expression const& e, std::uint32_t registers) {
     require(depth == 1, "an expression leaves one value");
 }
 
+// Whether what is kept of stale values of one cell is the image of what is kept of those of the other.
+bool is_image(Exchange const& e, std::uint32_t x, ValueClasses const& from, ValueClasses const& into) {
+    return from.size() == into.size() && from.others == into.others &&
+           std::ranges::all_of(from.tracked,
+                               [&](Value v) { return into.of_critical(e.value(x, v)) != none; });
+}
+
 void check_exchange(Program const& program, Exchange const& e) {
     auto const& threads = program.threads;
     require(e.first < threads.size() && e.second < threads.size(), "thread exchanged");
+    require(e.first != e.second, "thread exchanged");
     require(threads[e.first].accesses == threads[e.second].accesses, "threads exchanged are not equal");
     require(threads[e.first].registers == threads[e.second].registers, "threads exchanged are not equal");
     require(threads[e.first].taintable == threads[e.second].taintable, "threads exchanged are not equal");
@@ -61,6 +69,14 @@ void check_exchange(Program const& program, Exchange const& e) {
                         r.reg < threads[r.thread].registers,
                     "register of a value exchanged");
         }
+    }
+    for (std::uint32_t x = 0; x < program.fence_cell(); ++x) {
+        auto const y = e.cell(x);
+        require(e.cell(y) == x, "cell exchanged");
+        auto const &from = program.cells[x], &into = program.cells[y];
+        require(from.atomic == into.atomic && is_image(e, x, from.plain, into.plain) &&
+                    is_image(e, x, from.free, into.free),
+                "cells exchanged are not alike");
     }
 }
 

@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "engine/any_number/any_number.hpp"
 #include "engine/by_location/explore.hpp"
 #include "engine/monitors/topics.hpp"
@@ -142,11 +144,16 @@ class ProgramBuilder {
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
                              bool partial_order, std::uint32_t threads, Variation const& variation,
                              std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             std::optional<Report> report) {
+                             std::optional<Report> report, std::pair<std::uint32_t, std::uint32_t> part) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{
-        order, store, partial_order, threads, {most_states, most_seconds, most_bytes}, variation};
+    SearchOptions const options{order,
+                                store,
+                                partial_order,
+                                threads,
+                                {most_states, most_seconds, most_bytes},
+                                variation,
+                                {part.first, part.second}};
     return explore(program, model, options, watcher);
 }
 
@@ -154,22 +161,32 @@ TsoResult explore_tso_releasing_gil(Program const& program, Criterion criterion,
                                     std::optional<std::uint32_t> pivot, std::uint64_t most_states,
                                     double most_seconds, std::size_t most_bytes,
                                     std::optional<Report> report) {
+    if (pivot && *pivot >= program.threads.size()) throw std::invalid_argument("pivot");
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     return explore_tso(program, {criterion, all, pivot.value_or(none)},
                        {most_states, most_seconds, most_bytes}, watcher);
 }
 
+// Whether two threads can stand for one template: they have the same parts of a state.
+bool are_alike(Thread const& a, Thread const& b) {
+    return a.registers == b.registers && a.accesses == b.accesses && a.taintable == b.taintable &&
+           std::ranges::equal(a.code, b.code, {}, &Instruction::op, &Instruction::op);
+}
+
 // Each template as the numbers of its two threads.
 AnyNumberResult explore_any_number_releasing_gil(
     Program const& program, Model model,
     std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates, std::uint32_t k,
-    std::optional<std::uint32_t> reader, std::uint64_t most_states, double most_seconds,
-    std::size_t most_bytes, std::optional<Report> report) {
-    AnyNumberQuestion question{{}, k, reader};
+    std::optional<std::uint32_t> reader,
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> const& exclusive, std::uint64_t most_states,
+    double most_seconds, std::size_t most_bytes, std::optional<Report> report) {
+    AnyNumberQuestion question{{}, k, {}, reader};
+    for (auto const& [thread, pc] : exclusive) question.exclusive.push_back({thread, pc});
     auto const threads = program.threads.size();
     for (auto const& [actor, bystander] : templates) {
-        if (actor >= threads || bystander >= threads || actor == bystander)
+        if (actor >= threads || bystander >= threads || actor == bystander ||
+            !are_alike(program.threads[actor], program.threads[bystander]))
             throw std::invalid_argument("templates");
         question.templates.push_back({actor, bystander});
     }
@@ -345,6 +362,7 @@ void bind_result(nb::module_& m) {
         .def_ro("violation", &AnyNumberResult::violation)
         .def_ro("race", &AnyNumberResult::race)
         .def_ro("failure", &AnyNumberResult::failure)
+        .def_ro("together", &AnyNumberResult::together)
         .def_ro("globals", &AnyNumberResult::globals)
         .def_ro("locals", &AnyNumberResult::locals);
     nb::class_<TsoResult>(m, "TsoResult")
@@ -378,7 +396,8 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a,
+          "part"_a = std::pair(0u, 1u));
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)
@@ -386,7 +405,8 @@ NB_MODULE(_native, m) {
     m.def("explore_tso", &explore_tso_releasing_gil, "program"_a, "criterion"_a, "all"_a, "pivot"_a.none(),
           "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     m.def("explore_any_number", &explore_any_number_releasing_gil, "program"_a, "model"_a, "templates"_a,
-          "k"_a, "reader"_a.none(), "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
+          "k"_a, "reader"_a.none(), "exclusive"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
+          "report"_a);
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);

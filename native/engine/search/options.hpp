@@ -25,6 +25,12 @@ struct Limits {
     std::size_t bytes = SIZE_MAX;
 };
 
+// Of the topics of a search by location only every `of`th group, from this number on. All parts together
+// search what one search does.
+struct Part {
+    std::uint32_t number = 0, of = 1;
+};
+
 struct SearchOptions {
     Order order = Order::breadth_first;
     StoreKind store = StoreKind::maximal;
@@ -32,6 +38,7 @@ struct SearchOptions {
     std::uint32_t threads = 1;   // that search together; a search at random has one
     Limits limits;
     Variation variation;
+    Part part;
 };
 
 struct Progress {

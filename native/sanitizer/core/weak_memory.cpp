@@ -316,6 +316,15 @@ void find_choices(Thread const& thread, Location const& x, Order order, Choices&
     }
 }
 
+void find_choices_to_fail(Thread const& thread, Location const& x, Order failure, Value expected,
+                          Choices& choices) {
+    find_choices(thread, x, failure, choices);
+    std::uint32_t left = 1;
+    for (std::uint32_t i = 1; i < choices.count; ++i)
+        if (x.at(x.newest() - choices.age[i]).value != expected) choices.age[left++] = choices.age[i];
+    choices.count = left;
+}
+
 void find_missed(Location const& x, std::uint32_t age, MissedWrites& missed) {
     missed.count = age;
     for (std::uint32_t i = 0; i < age; ++i) missed.stack[i] = x.at(x.newest() - i).stack;

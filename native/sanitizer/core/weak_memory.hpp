@@ -8,6 +8,7 @@
 //
 //   C, A, R, W          as in robustness.hpp, W of each write
 //   load of x           may read a write w that is not before C[x] if S, below, allows it; learns W of w
+//   failing CAS of x    is a load that reads a write of another value than it expects
 //
 // S is a relation over SC events (sc_order.hpp). With each view travel, as C does,
 //
@@ -59,6 +60,8 @@ struct Choices {
     std::uint32_t age[most_choices];
 };
 void find_choices(Thread const&, Location const&, Order, Choices&);
+// The same for a compare-exchange that expects this value: old writes only by which it fails.
+void find_choices_to_fail(Thread const&, Location const&, Order failure, Value expected, Choices&);
 
 // Where the writes were made that a load has missed, as numbers of stacks (stacks.hpp); the newest comes
 // first.

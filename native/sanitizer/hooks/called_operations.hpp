@@ -56,6 +56,9 @@ struct ChosenUpdate {
         return with_update([&](auto update) { return update.in_memory(a, operand, pc, release); });
     }
 };
+constexpr SiteKind site_kind(ChosenUpdate update) {
+    return update.operation == Operation::exchange ? SiteKind::exchange : SiteKind::fetch;
+}
 template <class T>
 [[gnu::noinline]] T called_rmw(Operation operation, T volatile* a, T operand, int order, void const* frame) {
     return do_rmw(a, operand, order_of(order), frame, ChosenUpdate{operation});

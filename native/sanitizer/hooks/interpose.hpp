@@ -27,6 +27,8 @@ namespace fencepost {
 
 void start_interposing();
 void start_process_interposing();
+// In the child of a fork (threads.cpp).
+void threads_of_parent_are_gone();
 void start_watching_crashes();
 
 // What synchronises through the object at this address. An object may have several channels.

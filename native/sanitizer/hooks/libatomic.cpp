@@ -35,10 +35,18 @@ struct Outcome {
     std::uint64_t old, next;
 };
 
+SiteKind kind_of(Access access) {
+    return access == Access::load    ? SiteKind::load
+           : access == Access::store ? SiteKind::store
+           : access == Access::cas   ? SiteKind::compare_exchange
+                                     : SiteKind::exchange;
+}
+
 // `act` does it, under the lock; the rules are those of operations.hpp.
 template <class Act>
 void on_odd_size(void volatile* a, Access access, Order success, Order failure, std::uint64_t expected,
                  void const* frame, Act act) {
+    SiteUse const at_site(kind_of(access), success, failure, frame);
     access_point([&] {
         auto next = operation(scheduler::Act::use, static_cast<char const volatile*>(a),
                               failure == Order::seq_cst ? failure : success, frame);

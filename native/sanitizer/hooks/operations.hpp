@@ -14,6 +14,7 @@
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/race_watch.hpp"
 #include "sanitizer/hooks/raw_memory.hpp"
+#include "sanitizer/hooks/site_use.hpp"
 #include "sanitizer/hooks/weak_operations.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
@@ -117,28 +118,49 @@ bool waits_on(Thread& t, T const volatile* a, Cell const* cell, Order order, std
     });
 }
 
-// In a weak execution; false if it reads the newest write, and all else is as ever.
-template <class T>
-bool load_reads_old(Thread& t, T const volatile* a, Order order, void const* frame,
-                    WatchedAtomic& watched_atomic, T& value) {
+// In a weak execution; false if it reads the newest write, and all else is as ever. `read` as in
+// weak_operations.hpp.
+template <class T, class Read>
+bool reads_old_write(Thread& t, T const volatile* a, AccessNote note, WatchedAtomic& watched_atomic, T& value,
+                     Read read) {
     T newest;
     weak::MissedWrites missed;
     {
         LockedCell x(t, address_of(a), CellKind::atomic);
         if (!x) return false;
         newest = peek(a);
-        bool const old = reads_old(t, x, a, order, newest, value, missed);
+        bool const old = read(x, newest, missed);
         keep_in_step(x, to_bits(newest), sizeof(T));
         if (!old) return false;
         watched_atomic.read();
     }
     watched_atomic.report();
-    report_old_read(t, note_of(Access::load, order, a, value, frame), to_bits(newest), missed);
+    note.value = to_bits(value);
+    report_old_read(t, note, to_bits(newest), missed);
     return true;
 }
 
 template <class T>
+bool load_reads_old(Thread& t, T const volatile* a, Order order, void const* frame,
+                    WatchedAtomic& watched_atomic, T& value) {
+    return reads_old_write(t, a, note_of(Access::load, order, a, T{}, frame), watched_atomic, value,
+                           [&](LockedCell const& x, T newest, weak::MissedWrites& missed) {
+                               return reads_old(t, x, a, order, newest, value, missed);
+                           });
+}
+
+template <class T>
+bool cas_fails_by_old(Thread& t, T const volatile* a, T expected, Order failure, void const* frame,
+                      WatchedAtomic& watched_atomic, T& value) {
+    return reads_old_write(t, a, note_of(Access::cas, failure, a, T{}, frame), watched_atomic, value,
+                           [&](LockedCell const& x, T newest, weak::MissedWrites& missed) {
+                               return fails_by_old(t, x, a, expected, failure, newest, value, missed);
+                           });
+}
+
+template <class T>
 [[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
+    SiteUse const at_site(SiteKind::load, order, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::read, a, order, frame), frame);
@@ -182,6 +204,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
+    SiteUse const at_site(SiteKind::store, order, frame);
     if (scheduler::active()) [[unlikely]]
         access_point(operation(scheduler::Act::write, a, order, frame));
     Hook hook;
@@ -241,10 +264,19 @@ UPDATE(Xor, old ^ operand, fetch_xor)
 UPDATE(Nand, ~(old& operand), fetch_nand)
 #undef UPDATE
 
+template <class Update>
+constexpr SiteKind site_kind(Update) {
+    return SiteKind::fetch;
+}
+constexpr SiteKind site_kind(Exchange) {
+    return SiteKind::exchange;
+}
+
 // Update is one of these, or says which of them it is (libatomic.cpp).
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
                                        Update update = {}) {
+    SiteUse const at_site(site_kind(update), order, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::update, a, order, frame), frame);
@@ -294,6 +326,7 @@ template <class Update, class T>
 template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
                                        void const* frame) {
+    SiteUse const at_site(SiteKind::compare_exchange, success, failure, frame);
     std::uintptr_t const pc = pc_of(frame);
     if (scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success,
@@ -313,6 +346,10 @@ template <class T>
     Violation v;
     bool violated = false, succeeded = false;
     T old;
+    if (is_weak() && cas_fails_by_old(t, a, expected, failure, frame, watched_atomic, old)) [[unlikely]] {
+        note_round(t, pc, address_of(a), to_bits(old));
+        return old;
+    }
     if (!again || is_weak() || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
@@ -347,7 +384,20 @@ template <class T>
     return old;
 }
 
+// What a fence does, but for real.
+inline void fence_by_the_rules(Thread& t, Order order) {
+    note_fence(t, order);
+    if (acquires(order)) races::acquire_fence(t);
+    if (releases(order)) races::release_fence(t);
+    if (is_weak()) weak::fence(t, order);
+    if (order == Order::seq_cst) return sc_fence(t);
+    if (acquires(order)) acquire_fence(t);
+    if (releases(order)) release_fence(t);
+}
+
 inline void do_fence(Order order, void const* frame) {
+    Order counting = order;
+    SiteUse const at_site(SiteKind::fence, counting, frame);
     if (scheduler::active()) [[unlikely]] {
         scheduler::Operation next;  // only SC fences are ordered among each other
         if (order == Order::seq_cst) next.act = scheduler::Act::update;
@@ -361,13 +411,7 @@ inline void do_fence(Order order, void const* frame) {
     Thread& t = hook.thread();
     interrupt_await(t);
     ++t.atomics;
-    note_fence(t, order);
-    if (acquires(order)) races::acquire_fence(t);
-    if (releases(order)) races::release_fence(t);
-    if (is_weak()) weak::fence(t, order);
-    if (order == Order::seq_cst) return sc_fence(t);
-    if (acquires(order)) acquire_fence(t);
-    if (releases(order)) release_fence(t);
+    if (fence_stands(frame)) fence_by_the_rules(t, counting);
 }
 
 }  // namespace fencepost

@@ -40,6 +40,7 @@ void after_fork_in_child() {
     scheduler::forked();
     findings_in_child_of_fork();
     race_findings_in_child_of_fork();
+    threads_of_parent_are_gone();
 }
 
 int quick_exit_code;

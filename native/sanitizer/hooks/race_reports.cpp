@@ -6,6 +6,7 @@
 #include "sanitizer/core/stacks.hpp"
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/races/tsan.hpp"
+#include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/json.hpp"
 #include "sanitizer/report/output.hpp"
 #include "sanitizer/system/modules.hpp"
@@ -149,6 +150,19 @@ void put_misuse(Text& out, void* report, Counts const& n) {
 }
 
 }  // namespace
+
+namespace fencepost {
+
+void direct_reports_of_thread_sanitizer(int file) {
+    __sanitizer_set_report_fd(reinterpret_cast<void*>(static_cast<std::intptr_t>(file)));
+}
+
+}  // namespace fencepost
+
+// More than are wanted are counted, and no more than that.
+[[gnu::visibility("default")]] bool __tsan::OnReport(ReportDesc const*, bool suppressed) {
+    return suppressed || !count_finding_of_thread_sanitizer();
+}
 
 extern "C" [[gnu::visibility("default")]] void __tsan_on_report(void* report) {
     Counts const n = count_parts(report);

@@ -14,6 +14,7 @@
 #include "sanitizer/hooks/volatile_accesses.hpp"
 #include "sanitizer/races/feed.hpp"
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/site_file.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/modules.hpp"
 #include "sanitizer/system/options.hpp"
@@ -41,7 +42,7 @@ int code_at_end(int code) {
 void at_end(int code, void*) {
     scheduler::exit_point();
     int const wanted = code_at_end(code);
-    if (wanted == code && !scheduler::exploring()) return;
+    if (wanted == code && !scheduler::is_one_of_many()) return;
     fflush(nullptr);
     scheduler::end_process(wanted);
 }
@@ -66,6 +67,7 @@ void start(char** environment) {
     start_threads();
     find_atomic_methods();
     start_findings();
+    read_sites();
     start_interposing();
     on_exit(at_end, nullptr);
 #if !defined(FENCEPOST_RACES)

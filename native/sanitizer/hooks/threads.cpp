@@ -69,6 +69,9 @@ void* run_thread(void* argument) {
     return t->result = t->routine(t->argument);
 }
 
+std::size_t largest_stack = 0;
+bool parents_threads_are_gone = false;
+
 void note_attributes(Thread& t, pthread_attr_t const* attributes) {
     pthread_attr_t usual;
     if (attributes == nullptr) {
@@ -78,6 +81,7 @@ void note_attributes(Thread& t, pthread_attr_t const* attributes) {
     int state = PTHREAD_CREATE_JOINABLE;
     pthread_attr_getdetachstate(attributes, &state);
     pthread_attr_getstacksize(attributes, &t.stack_bytes);
+    if (!parents_threads_are_gone && t.stack_bytes > largest_stack) largest_stack = t.stack_bytes;
     t.detached = state == PTHREAD_CREATE_DETACHED;
     if (attributes == &usual) pthread_attr_destroy(&usual);
 }
@@ -85,6 +89,50 @@ void note_attributes(Thread& t, pthread_attr_t const* attributes) {
 }  // namespace
 
 namespace fencepost {
+
+namespace {
+
+// ThreadSanitizer tells threads apart by their handles, and takes those of the parent for live ones in the
+// child of a fork. For the C library their stacks are free, and so are their handles. It does not take them
+// for a thread that wants more room.
+class WithAnotherStack {
+  public:
+    explicit WithAnotherStack(pthread_attr_t const* wanted) : chosen_(wanted) {
+#if defined(FENCEPOST_RACES)
+        if (!parents_threads_are_gone || largest_stack == 0) return;
+        constexpr std::size_t more = 1 << 20;
+        if (wanted == nullptr)
+            pthread_attr_init(&own_);
+        else
+            own_ = *wanted;
+        is_made_ = wanted == nullptr;
+        void* place = nullptr;
+        std::size_t bytes = 0;
+        pthread_attr_getstack(&own_, &place, &bytes);
+        bool const has_own = place != nullptr && reinterpret_cast<std::uintptr_t>(place) + bytes != 0;
+        if (has_own || pthread_attr_setstacksize(&own_, largest_stack + more) != 0) return;
+        chosen_ = &own_;
+#endif
+    }
+    ~WithAnotherStack() {
+        if (is_made_) pthread_attr_destroy(&own_);
+    }
+    WithAnotherStack(WithAnotherStack const&) = delete;
+    WithAnotherStack& operator=(WithAnotherStack const&) = delete;
+
+    pthread_attr_t const* attributes() const { return chosen_; }
+
+  private:
+    pthread_attr_t own_;
+    bool is_made_ = false;
+    pthread_attr_t const* chosen_;
+};
+
+}  // namespace
+
+void threads_of_parent_are_gone() {
+    parents_threads_are_gone = true;
+}
 
 // A signal that comes before the thread knows who it is would be handled by somebody else. So it begins with
 // all of them blocked, unless the attributes have a mask of their own.
@@ -94,7 +142,8 @@ int create_without_signals(Thread& child, pthread_t* handle, pthread_attr_t cons
     sigset_t own;
     if (attributes != nullptr && pthread_attr_getsigmask_np(attributes, &own) == 0)
         child.signal_mask = *reinterpret_cast<std::uint64_t const*>(&own);
-    return REAL(pthread_create)(handle, attributes, run_thread, &child);
+    WithAnotherStack const stack(attributes);
+    return REAL(pthread_create)(handle, stack.attributes(), run_thread, &child);
 }
 
 int create(Thread& child, pthread_t* handle, pthread_attr_t const* attributes) {

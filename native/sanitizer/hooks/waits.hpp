@@ -74,6 +74,7 @@ void arrive(T const volatile* a, Access access, Order order, T value, void const
 template <class T>
 T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::size_t count,
           void const* frame) {
+    SiteUse const at_site(SiteKind::load, order, frame);
     point_at_wait(operation(scheduler::Act::read, a, order, frame), a, values, count);
     arrive(a, Access::wait, order, static_cast<T>(values[0]), frame,
            [&](Thread& t, Cell& x, Violation& v) { return check_wait(t, x, order, values, count, v); });
@@ -106,6 +107,7 @@ T do_wait(T const volatile* a, Order order, std::uint64_t const* values, std::si
 
 template <class T>
 void do_bcas(T volatile* a, T expected, T desired, Order order, void const* frame) {
+    SiteUse const at_site(SiteKind::compare_exchange, order, frame);
     std::uint64_t const wanted = to_bits(expected);
     point_at_wait(operation(scheduler::Act::update, a, order, frame), a, &wanted, 1);
     arrive(a, Access::cas, order, expected, frame,

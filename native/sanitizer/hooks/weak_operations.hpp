@@ -22,6 +22,17 @@ inline bool is_weak() {
     return weak::on;
 }
 
+// It reads the write that is `age` steps behind the newest.
+template <class T>
+void read_old(Thread& t, weak::Location& location, T const volatile* a, Order order, std::uint32_t age,
+              T& value, weak::MissedWrites& missed) {
+    weak::ReadWrite const read = weak::read(t, location, order, age);
+    weak::find_missed(location, age, missed);
+    weak::has_read_old = true;
+    value = static_cast<T>(read.value);
+    races::acquire_message(t, *read.message, a, acquires(order));
+}
+
 // A load whose memory holds `newest`; true if it reads an old write, whose value is put into `value`.
 template <class T>
 [[gnu::noinline]] bool reads_old(Thread& t, LockedCell const& x, T const volatile* a, Order order, T newest,
@@ -31,13 +42,24 @@ template <class T>
     weak::Choices choices;
     weak::find_choices(t, *location, order, choices);
     std::uint32_t const age = choices.age[scheduler::choose_write(choices.count)];
-    weak::ReadWrite const read = weak::read(t, *location, order, age);
-    if (age == 0) return false;
-    weak::find_missed(*location, age, missed);
-    weak::has_read_old = true;
-    value = static_cast<T>(read.value);
-    races::acquire_message(t, *read.message, a, acquires(order));
-    return true;
+    if (age == 0)
+        weak::read(t, *location, order, 0);
+    else
+        read_old(t, *location, a, order, age, value, missed);
+    return age != 0;
+}
+
+// The same for a compare-exchange, which then fails. If it does not read an old write, nothing is done.
+template <class T>
+[[gnu::noinline]] bool fails_by_old(Thread& t, LockedCell const& x, T const volatile* a, T expected,
+                                    Order failure, T newest, T& value, weak::MissedWrites& missed) {
+    weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), newest, sizeof(T));
+    if (location == nullptr) return false;
+    weak::Choices choices;
+    weak::find_choices_to_fail(t, *location, failure, expected, choices);
+    std::uint32_t const age = choices.age[scheduler::choose_write(choices.count)];
+    if (age != 0) read_old(t, *location, a, failure, age, value, missed);
+    return age != 0;
 }
 
 // An access that reads the newest write, or writes after it: memory held `old`, and holds `now` if it writes.

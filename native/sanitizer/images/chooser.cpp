@@ -9,10 +9,12 @@
 // This comes first of all in the program. ThreadSanitizer is not there yet, whose functions would be called
 // in place of the C library's; so none of those is used.
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "sanitizer/system/elf_file.hpp"
@@ -22,6 +24,7 @@
 #include "sanitizer/system/syscalls.hpp"
 
 extern "C" char const* __tsan_default_options();
+extern "C" char const* __tsan_default_suppressions();
 
 namespace fencepost {
 namespace {
@@ -180,12 +183,15 @@ bool load_embedded_image(Loaded& loaded) {
     return true;
 }
 
-// Settings that ThreadSanitizer is to have too.
+// Settings that ThreadSanitizer is to have too. (hooks/race_reports.cpp has others.)
 //
-// In the child of a fork it takes the threads of the parent for threads that nobody has joined.
-char thread_sanitizers_options[128] = "report_thread_leaks=0";
+// In the child of a fork it takes the threads of the parent for threads that nobody has joined, and refuses
+// new ones if there were several.
+char thread_sanitizers_options[128] = "report_thread_leaks=0:die_after_fork=0";
+std::string_view suppressions;  // a file
 
 void hand_on(SettingText const& setting) {
+    if (setting.name == "suppressions") suppressions = setting.value;
     if (setting.name != "exitcode" && setting.name != "halt_on_error") return;
     std::size_t end = std::string_view(thread_sanitizers_options).size();
     if (end + setting.name.size() + setting.value.size() + 3 > sizeof thread_sanitizers_options) return;
@@ -193,6 +199,58 @@ void hand_on(SettingText const& setting) {
          {std::string_view(":"), setting.name, std::string_view("="), setting.value})
         for (char const c : part) thread_sanitizers_options[end++] = c;
 }
+
+// What ThreadSanitizer is told to leave out: the lines about what it finds, in its own words.
+class SuppressionText {
+  public:
+    char const* of_file(std::string_view path) {
+        if (path.size() >= sizeof name_) return "";
+        char* end = name_;
+        for (char const c : path) *end++ = c;
+        long const file = call(SYS_openat, AT_FDCWD, name_, O_RDONLY | O_CLOEXEC, 0);
+        if (failed(file)) return "";
+        for (char c = 0; call(SYS_read, file, &c, 1) == 1;) take(c);
+        call(SYS_close, file);
+        take('\n');
+        return text_;
+    }
+
+  private:
+    static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+    void take(char c) {
+        if (c != '\n') {
+            bool const is_first = length_ == 0 && is_blank(c);
+            if (!is_first && length_ < sizeof line_) line_[length_++] = c;
+            return;
+        }
+        while (length_ != 0 && is_blank(line_[length_ - 1])) --length_;
+        put_line({line_, length_});
+        length_ = 0;
+    }
+    void put_line(std::string_view line) {
+        constexpr std::string_view misuse = "threads:";
+        if (line.starts_with("race:") || line.starts_with("deadlock:")) {
+            put({line, "\n"});
+        } else if (line.starts_with(misuse)) {
+            line.remove_prefix(misuse.size());
+            for (std::string_view const kind : {"thread:", "mutex:", "signal:"}) put({kind, line, "\n"});
+        }
+    }
+    void put(std::initializer_list<std::string_view> parts) {
+        std::size_t bytes = 0;
+        for (std::string_view const part : parts) bytes += part.size();
+        if (used_ + bytes >= sizeof text_) return;
+        for (std::string_view const part : parts)
+            for (char const c : part) text_[used_++] = c;
+    }
+
+    char name_[4096] = {};
+    char line_[1024];
+    std::size_t length_ = 0;
+    char text_[1 << 16] = {};
+    std::size_t used_ = 0;
+};
+SuppressionText suppression_text;
 
 void choose(int, char** arguments, char** environment) {
     if (!schedule_is_asked_for(environment)) return for_settings(environment, hand_on);
@@ -216,4 +274,9 @@ void choose(int, char** arguments, char** environment) {
 // A program that has this function keeps it, and TSAN_OPTIONS comes after it.
 extern "C" [[gnu::weak, gnu::visibility("default")]] char const* __tsan_default_options() {
     return fencepost::thread_sanitizers_options;
+}
+
+// The same holds for this one and its own suppressions.
+extern "C" [[gnu::weak, gnu::visibility("default")]] char const* __tsan_default_suppressions() {
+    return fencepost::suppression_text.of_file(fencepost::suppressions);
 }

@@ -26,6 +26,9 @@ std::size_t __sanitizer_get_allocated_size(void const volatile*);
 int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(void const volatile*, std::size_t),
                                               void (*freed)(void const volatile*));
 
+// Where reports go: a file, as a pointer.
+void __sanitizer_set_report_fd(void* file);
+
 // Called when a report has been printed; what it is about can be asked with the functions below, until it
 // returns.
 void __tsan_on_report(void* report);
@@ -46,10 +49,14 @@ int __tsan_get_report_thread(void* report, std::size_t index, int* thread, std::
 namespace __tsan {
 
 struct ThreadState;
+class ReportDesc;
 
 // Its functions for atomics begin with this one, the only one used here that is not public. With clang it is
 // part of the program; gcc's library hides it, then it is null.
 [[gnu::weak]] void MemoryAccess(ThreadState*, std::uintptr_t pc, std::uintptr_t address, std::uintptr_t size,
                                 std::uintptr_t kind);
+
+// Called before a report is printed: true leaves it out.
+bool OnReport(ReportDesc const*, bool suppressed);
 
 }  // namespace __tsan

@@ -37,8 +37,13 @@ void execution_begins() {
     findings_in_execution();
 }
 
-void run_begins() {
-    findings_in_child_of_fork();
+void run_begins(bool tells) {
+    findings_in_run();
+    if (!tells) write_no_json();
+}
+
+std::uint64_t events_so_far() {
+    return size_of_json();
 }
 
 void prepare_reports(std::uint32_t walks) {

@@ -21,7 +21,7 @@ constexpr std::size_t buckets = 1024;
 Lock guard;  // one report at a time
 Finding* known[buckets];
 Finding* held;
-std::uint64_t reported, repetitions;
+std::uint64_t reported, reported_by_others, repetitions;
 bool deadlocked;
 bool finished;
 long process;  // that the files belong to
@@ -156,7 +156,13 @@ void tell_more(Finding const& f) {
 }  // namespace
 
 bool count_finding() {
-    return __atomic_add_fetch(&reported, 1, __ATOMIC_RELAXED) <= options.max_findings;
+    std::uint64_t const others = __atomic_load_n(&reported_by_others, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&reported, 1, __ATOMIC_RELAXED) + others <= options.max_findings;
+}
+
+bool count_finding_of_thread_sanitizer() {
+    std::uint64_t const own = __atomic_load_n(&reported, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&reported_by_others, 1, __ATOMIC_RELAXED) + own <= options.max_findings;
 }
 
 void count_repetition() {
@@ -225,7 +231,8 @@ int finish_findings(int exit_code) {
             if (f->reported) tell_more(*f);
     json_end(reported, repetitions, exit_code);
     text_end(reported);
-    if ((reported == 0 && !deadlocked) || options.exitcode == 0) return exit_code;
+    bool const only_counted = reported_by_others != 0 && options.max_findings == 0;
+    if ((reported == 0 && !only_counted && !deadlocked) || options.exitcode == 0) return exit_code;
     return static_cast<int>(options.exitcode);
 }
 
@@ -233,13 +240,17 @@ void findings_in_execution() {
     process = call(SYS_getpid);
 }
 
-// Findings of the parent stay the parent's; the child may find them again.
-void findings_in_child_of_fork() {
+void findings_in_run() {
     process = call(SYS_getpid);
     finished = false;
-    reported = repetitions = 0;
+    reported = reported_by_others = repetitions = 0;
     held = nullptr;
     for (Finding*& bucket : known) bucket = nullptr;
+}
+
+// Findings of the parent stay the parent's; the child may find them again.
+void findings_in_child_of_fork() {
+    findings_in_run();
     open_json();
     open_text();
 }

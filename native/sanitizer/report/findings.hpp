@@ -78,6 +78,10 @@ void start_findings();
 // Further calls change nothing.
 int finish_findings(int exit_code);
 
+// Its own library prints and counts them; here they count for the limit only. False if there are too many.
+bool count_finding_of_thread_sanitizer();
+void direct_reports_of_thread_sanitizer(int file);  // only where there is one
+void findings_in_run();                             // of a series, that has told nothing yet
 void findings_in_child_of_fork();
 // In the process of an execution of an exploration, which writes where the process that plans does.
 void findings_in_execution();

@@ -218,8 +218,19 @@ void write_json(Text const& line) {
     if (file >= 0) line.write_to(file);
 }
 
+void write_no_json() {
+    file = -1;
+}
+
+std::uint64_t size_of_json() {
+    long const end = file < 0 ? 0 : kernel::call(SYS_lseek, file, 0, SEEK_END);
+    return kernel::failed(end) ? 0 : static_cast<std::uint64_t>(end);
+}
+
 void open_json() {
-    if (options.json != nullptr) file = open_output(options.json);
+    if (options.json == nullptr) return;
+    if (file >= 0) kernel::call(SYS_close, file);
+    file = open_output(options.json);
 }
 
 namespace {
@@ -317,7 +328,7 @@ void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest
     Text out;
     out << "{\"event\":\"old-read\",\"step\":" << scheduler::steps() << ",\"by\":{";
     put_thread(out, t.id);
-    out << ",\"order\":\"" << name_of(note.order) << "\",\"what\":\"" << word_for(note.access)
+    out << ",\"order\":\"" << name_of(note.order) << "\",\"what\":\"" << name_of(note.access)
         << "\",\"stack\":";
     put_stack(out, walk_stack(t, note.frame, stack_depth));
     out << ",\"location\":";
@@ -388,6 +399,25 @@ void json_no_schedules() {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"no-schedules\"}\n";
+    out.write_to(file);
+}
+
+void json_site(SiteKind kind, std::uintptr_t pc, Order order, Order failure) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"site\",\"at\":";
+    put_pc(out, pc);
+    out << ",\"operation\":\"" << name_of(kind) << "\",\"order\":\"" << name_of(order) << "\"";
+    if (kind == SiteKind::compare_exchange) out << ",\"failure\":\"" << name_of(failure) << "\"";
+    out << "}\n";
+    out.write_to(file);
+}
+
+void json_bad_sites(std::uint64_t line, std::string_view why) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"bad-sites\",\"file\":" << Quoted{options.sites} << ",\"line\":" << line
+        << ",\"why\":" << Quoted{why} << "}\n";
     out.write_to(file);
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "sanitizer/core/sites.hpp"
 #include "sanitizer/core/weak_memory.hpp"
 #include "sanitizer/schedule/scheduler.hpp"
 
@@ -26,6 +28,9 @@ void write_json_of_walk(std::uint32_t walk);
 // The lines of all walks, but for those that begin like this.
 void copy_json(Text& into, std::string_view without);
 
+void write_no_json();
+std::uint64_t size_of_json();
+
 // Parts of an event, and what writes it.
 void put_stack(Text&, Stack const&);
 void put_race_repairs(Text&, Chain const& between);  // with the chain itself
@@ -39,6 +44,9 @@ void json_race(RaceFinding const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
 void json_no_schedules();
+// An operation that the program makes, with the orders that it was compiled with.
+void json_site(SiteKind, std::uintptr_t pc, Order order, Order failure);
+void json_bad_sites(std::uint64_t line, std::string_view why);
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code);
 
 }  // namespace fencepost

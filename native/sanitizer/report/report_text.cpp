@@ -1,5 +1,7 @@
 #include "sanitizer/report/report_text.hpp"
 
+#include <fcntl.h>
+
 #include "sanitizer/report/data_owner.hpp"
 #include "sanitizer/report/findings.hpp"
 #include "sanitizer/report/output.hpp"
@@ -478,10 +480,29 @@ void put_unwatched([[maybe_unused]] Text& out) {
 
 }  // namespace
 
+namespace {
+
+// Unless `fencepost run` collects its reports, or TSAN_OPTIONS says where they go.
+void direct_thread_sanitizer() {
+#if defined(FENCEPOST_RACES)
+    if (options.run_by != 0 || options.thread_sanitizer_has_log) return;
+    if (options.quiet)
+        direct_reports_of_thread_sanitizer(
+            static_cast<int>(kernel::call(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0)));
+    else if (file != 2)
+        direct_reports_of_thread_sanitizer(file);
+#endif
+}
+
+}  // namespace
+
 void open_text() {
-    if (options.log_path == nullptr) return;
-    int const opened = open_output(options.log_path);
-    file = opened < 0 ? 2 : opened;
+    if (options.log_path != nullptr) {
+        if (file > 2) kernel::call(SYS_close, file);
+        int const opened = open_output(options.log_path);
+        file = opened < 0 ? 2 : opened;
+    }
+    direct_thread_sanitizer();
 }
 
 void symbolise(Finding const& f) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sanitizer/core/orders.hpp"
+#include "sanitizer/core/sites.hpp"
 
 namespace fencepost {
 
@@ -13,6 +14,10 @@ constexpr char const* name_of(Access access) {
 constexpr char const* name_of(Order order) {
     constexpr char const* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
     return names[static_cast<int>(order)];
+}
+constexpr char const* name_of(SiteKind kind) {
+    constexpr char const* names[] = {"load", "store", "exchange", "fetch", "compare_exchange", "fence"};
+    return names[static_cast<int>(kind)];
 }
 
 // After why an access is not robust. The same as HARMLESS in answer/explain.py.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "sanitizer/schedule/restart.hpp"
 #include "sanitizer/system/syscalls.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -20,6 +21,7 @@ struct Writer {
     char* window = nullptr;
     std::size_t used = 0;     // of the window
     std::uint64_t start = 0;  // of the window in the file
+    std::int64_t threads = -1;  // made before; -1: none were to be
 } writer;
 
 struct Reader {
@@ -30,6 +32,7 @@ struct Reader {
     std::string_view choices;  // that are left
     bool has_choices = false;
     std::uint64_t failing = 0, threads = 0;
+    bool has_threads = false;
 } reader;
 
 [[noreturn]] void give_up(char const* path, std::uint64_t line, std::string_view why) {
@@ -52,6 +55,7 @@ void put_byte(char byte) {
     if (writer.window == nullptr) return;
     writer.window[writer.used++] = byte;
     if (writer.used < window_bytes) return;
+    restart::OwnCalls const own;
     kernel::call(SYS_munmap, writer.window, window_bytes);
     writer.start += window_bytes;
     writer.used = 0;
@@ -95,7 +99,8 @@ bool skip(std::string_view word) {
 
 void read_choices() {
     if (skip("failing ") && !read_number(reader.failing, '\n')) return;
-    if (skip("threads ") && !read_number(reader.threads, '\n')) return;
+    reader.has_threads = skip("threads ");
+    if (reader.has_threads && !read_number(reader.threads, '\n')) return;
     reader.has_choices = skip("choices");
     if (!reader.has_choices) return;
     char const* const first = reader.at;
@@ -116,7 +121,15 @@ void open_to_write(char const* path, std::uint64_t seed, std::uint32_t first_thr
     map_window();
     if (writer.window == nullptr) give_up(path, 0, "cannot write the file of decisions");
     put_text(title);
-    write_switch(seed, first_thread);
+    put_number(seed);
+    put_text("\n");
+    if (writer.threads >= 0) {
+        put_text("threads ");
+        put_number(static_cast<std::uint64_t>(writer.threads));
+        put_text("\n");
+    }
+    put_number(first_thread);
+    put_text(" ");
 }
 
 bool writing() {
@@ -132,6 +145,7 @@ void write_switch(std::uint64_t steps, std::uint32_t to_thread) {
 
 void close_written() {
     if (!writing()) return;
+    restart::OwnCalls const own;
     kernel::call(SYS_ftruncate, writer.file, writer.start + writer.used);
     abandon();
 }
@@ -140,7 +154,7 @@ void abandon() {
     if (!writing()) return;
     kernel::call(SYS_munmap, writer.window, window_bytes);
     kernel::call(SYS_close, writer.file);
-    writer = Writer{};
+    writer = Writer{.threads = writer.threads};
 }
 
 std::uint64_t open_to_read(char const* path) {
@@ -171,6 +185,14 @@ bool of_exploration() {
 
 std::uint32_t failing_allocations() {
     return static_cast<std::uint32_t>(reader.failing);
+}
+
+bool were_threads_made_before() {
+    return reader.has_threads;
+}
+
+void note_threads_made_before(std::uint32_t count) {
+    writer.threads = count;
 }
 
 std::uint32_t threads_made_before() {

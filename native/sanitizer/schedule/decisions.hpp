@@ -28,6 +28,8 @@ struct Run {
 // Ends the process with a message if the file cannot be written.
 void open_to_write(char const* path, std::uint64_t seed, std::uint32_t first_thread);
 bool writing();
+// For the files that follow: a replay is to make as many threads before the program begins.
+void note_threads_made_before(std::uint32_t count);
 // The running thread has taken so many steps, and another one goes on.
 void write_switch(std::uint64_t steps, std::uint32_t to_thread);
 void close_written();
@@ -40,6 +42,7 @@ std::uint64_t open_to_read(char const* path);
 bool read(Run&);
 bool of_exploration();
 std::uint32_t failing_allocations();
+bool were_threads_made_before();
 std::uint32_t threads_made_before();
 // 0 if there are no more.
 std::uint32_t read_choice();

@@ -26,6 +26,7 @@
 #include "sanitizer/schedule/restart.hpp"
 #include "sanitizer/schedule/rounds.hpp"
 #include "sanitizer/schedule/saved_exploration.hpp"
+#include "sanitizer/schedule/series.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/syscalls.hpp"
@@ -582,6 +583,7 @@ void end_process(int code) {
         code_at_end = code & 0xff;
         restart::go_back(between_executions);
     }
+    series::run_ends(code);
     for (;;) kernel::call(SYS_exit_group, code);
 }
 

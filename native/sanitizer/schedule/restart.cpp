@@ -62,6 +62,7 @@ struct State {
     std::uint32_t watching;
     std::uint32_t made_call;  // the number of a system call that cannot be taken back, plus 1
     bool made_thread;
+    bool own_calls;
     std::size_t regions_count;
     Region regions[most_regions];
     std::size_t pages_count, kept_count;  // kept_count: how many of them the keeper has copied
@@ -227,8 +228,10 @@ int watch(void*) {
         __builtin_memset(&notice, 0, sizeof notice);
         if (failed(call(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &notice))) continue;
         int const number = notice.data.nr;
-        if (number == SYS_clone || number == SYS_clone3) state->made_thread = true;
-        __atomic_store_n(&state->made_call, static_cast<std::uint32_t>(number) + 1, __ATOMIC_RELEASE);
+        if (!__atomic_load_n(&state->own_calls, __ATOMIC_ACQUIRE)) {
+            if (number == SYS_clone || number == SYS_clone3) state->made_thread = true;
+            __atomic_store_n(&state->made_call, static_cast<std::uint32_t>(number) + 1, __ATOMIC_RELEASE);
+        }
         seccomp_notif_resp answer{};
         answer.id = notice.id;
         answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -490,8 +493,15 @@ bool all_pages_are_known() {
     return count_faults() == state->faults || learn_pages();
 }
 
+// No signal handler may run meanwhile.
 void restart_here() {
-    if (!all_pages_are_known()) return;
+    std::uint64_t const all = ~std::uint64_t{0};
+    std::uint64_t before = 0;
+    call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    if (!all_pages_are_known()) {
+        call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+        return;
+    }
     between_executions();
     if (!all_pages_are_known()) stop_with("fencepost: the pages of an execution cannot be found\n");
     put_pages_back();
@@ -537,6 +547,14 @@ void on_own_stack(void (*action)()) {
     stack == nullptr ? action() : fencepost_call_on(stack, action);
 }
 
+OwnCalls::OwnCalls() : outer_(state != nullptr && state->own_calls) {
+    if (state != nullptr) __atomic_store_n(&state->own_calls, true, __ATOMIC_RELEASE);
+}
+
+OwnCalls::~OwnCalls() {
+    if (state != nullptr) __atomic_store_n(&state->own_calls, outer_, __ATOMIC_RELEASE);
+}
+
 bool no_thread_was_made() {
     return state != nullptr && state->ready && !state->made_thread;
 }
@@ -555,6 +573,8 @@ void go_back(void (*)()) {}
 void on_own_stack(void (*action)()) {
     action();
 }
+OwnCalls::OwnCalls() : outer_(false) {}
+OwnCalls::~OwnCalls() {}
 bool no_thread_was_made() {
     return false;
 }

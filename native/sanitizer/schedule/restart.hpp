@@ -31,6 +31,18 @@ void go_back(void (*between)());
 // Calls `action` on that stack: it leaves no traces on the program's own.
 void on_own_stack(void (*action)());
 
+// System calls of the library's own that are taken back, or that nobody notices, while this lives.
+class OwnCalls {
+  public:
+    OwnCalls();
+    ~OwnCalls();
+    OwnCalls(OwnCalls const&) = delete;
+    OwnCalls& operator=(OwnCalls const&) = delete;
+
+  private:
+    bool outer_;
+};
+
 // Is it known that this process has no kernel threads but those that it began with?
 bool no_thread_was_made();
 // Kernel threads that have been made here.

@@ -9,6 +9,7 @@
 #include "sanitizer/schedule/decisions.hpp"
 #include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/lending.hpp"
+#include "sanitizer/schedule/series.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/schedule/strategy.hpp"
 #include "sanitizer/schedule/waits.hpp"
@@ -109,7 +110,10 @@ Thread& next_thread(Thread* current, bool yields) {
 
 void record_switch(Thread const& to) {
     if (decisions::writing()) decisions::write_switch(taken - run_started, to.id);
-    if (detail::exploring) execution::note_switch(taken - run_started, to.id);
+    if (detail::exploring)
+        execution::note_switch(taken - run_started, to.id);
+    else
+        series::note_switch(taken - run_started, to.id);
     run_started = taken;
 }
 
@@ -245,6 +249,22 @@ void start_choices(Settings const& settings, std::uint64_t seed) {
 
 }  // namespace
 
+bool can_repeat() {
+    return user_space_switching();
+}
+
+void prepare_to_repeat(std::uint32_t threads) {
+    only_fiber(detail::self->fiber);
+    settle_heaps();
+    lending::start();
+    lending::make(threads);
+    decisions::note_threads_made_before(threads);
+}
+
+bool is_one_of_many() {
+    return exploring() || series::is_run();
+}
+
 void start_again(Settings const& settings) {
     only_fiber(detail::self->fiber);
     start_choices(settings, settings.seed);
@@ -265,7 +285,7 @@ void start(Settings const& settings) {
     Thread& main = claim(0);
     add(main);
     start_fibers(main.fiber, settings.futexes);
-    if (detail::as_explored) {
+    if (detail::as_explored || decisions::were_threads_made_before()) {
         settle_heaps();
         lending::start();
     }
@@ -308,6 +328,7 @@ void thread_created(ThreadId child) {
     if (!lending::is_on()) await_parked(thread.fiber);
     add(thread);
     thread.after = detail::self->last_event;
+    series::note_thread();
     if (!detail::as_explored) watchdog::start();
 }
 

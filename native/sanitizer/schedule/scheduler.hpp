@@ -53,6 +53,11 @@ void step(Operation const&, bool yields);
 void start(Settings const&);
 // In the child of a fork where the program has not begun: as if it had been started with these settings.
 void start_again(Settings const&);
+// In such a child, before: for runs that begin as often as this process goes back (restart.hpp).
+bool can_repeat();
+void prepare_to_repeat(std::uint32_t threads);
+// Does this process end where others of its kind may go on from?
+bool is_one_of_many();
 
 // Does this thread run under a schedule? Mode races has none.
 #if defined(FENCEPOST_RACES)
@@ -223,7 +228,9 @@ void report_stall(std::uint32_t seconds, Standing const* threads, std::size_t co
 
 // Reports of an exploration, defined in report/explored.cpp. What an execution has found it writes itself.
 void execution_begins();  // in its process
-void run_begins();        // of a series (series.cpp)
+// A run of a series begins (series.cpp).
+void run_begins(bool tells);
+std::uint64_t events_so_far();  // the size of their file
 // Several walks may share the work. What follows in this process is said by that one, or by none.
 void prepare_reports(std::uint32_t walks);
 void report_as_walk(std::uint32_t number);

@@ -101,7 +101,7 @@ bool outside_can_help() {
     if (waiting_for_outside != 0) return true;
     if (lending::is_on())
         return !restart::no_thread_was_made() &&
-               kernel_threads() > 1 + lending::made() + restart::own_threads();
+               kernel_threads() > 1 + lending::made() + restart::own_threads() + watchdog::is_there();
     bool const main_has_ended = find(0) == nullptr;  // the kernel keeps it
     bool const this_one_leaves = self == nullptr;
     return kernel_threads() > blocked.count + main_has_ended + this_one_leaves + watchdog::is_there();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/schedule/series.hpp"
 #include "sanitizer/schedule/state.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
@@ -28,7 +29,7 @@ constexpr std::size_t stack_bytes = 32 * 1024;
 
 bool started = false, there = false;
 std::uint64_t preempted = 0;  // steps
-std::uint64_t asked_at = 0;   // the step in which the thread was found that is to be interrupted
+std::uint64_t asked_at = UINT64_MAX;  // the step in which the thread was found that is to be interrupted
 bool should_report = false, reported = false;  // the latter: since there was progress
 bool handling = false;
 
@@ -150,6 +151,8 @@ int watch(void*) {
     Observed seen{};
     std::uint64_t progress = 0;
     std::int64_t last_progress = time_on(CLOCK_MONOTONIC);
+    std::uint64_t const* const run = series::run_number();
+    std::uint64_t run_seen = 0;
     for (;;) {
         bool const has_helped = __atomic_load_n(&preempted, __ATOMIC_RELAXED) != 0;
         std::int64_t const patience = has_helped ? later_patience : first_patience;
@@ -161,7 +164,9 @@ int watch(void*) {
         std::int32_t const tid = thread == nullptr ? 0 : kernel_thread_of(thread->fiber);
         // Never too many: what is preempted is counted before its step.
         std::uint64_t const own_steps = step - __atomic_load_n(&preempted, __ATOMIC_ACQUIRE);
-        if (static_cast<std::int64_t>(own_steps - progress) > 0 || tid == 0) {
+        std::uint64_t const run_now = run == nullptr ? 0 : __atomic_load_n(run, __ATOMIC_ACQUIRE);
+        if (static_cast<std::int64_t>(own_steps - progress) > 0 || tid == 0 || run_now != run_seen) {
+            run_seen = run_now;
             progress = own_steps;
             last_progress = now;
             reported = false;
@@ -184,7 +189,8 @@ void start() {
     if (started || options.schedule.stall == 0) return;
     started = true;
     handle_signal();
-    char* const stack = static_cast<char*>(memory::pages(stack_bytes));
+    char* const stack = static_cast<char*>(memory::shared_pages(stack_bytes));  // (restart.hpp)
+    if (stack == nullptr) return;
     SignalsBlocked const in_the_new_thread;
     constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
     there = clone(watch, stack + stack_bytes, flags, nullptr) > 0;

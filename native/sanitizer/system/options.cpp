@@ -77,6 +77,8 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "quiet") return result(set_flag(value, options.quiet));
     if (name == "json") return result(set_path(value, options.json));
     if (name == "suppressions") return result(set_path(value, options.suppressions));
+    if (name == "sites") return result(set_path(value, options.sites));
+    if (name == "list_sites") return result(set_flag(value, options.list_sites));
     if (name == "internals") return result(set_flag(value, options.internals));
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
@@ -106,6 +108,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "stride")
         return result(set_number(value, options.schedule.stride) && options.schedule.stride != 0);
     if (name == "first_run") return result(set_number(value, options.schedule.first_run));
+    if (name == "run_limit") return result(set_number(value, options.schedule.run_limit));
     if (name == "output") return result(set_path(value, options.output));
     if (name == "resume") return result(set_path(value, options.schedule.resume));
     if (name == "walks") return result(set_number(value, options.schedule.walks));
@@ -130,6 +133,12 @@ void read_setting(SettingText const& setting) {
 
 void read_options(char** environment) {
     for_settings(environment, read_setting);
+    for (char** each = environment; each != nullptr && *each != nullptr; ++each) {
+        std::string_view const text(*each);
+        constexpr std::string_view log = "log_path=";
+        options.thread_sanitizer_has_log |=
+            text.starts_with("TSAN_OPTIONS=") && text.find(log) != std::string_view::npos;
+    }
 }
 
 char const* with_numbers(char const* path) {

@@ -10,12 +10,15 @@
 //   internals=0          findings inside of libstdc++ too
 //   max_findings=100     then only counted
 //   await_loops=1        a loop that only repeats one load or CAS is a wait (await.hpp)
+//   sites=FILE           other orders and fences at atomic operations (core/sites.hpp)
+//   list_sites=0         the operations that were made, as events
 //   volatile=plain|relaxed    under a schedule: are plain accesses to volatile objects relaxed atomic ones?
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
 //   seed=1  depth=3  steps=20000000  length=0  stall=10  switch=auto|futex  decisions=FILE  replay=FILE
-//   runs=0  stride=1  first_run=0  output=FILE    many runs, with the seeds from `seed` on, or every so many
+//   runs=0  stride=1  first_run=0  run_limit=0  output=FILE    many runs, with the seeds from `seed` on, or
+//   every so many
 //                        of them (schedule/series.cpp); %r in the names of files is the number of the run
 //   weak=0               loads may read old writes (core/weak_memory.hpp), with
 //   weak_from=0  weak_seed=SEED    only from that step on, and there an old one; then the schedule is random
@@ -47,6 +50,7 @@ struct Settings {
     std::uint64_t runs = 0;            // one process for each; 0: this process is the run
     std::uint64_t stride = 1;          // only every so many of them
     std::uint64_t first_run = 0;       // from this on
+    std::int64_t run_limit = 0;        // of a run, in milliseconds; 0: none
     // explore:
     std::uint64_t executions = 0;      // then it is given up; 0: no limit
     std::uint64_t seconds = 0;         // the same
@@ -67,6 +71,7 @@ struct Options {
     bool quiet = false;
     bool await_loops = true;
     bool internals = false;
+    bool list_sites = false;
     bool volatile_relaxed = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
@@ -75,10 +80,12 @@ struct Options {
     char const* log_path = nullptr;  // null: standard error
     char const* json = nullptr;
     char const* suppressions = nullptr;
+    char const* sites = nullptr;
     char const* schedule_name = "os";
     char const* output = nullptr;  // of the program, in a series of runs; null: as it is
     std::int64_t run_number = -1;  // in a series; -1: before the first
     scheduler::Settings schedule;
+    bool thread_sanitizer_has_log = false;  // TSAN_OPTIONS says where its reports go
 };
 
 extern Options options;

@@ -25,14 +25,13 @@ from fencepost.engine.search import (
     stats,
     why_unknown,
 )
-from fencepost.memory_models import MODELS, OBSERVATIONAL, SWARM_ORDER
+from fencepost.memory_models import ANY_NUMBER_MODELS, MODELS, OBSERVATIONAL, SWARM_ORDER
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.static.critical_values import critical_values
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # How many states "auto" order looks at: at first, breadth first and then largest first; by location; and
 # largest first once more, if the program is not decided by then.
-ANY_NUMBER = ("ra", "rc20", "cpp20")  # models that can be asked about programs with `[*]`
 NEAR_STATES = 5_000
 MANY_STATES = 1_000_000
 DEEP_STATES = 200_000
@@ -63,11 +62,17 @@ def robust(
         raise ValueError(f"unknown criterion {criterion!r} for {model}; expected one of {known}")
     if row.orders and order not in (*row.orders, SWARM_ORDER):
         raise ValueError(f"unknown order {order!r}; expected one of {', '.join(row.orders)}")
-    if program.templates and model in ANY_NUMBER and criterion == "robust":
+    for_any_number = model in ANY_NUMBER_MODELS and criterion == "robust" and order != SWARM_ORDER
+    if program.templates and for_any_number:
         from fencepost.analyses.any_number import robust_for_any_number
 
         return robust_for_any_number(program, model, limits=limits, watcher=watcher)
-    program.require_fixed_threads(f"--model {model} --criterion {criterion}")
+    if program.templates and model == "tso" and criterion == "robust":
+        from fencepost.analyses.tso_any_number import robust_against_tso_for_any_number
+
+        return robust_against_tso_for_any_number(program, limits, watcher)
+    asked = "a swarm" if order == SWARM_ORDER else f"--model {model} --criterion {criterion}"
+    program.require_fixed_threads(asked)
     if model == "tso":
         from fencepost.analyses.tso import robust_against_tso
 

@@ -70,6 +70,11 @@ class Cluster:
         self._finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
         self._seen = time.monotonic()  # when there was a worker
 
+    def slots(self) -> int:
+        """How many jobs its workers do at a time."""
+        threads: dict[str, int] = self._client.nthreads()
+        return max(sum(threads.values()), 1)
+
     def submit(self, number: int, job: Job) -> None:
         try:
             sent = job if job.text is not None else replace(job, text=text_of(job.file))

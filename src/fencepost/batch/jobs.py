@@ -152,8 +152,30 @@ def run_jobs(
     enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> list[Outcome]:
     """The outcome of every job, in order. After Ctrl-C, or an outcome that is `enough`, those that have not
-    finished are undecided."""
+    finished are undecided. A single search on a cluster is done by all its workers."""
     executor = _executor(len(jobs), where, display)
+    try:
+        if where.cluster is not None and len(jobs) == 1:
+            from fencepost.batch.cluster import Cluster
+            from fencepost.batch.parts import has_parts, run_in_parts
+
+            assert isinstance(executor, Cluster)
+            if has_parts(jobs[0]):
+                return [run_in_parts(jobs[0], executor)]
+        return do_jobs(jobs, executor, display, enough)
+    finally:
+        executor.close()
+        if display is not None:
+            display.close()
+
+
+def do_jobs(
+    jobs: Sequence[Job],
+    executor: Executor,
+    display: Display | None = None,
+    enough: Callable[[Outcome], bool] = lambda outcome: False,
+) -> list[Outcome]:
+    """The outcome of every job, in order, from an executor that has done nothing yet."""
     done: dict[int, Outcome] = {}
 
     def collect() -> None:
@@ -164,19 +186,14 @@ def run_jobs(
             if enough(outcome):
                 executor.cancel()
 
-    try:
-        for number, job in enumerate(jobs):
-            executor.submit(number, job)
-        while True:
-            try:
-                collect()
-                break
-            except KeyboardInterrupt:
-                executor.cancel()
-    finally:
-        executor.close()
-        if display is not None:
-            display.close()
+    for number, job in enumerate(jobs):
+        executor.submit(number, job)
+    while True:
+        try:
+            collect()
+            break
+        except KeyboardInterrupt:
+            executor.cancel()
     return [done[n] if n in done else undecided(job, None) for n, job in enumerate(jobs)]
 
 
@@ -239,6 +256,8 @@ def _answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer
 
 
 def _robustness_answer(job: Job, program: Program, watcher: Watcher | None) -> StaticAnswer:
+    if job.safety.certificate is not None:
+        return _certified_for_any_number(program, job, watcher)
     from fencepost.analyses.robustness import robust
 
     return robust(
@@ -314,12 +333,29 @@ def _certified(program: Program, wanted: Property, job: Job, watcher: Watcher | 
         watcher=watcher,
     )
     if certificate is not None:
-        try:
-            with open(path, "wb") as file:
-                file.write(encode(certificate))
-        except OSError as error:
-            raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
+        _write_certificate(path, encode(certificate))
     return answer
+
+
+def _certified_for_any_number(program: Program, job: Job, watcher: Watcher | None) -> StaticAnswer:
+    """The same of robustness for every number of threads."""
+    from fencepost.analyses.view_certificates import certified
+    from fencepost.certificates.any_number import encode_views
+
+    path = job.safety.certificate
+    assert path is not None
+    answer, certificate = certified(program, job.question.model, limits=job.limits, watcher=watcher)
+    if certificate is not None:
+        _write_certificate(path, encode_views(certificate))
+    return answer
+
+
+def _write_certificate(path: str, data: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise InputError(f"cannot write the certificate: {error.strerror or error}", path) from None
 
 
 def undecided(job: Job, why: str | None) -> Outcome:

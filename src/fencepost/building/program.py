@@ -27,9 +27,10 @@ class Program:
         """A location for plain accesses, on which a race is an error."""
         return self._location("na", name, initial, size)
 
-    def thread(self, name: str, *, copies: int | None = None) -> Thread:
-        """A thread to add statements to; with `copies` so many threads with the same statements."""
-        thread = Thread(name, copies)
+    def thread(self, name: str, *, copies: int | None = None, at_least: int | None = None) -> Thread:
+        """A thread to add statements to; with `copies` so many threads with the same statements, with
+        `at_least` any number of them that is not smaller."""
+        thread = Thread(name, copies, at_least)
         self._threads.append(thread)
         return thread
 

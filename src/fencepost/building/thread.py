@@ -37,12 +37,16 @@ Number = int | Value
 
 
 class Thread:
-    """The statements of a thread, or of `copies` threads that differ in their `tid`."""
+    """The statements of a thread, or of `copies` threads that differ in their `tid`, or of any number of
+    threads, `at_least` so many, that differ in nothing."""
 
-    def __init__(self, name: str, copies: int | None = None) -> None:
+    def __init__(self, name: str, copies: int | None = None, at_least: int | None = None) -> None:
         check_name(name, "thread")
+        if copies is not None and at_least is not None:
+            raise ValueError("a thread has a number of copies or a least number of them, not both")
         self.name = name
         self.copies = copies
+        self.at_least = at_least
         self.tid = Value(ThreadId())
         self._locals: dict[str, Local] = {}
         self._lines: list[str] = []
@@ -200,12 +204,16 @@ class Thread:
 
     def lines(self) -> Iterator[str]:
         """The thread as a function of TPL."""
-        size = "" if self.copies is None else f"[{self.copies}]"
-        yield f"fn {self.name}{size} {{"
+        yield f"fn {self.name}{self._size()} {{"
         if self._locals:
             yield f"    local {', '.join(self._locals)};"
         yield from self._lines
         yield "}"
+
+    def _size(self) -> str:
+        if self.at_least is not None:
+            return "[*]" if self.at_least == 1 else f"[{self.at_least}..*]"
+        return "" if self.copies is None else f"[{self.copies}]"
 
     def _update(
         self,

@@ -1,4 +1,7 @@
-"""Certificates of safety under SRA and TSO, and their check, which shares no code with the searches."""
+"""Certificates of safety under SRA and TSO, and their check, which shares no code with the searches.
+
+Those of robustness for every number of threads are in `any_number`.
+"""
 
 from fencepost.certificates.bad import Bad
 from fencepost.certificates.certificate import (

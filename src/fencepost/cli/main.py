@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import click
 
-from fencepost import __version__
-
 
 class _Entry(NamedTuple):
     """A command: an example of its use, and its module if that has another name."""
@@ -109,7 +107,22 @@ def _no_command(word: str) -> str:
     return message + (suggestion(word, COMMANDS) or "; `fencepost --help` lists them")
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from fencepost.cli.version import version_text
+
+        click.echo(version_text())
+        ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version=__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and what this copy consists of, and exit.",
+)
 def main() -> None:
     """Tells whether weak memory can break a lock-free program, shows how, and repairs it."""

@@ -7,11 +7,12 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from fencepost.cli.answers import Printing
+from fencepost.cli.console import exit_on_input_error
 from fencepost.formats import FORMATS
 from fencepost.memory_models import (
     DEFAULT_MODELS,
@@ -22,6 +23,9 @@ from fencepost.memory_models import (
     MODELS,
     models_for,
 )
+
+if TYPE_CHECKING:
+    from fencepost.batch.jobs import Where
 
 Command = Callable[..., Any]
 
@@ -152,6 +156,16 @@ def printing_options(command: Command) -> Command:
             help="Report only what is not in these earlier answers (--json).",
         ),
     )
+
+
+def check_certificate_options(files: Sequence[str], where: Where) -> None:
+    """Exit now if `--certificate` cannot be done for these files and there."""
+    from fencepost.batch.jobs import files_in
+
+    if len(exit_on_input_error(lambda: files_in(files))) != 1:
+        raise click.UsageError("--certificate takes exactly one program")
+    if where.cluster is not None:
+        raise click.UsageError("--certificate is written by this machine; leave out --cluster")
 
 
 class GivenProperty(NamedTuple):

@@ -7,7 +7,7 @@ The runs that it finds are given names in `decode`; what a result means for a qu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypedDict
 
@@ -73,6 +73,9 @@ class Tactics(msgspec.Struct, frozen=True):
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
     violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
     for its bits, a power of two, and at most a quarter of all memory.
+
+    `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
+    shown before all parts are searched.
     """
 
     subsumption: bool = True
@@ -84,6 +87,7 @@ class Tactics(msgspec.Struct, frozen=True):
     bitstate: bool = False
     bitstate_mb: float = 128
     variation: Variation = _SAME
+    part: tuple[int, int] = (0, 1)
 
     @property
     def store(self) -> StoreKind:
@@ -144,6 +148,7 @@ def explore(
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
+            part=tactics.part,
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
@@ -152,7 +157,9 @@ def explore(
     return result
 
 
-def lowering_for(program: Program, model: str, *, local: bool, observational: bool = False) -> Lowering:
+def lowering_for(
+    program: Program, model: str, *, local: bool, observational: bool = False, cut_off: bool = True
+) -> Lowering:
     """The bytecode that `explore` takes for the model."""
     return Lowering(
         program,
@@ -160,7 +167,7 @@ def lowering_for(program: Program, model: str, *, local: bool, observational: bo
         ordered_by_s=MODELS[model].ordered_by_s,
         local=local,
         observational=observational,
-        cut_off=True,
+        cut_off=cut_off,
     )
 
 
@@ -193,25 +200,36 @@ def explore_any_number(
     watcher: Watcher | None = None,
     *,
     apart: Thread | None = None,
+    exclusive: Sequence[tuple[int, int]] = (),
 ) -> _native.AnyNumberResult:
     """Collect the views of k threads of a program with templates (`native/engine/any_number`).
 
     With `apart`, a template, one of its threads is told apart from the others, and the search is for data
-    races with what it has read.
+    races with what it has read. Without it, no two threads may stand at places of `exclusive`, a place being
+    a thread and a pc. Threads whose assumptions fail stand at their ends under "sc", as for `verify`.
     """
     one = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
     places: list[tuple[int, int]] = []
     threads = list(one)
+    actors: list[int] = []
     for thread in program.threads:
+        actors.append(len(threads))
         if thread.least is None:
             threads.append(thread)
             continue
         places.append((len(threads), len(threads) + 1))
         threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
-    code = lowering_for(replace(program, threads=tuple(threads)), model, local=False).plain
+    lowered = replace(program, threads=tuple(threads))
+    code = lowering_for(lowered, model, local=False, cut_off=model != "sc").plain
     with _as_input_errors(program):
         return _native.explore_any_number(
-            code, _native.Model[model.upper()], places, k, 0 if one else None, **bounds(limits, watcher)
+            code,
+            _native.Model[model.upper()],
+            places,
+            k,
+            0 if one else None,
+            [(actors[thread], pc) for thread, pc in exclusive],
+            **bounds(limits, watcher),
         )
 
 

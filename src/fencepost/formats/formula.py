@@ -48,6 +48,7 @@ def read_final_formula(program: Program, text: str, place: Place) -> Formula:
 
 
 def _read(program: Program, text: str, place: Place, *, final: bool) -> Formula:
+    program.require_fixed_threads("a formula")
     try:
         tree = _GRAMMAR.tree(text)
     except UnexpectedError as error:

@@ -1,7 +1,9 @@
-"""What a word of TPL means, for a programmer who points at it: memory orders, accesses, fences, names."""
+"""What a word means, for a programmer who points at it: memory orders, accesses, fences, names."""
 
 from __future__ import annotations
 
+from fencepost.formats.tpl.operations import LONG_MODES
+from fencepost.lsp.languages import TPL, Language
 from fencepost.lsp.symbols import Symbol
 
 _UNDER_RA = (
@@ -74,8 +76,12 @@ WORDS = {
 }
 
 
-def meaning(word: str, symbol: Symbol | None, line: str) -> str | None:
+def meaning(word: str, symbol: Symbol | None, line: str, language: Language = TPL) -> str | None:
     """What to show, in Markdown; `line` is the one that declares the symbol."""
     if symbol is not None:
-        return f"{symbol.kind} `{word}`, line {symbol.word.line}\n\n```tpl\n{line.strip()}\n```"
-    return WORDS.get(word)
+        return f"{symbol.kind} `{word}`, line {symbol.word.line}\n\n```{language.name}\n{line.strip()}\n```"
+    known = LONG_MODES.get(word) if language is not TPL else word
+    if known in WORDS:
+        return WORDS[known]
+    signature = language.calls.get(word) or language.methods.get(word)
+    return f"```{language.name}\n{signature.label}\n```" if signature is not None else None

@@ -6,10 +6,11 @@ import re
 from typing import Literal, NamedTuple
 
 from fencepost.errors import InputError
-from fencepost.formats.tpl import read
+from fencepost.lsp.languages import TPL, Language
 from fencepost.report.findings import findings
 from fencepost.verdicts import Answer
 
+_MEANT = re.compile(r"did you mean `([^`]+)`\?")
 _WORD = re.compile(r"\w+|\S")
 
 
@@ -31,10 +32,10 @@ class Problem(NamedTuple):
     related: tuple[tuple[Place, str], ...] = ()
 
 
-def mistakes(lines: list[str]) -> list[Problem]:
+def mistakes(lines: list[str], language: Language = TPL) -> list[Problem]:
     """The first mistake in the text, if it is no program; else what its reader noticed."""
     try:
-        program = read("\n".join(lines))
+        program = language.read("\n".join(lines), "<text>")
     except InputError as error:
         return [
             Problem(word_at(lines, max(error.line, 1), max(error.column, 1)), "error", "input", error.message)
@@ -51,6 +52,12 @@ def found(lines: list[str], answer: Answer) -> list[Problem]:
         said = " ".join([one.message, *one.advice])
         problems.append(Problem(place, "warning", one.rule, said, related))
     return problems
+
+
+def meant(message: str) -> str | None:
+    """What a message about a mistake says was probably meant."""
+    found_word = _MEANT.search(message)
+    return None if found_word is None else found_word[1]
 
 
 def word_at(lines: list[str], line: int, column: int) -> Place:

@@ -26,12 +26,13 @@ caller keeps the messages, of each write or only of the newest write to each cel
     models/rc20.py, `knowledge`           sets of events as masks
     analyses/happens_before.py            clocks: how many events of each thread, which write of each cell
     analyses/repair/violation_replay.py   places in the modification order of one cell
+    certificates/any_number/views.py      whether such a place is new enough
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import reduce
 from typing import Generic, NamedTuple, TypeVar
 
@@ -48,6 +49,13 @@ class Views(Generic[V]):
         self.current: dict[int, V] = defaultdict(lambda: bottom)
         self._acquire: dict[int, V] = defaultdict(lambda: bottom)
         self._release: dict[int, V] = defaultdict(lambda: bottom)
+
+    def of_thread(self, t: int) -> tuple[V, V, V]:
+        """C, A and R: all that a run has left in the thread."""
+        return self.current[t], self._acquire[t], self._release[t]
+
+    def set_thread(self, t: int, current: V, acquire: V, release: V) -> None:
+        self.current[t], self._acquire[t], self._release[t] = current, acquire, release
 
     def happen(self, t: int, own: V) -> None:
         current, acquire = self.current[t], self._acquire[t]
@@ -133,6 +141,31 @@ class Cpp20Views(Generic[V]):
         self._before_write: dict[Hashable, V] = defaultdict(lambda: bottom)
         self._fences_before_read: dict[Hashable, V] = defaultdict(lambda: bottom)
         self._fences_before_write: dict[Hashable, V] = defaultdict(lambda: bottom)
+
+    def of_thread(self, t: int) -> tuple[V, ...]:
+        """C, A and R of each of C, P, F and E: all that a run has left in the thread."""
+        return tuple(value for views in self._parts for value in views.of_thread(t))
+
+    def set_thread(self, t: int, values: Sequence[V]) -> None:
+        for n, views in enumerate(self._parts):
+            views.set_thread(t, *values[3 * n : 3 * n + 3])
+
+    def of_cell(self, x: Hashable) -> tuple[V, ...]:
+        """KW, KR, KFW and KFR."""
+        return tuple(of_cells[x] for of_cells in self._of_cells)
+
+    def set_cell(self, x: Hashable, values: Sequence[V]) -> None:
+        for of_cells, value in zip(self._of_cells, values, strict=True):
+            of_cells[x] = value
+
+    @property
+    def _of_cells(self) -> tuple[dict[Hashable, V], ...]:
+        return (
+            self._before_read,
+            self._before_write,
+            self._fences_before_read,
+            self._fences_before_write,
+        )
 
     @property
     def no_message(self) -> Cpp20Message[V]:
@@ -220,6 +253,13 @@ class ScViews(Generic[V]):
         self.current: dict[int, V] = defaultdict(lambda: bottom)
         self._accesses: dict[Hashable, V] = defaultdict(lambda: bottom)  # MSC
         self._write: dict[Hashable, V] = defaultdict(lambda: bottom)  # WSC
+
+    def of_cell(self, x: Hashable) -> tuple[V, V]:
+        """MSC and WSC."""
+        return self._accesses[x], self._write[x]
+
+    def set_cell(self, x: Hashable, accesses: V, write: V) -> None:
+        self._accesses[x], self._write[x] = accesses, write
 
     def read(self, t: int, x: Hashable) -> None:
         before = self.current[t]

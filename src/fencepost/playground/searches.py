@@ -22,7 +22,7 @@ from fencepost.playground.search import Order, Request
 
 _GRACE_SECONDS = 5  # for reading the program and writing the answer
 _LONGEST_LINE = 1 << 26
-_LAST = (b'{"answer"', b'{"mistake"', b'{"failure"')
+_LAST = (b'{"answer"', b'{"mistake"', b'{"unasked"', b'{"failure"')
 
 
 class Allowed(NamedTuple):

@@ -189,13 +189,23 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """The program with so many copies of each template, or with the least number of them if that is
         more."""
         threads: list[Thread] = []
-        for thread in self.threads:
+        for thread, numbers in zip(self.threads, self.instance_numbers(copies), strict=True):
             if thread.least is None:
                 threads.append(thread)
                 continue
-            count = max(copies, thread.least)
+            count = len(numbers)
             threads += [replace(thread, tid=tid, copies=count, least=None) for tid in range(count)]
         return replace(self, threads=tuple(threads))
+
+    def instance_numbers(self, copies: int) -> list[range]:
+        """For each thread, which threads of `with_instances(copies)` it becomes."""
+        numbers: list[range] = []
+        first = 0
+        for thread in self.threads:
+            count = 1 if thread.least is None else max(copies, thread.least)
+            numbers.append(range(first, first + count))
+            first += count
+        return numbers
 
     def require_fixed_threads(self, what: str = "this question") -> None:
         """Raises `InputError` if the program has a template."""

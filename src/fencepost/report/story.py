@@ -66,11 +66,17 @@ def brief(answer: Answer) -> str:
     return ", ".join([shown, *(name for name in answer.parts_found if name not in told)])
 
 
-def mood(answer: Answer) -> Literal["good", "bad", "open"]:
-    """How to show the verdict: good only if nothing at all was found. A deadlock alone is a warning."""
-    if answer.holds is False or (answer.holds and answer.exit_code == EXIT_VIOLATED):
+Mood = Literal["good", "bad", "warn", "open"]
+
+
+def mood(answer: Answer) -> Mood:
+    """How to show the verdict: violated is bad, undecided is open, and good is only where nothing at all was
+    found besides; else it is a warning."""
+    if answer.holds is False:
         return "bad"
-    return "good" if answer.holds and not also_found(answer) else "open"
+    if also_found(answer) or answer.exit_code == EXIT_VIOLATED:
+        return "warn"
+    return "good" if answer.holds else "open"
 
 
 def also_found(answer: Answer) -> list[str]:
@@ -143,6 +149,8 @@ def _searched(answer: Answer) -> str:
             f"Proven with {counted(many.views, 'view')} of {counted(many.k, 'thread')}. No data race, no "
             "failing assertion. Deadlocks were not looked for."
         )
+    if answer.question == "relax" and answer.criterion == "safe":
+        return "No data race, no failing assertion. Deadlocks were not looked for."
     if answer.exhaustive:
         return "No data race, no failing assertion, no deadlock."
     if isinstance(answer, Persistent) and answer.flattened is not None:

@@ -2,7 +2,9 @@
 
 The verdict is about the relaxed program. It is `robust` if the cheapest orders were found and proven to be
 so, `not-robust` if the program is not robust, or not free of data races, as it is, and `unknown` if the
-search reached a limit. An unknown answer may still hold weaker orders: the cheapest known.
+search reached a limit. An unknown answer may still hold weaker orders: the cheapest known. Where the program
+need not stay robust but only safe (`--keep races,assertions`), `safe` and `unsafe` take the place of `robust`
+and `not-robust`, and the criterion is "safe".
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts.answers import Answer, NotRobust, Robust, Stats
+from fencepost.verdicts.answers import Answer, NotRobust, Robust, Stats, Unsafe
 
 
 class Weakening(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +41,7 @@ class Needed(msgspec.Struct, frozen=True, kw_only=True):
     column: int
     statement: str
     text: str
-    broken: Robust | NotRobust
+    broken: Robust | NotRobust | Unsafe
 
 
 class RelaxAnswer(Answer, frozen=True, kw_only=True):
@@ -75,6 +77,18 @@ class NothingToRelax(RelaxAnswer, frozen=True, kw_only=True, tag="not-robust"):
     holds = False
 
 
+class RelaxedSafe(RelaxAnswer, frozen=True, kw_only=True, tag="safe"):
+    """`robust` is not claimed of the relaxed program, only that no run of it goes wrong."""
+
+    holds = True
+
+
+class UnsafeToRelax(RelaxAnswer, frozen=True, kw_only=True, tag="unsafe"):
+    """The program itself goes wrong: `witness` or `race` shows how."""
+
+    holds = False
+
+
 class RelaxUnknown(RelaxAnswer, frozen=True, kw_only=True, tag="unknown"):
     """`why` says which limit ended the search, or that the user did."""
 
@@ -83,4 +97,4 @@ class RelaxUnknown(RelaxAnswer, frozen=True, kw_only=True, tag="unknown"):
     interrupted: bool = False
 
 
-AnyRelaxAnswer = Relaxed | NothingToRelax | RelaxUnknown
+AnyRelaxAnswer = Relaxed | NothingToRelax | RelaxedSafe | UnsafeToRelax | RelaxUnknown

@@ -15,6 +15,7 @@ import msgspec
 
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts.answers import Answer
+from fencepost.verdicts.sites import Site
 
 ScheduleKind = Literal["os", "random", "pct"]
 # What an older value could do, as far as runs have shown it; the worst first.
@@ -221,7 +222,10 @@ class WatchedAnswer(Answer, frozen=True, kw_only=True):
 
 
 class RunAnswer(WatchedAnswer, frozen=True, kw_only=True):
+    """`sites` are the atomic operations and fences that were made, if they were asked for."""
+
     question: Literal["run"]
+    sites: tuple[Site, ...] = ()
 
 
 class SeenNotRobust(RunAnswer, frozen=True, kw_only=True, tag="not-robust"):

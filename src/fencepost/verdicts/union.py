@@ -9,11 +9,21 @@ import msgspec
 from fencepost.verdicts.answers import SCHEMA, Answer, StaticAnswer
 from fencepost.verdicts.check import AnyCheckAnswer
 from fencepost.verdicts.outcomes import AnyOutcomesAnswer
+from fencepost.verdicts.program_changes import AnyProgramFix, AnyProgramRelax
 from fencepost.verdicts.relax import AnyRelaxAnswer
 from fencepost.verdicts.repair import FixAnswer
 from fencepost.verdicts.run import AnyRunAnswer
 
-AnyAnswer = StaticAnswer | FixAnswer | AnyRelaxAnswer | AnyRunAnswer | AnyCheckAnswer | AnyOutcomesAnswer
+AnyAnswer = (
+    StaticAnswer
+    | FixAnswer
+    | AnyRelaxAnswer
+    | AnyRunAnswer
+    | AnyCheckAnswer
+    | AnyOutcomesAnswer
+    | AnyProgramFix
+    | AnyProgramRelax
+)
 CLASSES: tuple[type[Answer], ...] = get_args(AnyAnswer)
 
 

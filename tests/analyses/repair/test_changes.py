@@ -16,8 +16,8 @@ from fencepost.analyses.repair.changes import (
     kinds_for,
     strengthened,
 )
-from fencepost.analyses.repair.hitting_set import Conflict
 from fencepost.analyses.repair.violation_replay import ReplayedViolation
+from fencepost.cheapest.hitting_set import Conflict
 from fencepost.engine.search import Limits, explore
 from fencepost.formats import tpl
 from fencepost.program import CellAccess, CompareExchange, Instruction, Mode, Program, Store
@@ -220,7 +220,7 @@ def _fits(kind: Kind, instruction: Instruction) -> bool:
 
 
 def cheapest(program: Program, model: str, changes: list[Change], costs: dict[Kind, int]) -> int | None:
-    from fencepost.analyses.repair.search import Fails, Holds, cheapest_repair
+    from fencepost.cheapest.search import Fails, Holds, cheapest_repair
 
     offer = Offered(program, model, changes)
 

@@ -12,11 +12,14 @@ from fencepost.analyses.repair.changes import DEFAULT_COSTS, apply
 from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.repair.weakening import weakest
 from fencepost.analyses.robustness import robust
+from fencepost.analyses.safety.portfolio import verify
 from fencepost.cli.commands.relax import relax as command
 from fencepost.engine.search import Limits
+from fencepost.errors import InputError
+from fencepost.formats.properties import given_property
 from fencepost.formats.tpl import read, write
 from fencepost.program import Fence, Skip
-from fencepost.verdicts.relax import NothingToRelax, Relaxed, RelaxUnknown
+from fencepost.verdicts.relax import NothingToRelax, Relaxed, RelaxedSafe, RelaxUnknown, UnsafeToRelax
 from fencepost.verdicts.union import decode
 from tests.analyses.repair.repairing import is_right
 from tests.fenced_rings import fenced_ring
@@ -45,7 +48,7 @@ def drawn(seed):
     return random_program(Random(seed), loop_free=seed % 4 == 0, modes=True, sc_accesses=True)
 
 
-def least_cost(start):
+def least_cost(start, will_do=None):
     """By trying all choices of orders, the cheap ones first."""
     changes = start.offered.changes
     chosen = [s for n in range(len(changes) + 1) for s in itertools.combinations(changes, n)]
@@ -54,7 +57,8 @@ def least_cost(start):
         return sum(DEFAULT_COSTS[change.kind] for change in some)
 
     program = start.offered.program
-    return next(cost(some) for some in sorted(chosen, key=cost) if is_right(program, "cpp20", some))
+    will_do = will_do or (lambda program, some: is_right(program, "cpp20", some))
+    return next(cost(some) for some in sorted(chosen, key=cost) if will_do(program, some))
 
 
 def compare(seeds, *, trade=False):
@@ -85,6 +89,98 @@ def test_no_choice_of_orders_is_cheaper():
 def test_no_choice_of_traded_orders_is_cheaper():
     compared, _ = compare(range(500), trade=True)
     assert compared > 30
+
+
+def forbidden_end(program, source):
+    """That two registers of different threads do not end with two values, and often nothing else."""
+    ends = [
+        f"{thread.name}.{register} == {source.randint(0, program.max_value)}"
+        for thread in source.sample(program.threads, k=min(2, len(program.threads)))
+        for register in thread.registers[:1]
+    ]
+    return given_property(program, asserted=[f"!({' && '.join(ends)})"] if ends else [])
+
+
+def compare_safety(seeds, *, trade=False):
+    """How many programs were compared, and in how many less is needed than for robustness."""
+    compared = cheaper = 0
+    for seed in seeds:
+        program = drawn(seed)
+        start = weakest(program, "cpp20", trade=trade)
+        if not 0 < len(start.offered.changes) <= MOST_ORDERS:
+            continue
+        wanted = forbidden_end(program, Random(seed))
+
+        def is_safe(program, changes=(), wanted=wanted):
+            return verify(apply(program, changes).program, "cpp20", wanted=wanted).holds
+
+        if wanted.at_end is None or not is_safe(program):
+            continue
+        compared += 1
+        answer = relax(program, trade=trade, keep="races,assertions", wanted=wanted)
+        assert isinstance(answer, RelaxedSafe)
+        least = least_cost(start, is_safe)
+        assert answer.cost == answer.lower_bound == least, f"seed {seed}:\n{write(program)}"
+        assert is_safe(read(answer.relaxed, ""))
+        assert all(one.broken.holds is False for one in answer.needed)
+        cheaper += not is_right(program, "cpp20") or answer.cost < relax(program, trade=trade).cost
+    return compared, cheaper
+
+
+def test_no_choice_of_orders_that_keeps_the_program_safe_is_cheaper():
+    compared, cheaper = compare_safety(range(200))
+    assert compared > 30
+    assert cheaper > 10
+
+
+def test_no_choice_of_traded_orders_that_keeps_the_program_safe_is_cheaper():
+    compared, _ = compare_safety(range(200, 300), trade=True)
+    assert compared > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 4000, 500))
+def test_no_choice_of_orders_that_keeps_the_program_safe_is_cheaper_by_the_thousand(first):
+    compare_safety(range(first, first + 500))
+
+
+def test_a_program_that_is_safe_but_not_robust_can_be_relaxed_if_that_is_all_it_keeps():
+    program = read(SB, "sb.tpl")
+    with pytest.raises(InputError, match="there is nothing to keep"):
+        relax(program, keep="races,assertions")
+    asserted = read(SB.replace("y.load(sc);", "y.load(sc); assert(r <= 1);", 1), "sb.tpl")
+    answer = relax(asserted, keep="races,assertions")
+    assert isinstance(answer, RelaxedSafe)
+    assert (answer.cost, answer.criterion, answer.exit_code) == (0, "safe", 0)
+    assert relax(asserted).cost == 20
+
+
+def test_what_the_file_forbids_is_kept(tmp_path):
+    file = tmp_path / "sb.tpl"
+    file.write_text("// assert: !(left.r == 0 && right.r == 0)\n" + SB, encoding="utf-8")
+    result = CliRunner().invoke(command, [str(file), "--keep", "races,assertions"])
+    assert result.exit_code == 0, result.output
+    assert "safe under cpp20 with other orders at 4 places (cost 20 instead of 40)" in result.output
+    assert "which is all that was asked: it need not be robust" in " ".join(result.output.split())
+    assert "Deadlocks were not looked for." in result.output
+
+
+def test_a_program_that_goes_wrong_is_not_relaxed(tmp_path):
+    file = tmp_path / "racy.tpl"
+    file.write_text("max_value 1; na d; fn t[2] { d.nastore(1); }\n", encoding="utf-8")
+    result = CliRunner().invoke(command, [str(file), "--keep", "races,assertions"])
+    assert result.exit_code == 1
+    assert "unsafe under cpp20" in result.output
+    assert "Nothing is relaxed: the program goes wrong as it is." in result.output
+    told = CliRunner().invoke(command, [str(file), "--keep", "races,assertions", "--json"]).output
+    assert isinstance(decode(told), UnsafeToRelax)
+
+
+def test_a_limit_is_no_answer_where_safety_is_kept():
+    program = read(SB, "sb.tpl")
+    wanted = given_property(program, asserted=["!(left.r == 0 && right.r == 0)"])
+    answer = relax(program, keep="races,assertions", wanted=wanted, limits=Limits(states=2))
+    assert isinstance(answer, RelaxUnknown)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@
 //
 // A program: threads `|` operations `;` words. Orders are numbers as the compilers pass them.
 //   l x ORDER    s x ORDER    u x ORDER (a read-modify-write)    f ORDER
+//   c x ORDER FAILURE THREAD PLACE (a compare-exchange that expects the value of that write; -1: the first)
 // A graph: for each thread, for each operation, the write that it reads (`-`: none), then `mo` with the
 // writes of each location. A write is its thread and place, as in `1.0`; `i` is the initial one. Graphs stand
 // between `/`. ROOM is how many SC events are told apart; all by default.
@@ -36,8 +37,15 @@ struct Operation {
     char kind;
     int location;
     Order order;
+    Order failure = Order::relaxed;
+    std::uint64_t expected = 0;
 };
 using Program = std::vector<std::vector<Operation>>;
+
+// Values are names: thread and place, so that each write has its own.
+std::uint64_t value_of(std::size_t thread, std::size_t place) {
+    return (thread + 1) * 100 + place;
+}
 
 Program parse(std::string const& line) {
     Program program(1);
@@ -49,10 +57,15 @@ Program parse(std::string const& line) {
         }
         if (word == ";") continue;
         Operation operation{word[0], 0, Order::relaxed};
-        int order = 0;
+        int order = 0, failure = 0, thread = 0, place = 0;
         if (operation.kind != 'f') words >> operation.location;
         words >> order;
         operation.order = order_of(order);
+        if (operation.kind == 'c') {
+            words >> failure >> thread >> place;
+            operation.failure = order_of(failure);
+            operation.expected = thread < 0 ? 0 : value_of(static_cast<std::size_t>(thread), place);
+        }
         program.back().push_back(operation);
     }
     return program;
@@ -116,7 +129,6 @@ class Run {
     }
 
   private:
-    // Values are names: thread and place, so that each write has its own.
     static std::string name(weak::Value value) {
         auto const number = static_cast<std::uint64_t>(value);
         return number == 0 ? "i" : std::to_string(number / 100 - 1) + "." + std::to_string(number % 100);
@@ -138,10 +150,19 @@ class Run {
             read_[thread][place] = name(weak::read(t, location, o.order, age).value);
             return;
         }
-        if (o.kind == 'u') read_[thread][place] = name(memory);
-        memory = (thread + 1) * 100 + place;
+        if (o.kind == 'c') {
+            weak::Choices choices;
+            weak::find_choices_to_fail(t, location, o.failure, o.expected, choices);
+            std::uint32_t const age = choices.age[choices_.below(choices.count)];
+            if (age != 0 || memory != o.expected) {
+                read_[thread][place] = name(weak::read(t, location, o.failure, age).value);
+                return;
+            }
+        }
+        if (o.kind != 's') read_[thread][place] = name(memory);
+        memory = value_of(thread, place);
         keep_in_step(x, memory, sizeof memory);
-        weak::write(t, location, o.order, {memory, o.kind == 'u'}, {});
+        weak::write(t, location, o.order, {memory, o.kind != 's'}, {});
         std::string& order = orders_[o.location];
         order += (order.empty() ? "" : ",") + name(memory);
     }

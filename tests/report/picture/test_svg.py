@@ -72,7 +72,7 @@ def test_two_pictures_on_a_page_do_not_share_ids():
 
 @pytest.mark.parametrize("name", WITNESSES)
 def test_arrows_run_through_no_other_box_and_stay_inside(name):
-    plan = layout.arrange(WITNESSES[name], full=False, top=100)
+    plan = layout.arrange(WITNESSES[name], top=100)
     for arrow, route in svg._routed(plan, svg._router(plan)).items():
         for x, y in route.points[2:-2]:
             assert 0 < x < plan.width
@@ -87,7 +87,7 @@ def test_arrows_run_through_no_other_box_and_stay_inside(name):
 @pytest.mark.parametrize("full", [False, True])
 def test_boxes_do_not_overlap_and_only_what_contradicts_an_order_points_up(name, full):
     run = WITNESSES[name]
-    plan = layout.arrange(run, full=full)
+    plan = layout.arrange(run, most=None if full else layout.LONGEST_FULL_RUN)
     boxes = list(plan.boxes.values())
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
@@ -101,7 +101,7 @@ def test_boxes_do_not_overlap_and_only_what_contradicts_an_order_points_up(name,
 @pytest.mark.parametrize("name", WITNESSES)
 def test_the_whole_cycle_is_bold(name):
     run = WITNESSES[name]
-    plan = layout.arrange(run, full=True)
+    plan = layout.arrange(run, most=None)
     bold = {(arrow.source, arrow.target) for arrow in plan.arrows if arrow.on_cycle}
     assert bold == {(edge.source, edge.target) for edge in run.cycle}
 
@@ -114,14 +114,14 @@ def test_an_edge_of_the_cycle_past_other_writes_is_drawn():
     run = witness(("t1", "t2"), {"x": 0, "y": 0}, steps, stale=0)
     cycle = (Edge(2, 3, "po"), Edge(3, 5, "fr"), Edge(5, 6, "po"), Edge(6, 2, "fr"))
     assert Edge(3, 5, "fr") not in run.edges
-    plan = layout.arrange(msgspec.structs.replace(run, cycle=cycle), full=True)
+    plan = layout.arrange(msgspec.structs.replace(run, cycle=cycle), most=None)
     assert {(a.source, a.target) for a in plan.arrows if a.on_cycle} == {(2, 3), (3, 5), (5, 6), (6, 2)}
 
 
 @pytest.mark.parametrize("long_run", [peterson_rounds, peterson_on_tso])
 @pytest.mark.parametrize("rounds", [3, 30])
 def test_the_bold_arrows_close_even_when_a_long_run_is_cut(rounds, long_run):
-    plan = layout.arrange(long_run(rounds), full=False)
+    plan = layout.arrange(long_run(rounds))
     bold = [arrow for arrow in plan.arrows if arrow.on_cycle]
     assert sorted(map(str, (arrow.source for arrow in bold))) == sorted(
         map(str, (arrow.target for arrow in bold))

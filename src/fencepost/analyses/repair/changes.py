@@ -163,6 +163,15 @@ class Offered:
     def at(self, thread: int, origin: Origin) -> Mapping[Kind, Bits]:
         return self._at.get((thread, origin), {})
 
+    def with_instances(self, copies: int) -> Offered:
+        """The same changes, under the same numbers, for the program with so many copies of each template."""
+        numbers = self.program.instance_numbers(copies)
+        changes = [
+            dataclasses.replace(change, threads=tuple(n for t in change.threads for n in numbers[t]))
+            for change in self.changes
+        ]
+        return Offered(self.program.with_instances(copies), self.model, changes)
+
 
 def kinds_for(model: str) -> tuple[Kind, ...]:
     """The kinds of changes that can help against the model, as the table says."""
@@ -266,10 +275,10 @@ def shared_locations(program: Program, *, non_atomic: bool) -> set[str]:
     """The locations that several threads use and some thread writes; `non_atomic` ones only if wanted."""
     users: dict[str, set[int]] = {}
     written: set[str] = set()
-    for number, thread in enumerate(program.threads):
+    for numbers, thread in zip(program.instance_numbers(2), program.threads, strict=True):
         for instruction in thread.code:
             if isinstance(instruction, CellAccess):
-                users.setdefault(instruction.cell.name, set()).add(number)
+                users.setdefault(instruction.cell.name, set()).update(numbers)
                 if access_modes(instruction)[1] is not None:
                     written.add(instruction.cell.name)
     return {

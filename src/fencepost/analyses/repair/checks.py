@@ -17,16 +17,16 @@ from msgspec.structs import replace
 
 from fencepost.analyses.repair.changes import Changed, Offered, Origin, apply
 from fencepost.analyses.repair.costs import Prices
-from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.analyses.repair.search import Fails, Holds, RepairProgress, Undecided
 from fencepost.analyses.repair.violation_replay import Replayed, ReplayedRace, ReplayedViolation
 from fencepost.analyses.robustness import robust, search
 from fencepost.analyses.tso import persist, robust_against_tso
+from fencepost.cheapest.hitting_set import Conflict
+from fencepost.cheapest.search import Fails, Holds, RepairProgress, Undecided
 from fencepost.engine._native import Outcome, Result, TsoViolation
 from fencepost.engine.search import Limits, Progress, Watcher, explore_tso, stats, why_unknown
 from fencepost.models.tso import on_x86
 from fencepost.program import Program
-from fencepost.verdicts import Answer, RobustnessAnswer, Stats
+from fencepost.verdicts import Answer, NotRobust, RobustnessAnswer, Stats, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,14 @@ FixWatcher = Callable[[FixProgress], bool]
 
 def findings_of(answer: Answer | None) -> dict[str, Any]:
     """What a check found besides its verdict, as fields of the answer about the changed program."""
-    findings = {"exhaustive": False, "race": None, "assertion": None, "deadlock": None, "warnings": ()}
+    findings = {
+        "exhaustive": False,
+        "race": None,
+        "assertion": None,
+        "deadlock": None,
+        "any_number": msgspec.UNSET,
+        "warnings": (),
+    }
     return findings if answer is None else {name: getattr(answer, name) for name in findings}
 
 
@@ -146,23 +153,53 @@ class RobustnessChecks(Checks):
                 return Fails(tuple(known))
         if self._stopped:
             return Undecided("the search was interrupted", interrupted=True)
-        changed = apply(self._offered.program, (self._offered.changes[number] for number in chosen))
-        limits = self._limits_left()
-        result = search(changed.program, self._offered.model, limits, watcher=self._watch)
-        self._count(result)
-        new: list[Replayed] = []
-        if result.violation is not None:
-            new.append(ReplayedViolation(self._offered, chosen, changed, result.violation))
-        if result.race is not None and self._repair_races:
-            new.append(ReplayedRace(self._offered, chosen, changed, result.race))
-        if new:
-            self._found += new
-            return Fails(tuple(conflict for found in new for conflict in found.conflicts(chosen)))
+        if self._offered.program.templates:
+            return self._check_any_number(chosen)
+        changed, result, limits = self._search(self._offered, chosen)
+        new = self._learn(self._offered, chosen, changed, result)
+        if new is not None:
+            return new
         return (
             Holds()
             if result.outcome == Outcome.COMPLETE
             else self._undecided(changed.program, result, limits)
         )
+
+    def _check_any_number(self, chosen: frozenset[int]) -> Holds | Fails | Undecided:
+        """If it does not hold for every number of threads, some number of them shows a violation or a race.
+        What is learnt from that is about the functions, so it is true whatever the number."""
+        answer = self.answer(self._made(self._offered, chosen).program)
+        has_race = answer.race is not None and self._repair_races
+        if isinstance(answer, NotRobust) or has_race:
+            assert answer.any_number is not msgspec.UNSET
+            instances = self._offered.with_instances(min(answer.any_number.copies.values()))
+            new = self._learn(instances, chosen, *self._search(instances, chosen)[:2])
+            return new or Undecided(f"the {self._limits.time_limit} was reached")
+        if isinstance(answer, Unknown):
+            return Undecided(answer.why, interrupted=answer.interrupted)
+        return Holds()
+
+    def _made(self, offered: Offered, chosen: frozenset[int]) -> Changed:
+        return apply(offered.program, (offered.changes[number] for number in chosen))
+
+    def _search(self, offered: Offered, chosen: frozenset[int]) -> tuple[Changed, Result, Limits]:
+        changed = self._made(offered, chosen)
+        limits = self._limits_left()
+        result = search(changed.program, offered.model, limits, watcher=self._watch)
+        self._count(result)
+        return changed, result, limits
+
+    def _learn(
+        self, offered: Offered, chosen: frozenset[int], changed: Changed, result: Result
+    ) -> Fails | None:
+        """What follows from the violation and the race that a search found, if it did."""
+        new: list[Replayed] = []
+        if result.violation is not None:
+            new.append(ReplayedViolation(offered, chosen, changed, result.violation))
+        if result.race is not None and self._repair_races:
+            new.append(ReplayedRace(offered, chosen, changed, result.race))
+        self._found += new
+        return Fails(tuple(c for found in new for c in found.conflicts(chosen))) if new else None
 
     def ask(self, program: Program, limits: Limits, watcher: Watcher) -> RobustnessAnswer:
         return robust(program, self._offered.model, limits=limits, watcher=watcher)

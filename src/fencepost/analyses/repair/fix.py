@@ -15,9 +15,9 @@ from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessCheck
 from fencepost.analyses.repair.costs import Prices, check_kind
 from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
-from fencepost.analyses.repair.search import Found, cheapest_repair
+from fencepost.cheapest.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
-from fencepost.memory_models import EITHER, MODELS
+from fencepost.memory_models import ANY_NUMBER_MODELS, EITHER, MODELS
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
@@ -58,6 +58,8 @@ def fix(
     of a set of changes.
     """
     model = chosen_model(program, "fix", model)
+    if model not in ANY_NUMBER_MODELS:
+        program.require_fixed_threads(f"fix --model {model}")
     criteria = MODELS[model].criteria["fix"]
     criterion = criterion or criteria[0]
     if criterion not in criteria:

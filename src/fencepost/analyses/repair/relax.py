@@ -4,32 +4,40 @@ All orders are taken away (`weakening`), and the cheapest of them that are neede
 search that `fix` uses. Under C++20 a stronger order never makes a robust program not robust, so the result
 is a minimum: no other choice of orders, none of them stronger than the program's own, costs less. With
 `trade` accesses may also become stronger than they were, if that saves more elsewhere.
+
+What is kept can also be less than robustness: that no run has a data race or goes wrong otherwise, as
+`verify` decides it. Stronger orders never add a run, so the result is a minimum here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fencepost.analyses.repair.changes import apply
-from fencepost.analyses.repair.checks import FixWatcher, RobustnessChecks, findings_of
+from fencepost.analyses.repair.checks import Checks, FixWatcher, RobustnessChecks, findings_of
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.edits import changed_statement, text_of_relaxed
-from fencepost.analyses.repair.search import Found, cheapest_repair
 from fencepost.analyses.repair.weakening import NEXT_WEAKER, Weakest, weakest, without_skips
+from fencepost.cheapest.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
 from fencepost.memory_models import model_for
 from fencepost.program import Instruction, Program, Skip
+from fencepost.program.properties import Property
 from fencepost.program.spelling import statement_text
-from fencepost.verdicts import Answer, NotRobust, Robust, Unknown
+from fencepost.verdicts import Answer, NotRobust, Robust, Unknown, Unsafe
 from fencepost.verdicts.relax import (
     AnyRelaxAnswer,
     Needed,
     NothingToRelax,
     Relaxed,
+    RelaxedSafe,
     RelaxUnknown,
+    UnsafeToRelax,
     Weakening,
 )
+
+Kept = Literal["robust", "races,assertions"]  # what the program has and keeps
 
 
 def relax(
@@ -39,11 +47,16 @@ def relax(
     costs: Mapping[str, float] | None = None,
     loop_weight: int = 1,
     trade: bool = False,
+    keep: Kept = "robust",
+    wanted: Property = Property(),  # noqa: B008 (a frozen value)
     limits: Limits = Limits(),  # noqa: B008 (a frozen value)
     watcher: FixWatcher | None = None,
 ) -> AnyRelaxAnswer:
     """The cheapest memory orders, none stronger than those of `program`, with which it is robust and has no
     data race; with `trade` they may be stronger where that costs less in all.
+
+    If `keep` is "races,assertions" it need not be robust, only free of data races and failing assertions, and
+    of what `wanted` adds to that, as for `verify`. Raises `InputError` if there is nothing of all this.
 
     `costs` and `loop_weight` are as for `fix`; `limits.seconds` is for everything together, the other limits
     are for each check.
@@ -51,8 +64,14 @@ def relax(
     model_for("relax", model)
     prices = Prices(costs or {}, loop_weight)
     start = weakest(program, model, trade=trade)
-    checks = RobustnessChecks(start.offered, limits, prices, watcher, repair_races=True)
-    answers = _Answers(program, start, prices, checks)
+    checks: Checks
+    if keep == "robust":
+        checks = RobustnessChecks(start.offered, limits, prices, watcher, repair_races=True)
+    else:
+        from fencepost.analyses.repair.safety_checks import SafetyChecks  # imports all of `verify`
+
+        checks = SafetyChecks(start.offered, wanted, limits, prices, watcher)
+    answers = _Answers(program, start, prices, checks, keep)
     first = checks.answer(program)
     if isinstance(first, Unknown):
         return answers.undecided(first.why, interrupted=first.interrupted)
@@ -73,15 +92,17 @@ def relax(
 class _Answers:
     """From what was found to what the user gets."""
 
-    def __init__(self, program: Program, start: Weakest, prices: Prices, checks: RobustnessChecks) -> None:
+    def __init__(self, program: Program, start: Weakest, prices: Prices, checks: Checks, keep: Kept) -> None:
         self._program = program
         self._offered = start.offered
         self._had = start.had
         self._prices = prices
         self._checks = checks
+        self._keep = keep
 
-    def nothing_to_relax(self, first: Answer) -> NothingToRelax:
-        return NothingToRelax(**self._common(first), witness=first.witness, lower_bound=0, **_NOTHING_KNOWN)
+    def nothing_to_relax(self, first: Answer) -> NothingToRelax | UnsafeToRelax:
+        kind = NothingToRelax if self._keep == "robust" else UnsafeToRelax
+        return kind(**self._common(first), witness=first.witness, lower_bound=0, **_NOTHING_KNOWN)
 
     def undecided(self, why: str, *, interrupted: bool) -> RelaxUnknown:
         common = self._common(None)
@@ -98,16 +119,18 @@ class _Answers:
         if isinstance(proof, Unknown):
             why = f"{proof.why}, in the final check"
             return RelaxUnknown(**self._common(proof), **known, why=why, interrupted=proof.interrupted)
-        assert proof.holds, "the relaxed program is not robust after all"
+        assert proof.holds, "the relaxed program does not keep what it should after all"
         assert proof.race is None, "the relaxed program has a race after all"
         needed = tuple(self._needed(found.best))
-        return Relaxed(**self._common(proof), **known, needed=needed, proof=proof.stats)
+        kind = Relaxed if self._keep == "robust" else RelaxedSafe
+        return kind(**self._common(proof), **known, needed=needed, proof=proof.stats)
 
     def _common(self, last: Answer | None) -> dict[str, Any]:
         return {
             "file": self._program.file,
             "question": "relax",
             "model": self._offered.model,
+            "criterion": "robust" if self._keep == "robust" else "safe",
             "stats": self._checks.spent,
             "cost_before": self._cost(self._had),
             **findings_of(last),
@@ -157,7 +180,9 @@ class _Answers:
                 instead = {kinds[weaker] for weaker in NEXT_WEAKER.get(kind, ())}
                 weaker = self._made(chosen - {number} | instead)
                 broken = self._checks.answer(weaker, in_time=False)
-                if isinstance(broken, NotRobust) or (isinstance(broken, Robust) and broken.race is not None):
+                if isinstance(broken, NotRobust | Unsafe) or (
+                    isinstance(broken, Robust) and broken.race is not None
+                ):
                     old = site.of(self._program)
                     yield Needed(
                         **self._place(site),

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from fencepost.analyses.repair.changes import Bits, Changed, Kind, Offered, Origin
-from fencepost.analyses.repair.hitting_set import Conflict
+from fencepost.cheapest.hitting_set import Conflict
 from fencepost.engine._native import Event, EventKind, Race, Violation
 from fencepost.memory_models import MODELS
 from fencepost.models.rules import Cpp20Message, Cpp20Views, ScViews, Views

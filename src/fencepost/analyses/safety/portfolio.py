@@ -55,6 +55,7 @@ from fencepost.engine.lower import Lowering
 from fencepost.engine.search import Limits, Watcher, bounds, memory_to_use_mb
 from fencepost.errors import InputError
 from fencepost.memory_models import (
+    ANY_NUMBER_MODELS,
     CERTIFIED_MODELS,
     DATA_RACES,
     DEADLOCKS,
@@ -95,8 +96,20 @@ _UNDER_SC = "sequential consistency already does it, without weak memory"
 _Decision = SafetyAnswer | RaceAnswer
 
 
-class _NothingAskedError(InputError):
+class NothingAskedError(InputError):
     """Nothing is said to be bad."""
+
+
+def _nothing_asked(program: Program) -> InputError:
+    no_races = "there is no non-atomic location on which threads could race"
+    if not all(program.atomic_cells):
+        no_races = "data races are ignored"
+    message = (
+        f"nothing was asked: the program has no assertion and no final condition, {no_races}, and no "
+        "property was given. To ask, put `assert(…)` or a comment such as `// assert: x == 1` into the "
+        "program, or use --assert, --mutex, --error-label, --bad or --deadlocks"
+    )
+    return NothingAskedError(message, program.file)
 
 
 def verify(
@@ -120,6 +133,10 @@ def verify(
     if ignore_races:
         wanted = dataclasses.replace(wanted, ignore_races=True)
     _check_what_is_asked(program, model, wanted, engine)
+    if program.templates:
+        from fencepost.analyses.safety.any_number import safe_for_any_number
+
+        return safe_for_any_number(program, model, wanted=wanted, limits=limits, watcher=watcher)
 
     def ask(asked: Property, limits: Limits, criterion: str, model: str = model) -> SafetyAnswer:
         if MODELS[model].weak_fences:
@@ -144,7 +161,7 @@ def verify(
     first: SafetyAnswer | None
     try:
         first = ask(dataclasses.replace(wanted, deadlocks=False), limits, "safe")
-    except _NothingAskedError:
+    except NothingAskedError:
         first = None
     if isinstance(first, Unsafe) or (isinstance(first, Unknown) and first.interrupted):
         return replace(first, criterion=DEADLOCKS)
@@ -161,6 +178,10 @@ def _check_what_is_asked(program: Program, model: str, wanted: Property, engine:
         others = ", ".join(name for name in MODELS if DEADLOCKS in MODELS[name].criteria.get("verify", ()))
         message = f"deadlocks cannot be asked about under {model}; they can under {others}"
         raise InputError(message, program.file)
+    if engine != "portfolio":
+        program.require_fixed_threads(f"--engine {engine}")
+    if program.templates and not asks_something(program, wanted):
+        raise _nothing_asked(program)
     if row.engines and engine not in row.engines:
         raise InputError(f"there is no {engine} search under {model}", program.file)
 
@@ -232,6 +253,8 @@ def races(
     model = chosen_model(program, "races", model or ("sra" if kind == "write-write" else None))
     if criterion not in MODELS[model].criteria["races"]:
         raise ValueError(f"{kind} races cannot be asked about under {model}")
+    if program.templates:
+        return _races_of_any_number(program, model, limits, watcher)
     if MODELS[model].weak_fences:
         return _races_by_robustness(program, model, limits, without, watcher)
     question = _Question(
@@ -291,6 +314,35 @@ def _races_by_robustness(
         return Unknown(**common, why=why, interrupted=by_graphs.interrupted)
     because = f"no consistent execution graph of {model} has a data race, and there are no others"
     return RaceFree(**common, engine="enumeration", because=because)
+
+
+def _races_of_any_number(program: Program, model: str, limits: Limits, watcher: Watcher | None) -> RaceAnswer:
+    """By robustness alone."""
+    if model not in ANY_NUMBER_MODELS:
+        program.require_fixed_threads(f"races --model {model}")
+    answer = robust(program, model, limits=limits, watcher=watcher)
+    common = {
+        **_about_races(program, model),
+        "stats": answer.stats,
+        "spent": {"robustness": answer.stats.seconds},
+        "any_number": answer.any_number,
+        "warnings": answer.warnings,
+    }
+    if answer.race is not None:
+        because = "some number of threads has it under sequential consistency"
+        return Racy(**common, engine="robustness", because=because, race=answer.race)
+    if isinstance(answer, Robust):
+        because = (
+            f"the program is robust under {model}, and no run under sequential consistency has a data race"
+        )
+        return RaceFree(**common, engine="robustness", because=because)
+    if isinstance(answer, Unknown):
+        return Unknown(**common, why=answer.why, interrupted=answer.interrupted)
+    why = (
+        f"the program is not robust under {model}, and so far no number of threads has a data race; "
+        "`--instances N` decides it for N threads"
+    )
+    return Unknown(**common, why=why)
 
 
 def _not_looked_at(model: str, looked: str, why: str) -> str:
@@ -576,7 +628,7 @@ class _Question:
             return self._deadlocks() if built else self._unbuilt()
         bad = BadStates(program, self._wanted, self._graphs).products if built else []
         if not bad and not asks_something(self._program, self._wanted):
-            raise _NothingAskedError(self._nothing_asked(), self._program.file)
+            raise _nothing_asked(self._program)
         return bad if built else self._unbuilt()
 
     def _deadlocks(self) -> list[BadProduct] | Unknown:
@@ -652,16 +704,6 @@ class _Question:
         if self._criterion == DEADLOCKS:
             because = "no thread can wait for a value that its location does not hold"
         return self._safe("graphs", because)
-
-    def _nothing_asked(self) -> str:
-        no_races = "there is no non-atomic location on which threads could race"
-        if not all(self._program.atomic_cells):
-            no_races = "data races are ignored"
-        return (
-            f"nothing was asked: the program has no assertion and no final condition, {no_races}, and no "
-            "property was given. To ask, put `assert(…)` or a comment such as `// assert: x == 1` into the "
-            "program, or use --assert, --mutex, --error-label, --bad or --deadlocks"
-        )
 
     def _unsafe(self, engine: str, search: _Search, because: str) -> Unsafe | Racy:
         witness = self._engines.witness(self._marked.program, self._path(search), self._what_is_bad)

@@ -24,7 +24,6 @@ from fencepost.cli.options import Amount, exit_codes, internals_option, library_
 from fencepost.errors import InputError
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.sanitizer.frameworks import FRAMEWORKS, Framework, Test, chosen, tests_of
-from fencepost.verdicts.check import CheckUnknown
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.answer.checking import LeftOut
@@ -170,15 +169,15 @@ def check(
     known = known_findings(baseline)
     answers: list[AnyCheckAnswer] = []
     for test in tests:
-        answer = exit_on_input_error(partial(_answer, command, test, limits, left_out))
-        if harm:
-            answer = _with_harm(answer, weak_runs or _WEAK_RUNS, left_out)
+        answer, interrupted = exit_on_input_error(partial(_answer, command, test, limits, left_out))
+        if harm and not interrupted:
+            answer, interrupted = _with_harm(answer, weak_runs or _WEAK_RUNS, left_out)
         new, hidden = without_known(answer, known)
         _print(answer if as_json else new, as_json=as_json, quiet=quiet)
         if not as_json:
             print_known(hidden)
         answers.append(new)
-        if isinstance(answer, CheckUnknown) and answer.interrupted:
+        if interrupted:
             break
     _write(answers, sarif, junit)
     if len(tests) > 1 and not as_json:
@@ -210,7 +209,10 @@ def _left_out(suppressions: str | None, *, internals: bool) -> LeftOut:
     return LeftOut(suppressions=read_suppressions(file) if file else [], internals=internals)
 
 
-def _answer(command: tuple[str, ...], test: Test, limits: Limits, left_out: LeftOut) -> AnyCheckAnswer:
+def _answer(
+    command: tuple[str, ...], test: Test, limits: Limits, left_out: LeftOut
+) -> tuple[AnyCheckAnswer, bool]:
+    """Also whether the user has interrupted it."""
     from fencepost.sanitizer.answer.checking import Checked, check_answer
     from fencepost.sanitizer.run.exploration import explore
 
@@ -227,7 +229,7 @@ def _answer(command: tuple[str, ...], test: Test, limits: Limits, left_out: Left
     finally:
         if display is not None:
             display.close()
-    return check_answer(
+    answer = check_answer(
         explored,
         Checked(
             command=command,
@@ -237,9 +239,10 @@ def _answer(command: tuple[str, ...], test: Test, limits: Limits, left_out: Left
             seconds=time.monotonic() - started,
         ),
     )
+    return answer, explored.interrupted
 
 
-def _with_harm(answer: AnyCheckAnswer, runs: int, left_out: LeftOut) -> AnyCheckAnswer:
+def _with_harm(answer: AnyCheckAnswer, runs: int, left_out: LeftOut) -> tuple[AnyCheckAnswer, bool]:
     from fencepost.sanitizer.answer.harm import with_harm
 
     display = progress_line(2, "")

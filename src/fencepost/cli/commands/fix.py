@@ -15,6 +15,13 @@ from fencepost.cli.console import (
     write_file,
 )
 from fencepost.cli.options import exit_codes, html_option, input_options, model_option
+from fencepost.cli.program_repairs import (
+    answer_program,
+    is_program,
+    program_options,
+    refuse_options,
+    refuse_program_options,
+)
 from fencepost.cli.repairs import (
     answer_with_progress,
     cost_options,
@@ -69,6 +76,7 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 
 @click.command(epilog=_EPILOG)
 @click.argument("file", type=click.Path())
+@click.argument("arguments", nargs=-1, metavar="[ARGUMENT]…", type=click.UNPROCESSED)
 @model_option("fix")
 @click.option(
     "--criterion",
@@ -90,10 +98,12 @@ def _kinds(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("-v", "--verbose", is_flag=True, help="Print runs in full.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the repair as SARIF 2.1.0 too.")
 @limit_options
+@program_options
 @input_options
 def fix(
     *,
     file: str,
+    arguments: tuple[str, ...],
     model: str | None,
     criterion: str | None,
     loop_weight: int,
@@ -112,6 +122,7 @@ def fix(
     timeout: float | None,
     max_memory: float | None,
     reading: Reading,
+    **program: Any,
 ) -> NoReturn:
     """Which changes make the program robust and free of data races at the least cost?
 
@@ -119,10 +130,39 @@ def fix(
     behaviour of the program under the model exists under sequential consistency, and no two accesses race. It
     proves that no cheaper set does it, and prints the changes and a diff. If interrupted, it prints the best
     repair known so far.
+
+    FILE is a program in text, or one that was built with fencepost-cc or fencepost-c++. Of such a program the
+    orders of atomic operations are changed, and fences are inserted, by trying them in its executions.
     """
     from fencepost.engine.search import Limits
     from fencepost.formats import given_input
 
+    if is_program(file):
+        of_text = {
+            "--model": model,
+            "--criterion": criterion,
+            "--loop-weight": loop_weight != 1,
+            "--all": find_all,
+            "--output": output,
+            "--html": html,
+            "--max-states": max_states,
+            "--max-memory": max_memory,
+        }
+        refuse_options(of_text, "programs in text")
+        answer_program(
+            "fix",
+            (file, *arguments),
+            program,
+            costs=costs,
+            without=without,
+            races=not ignore_races,
+            timeout=timeout,
+            as_json=as_json,
+            quiet=quiet,
+            verbose=verbose,
+            sarif=sarif,
+        )
+    refuse_program_options(arguments, program)
     refuse_to_overwrite(output, file, force=force)
     check_outputs(program=output)
     check_outputs((file,), page=html, findings=sarif)

@@ -1,4 +1,4 @@
-"""`fencepost lsp`: the language server for TPL, which editors start."""
+"""`fencepost lsp`: the language server for TPL and C litmus tests, which editors start."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from fencepost.errors import missing_extra
 def lsp(timeout: float) -> None:
     """Speak the Language Server Protocol over standard input and output.
 
-    Editors start this for files in TPL: mistakes as you type, what memory orders mean, where names are
-    declared, and a search for runs against robustness.
+    Editors start this for files in TPL and C litmus tests: mistakes as you type, completion, what memory
+    orders mean, where names are declared, a search for runs against robustness, and repairs.
     """
     try:
         from fencepost.lsp.server import make_server

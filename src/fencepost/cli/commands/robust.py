@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import say
+from fencepost.cli.console import check_outputs, say
 from fencepost.cli.options import (
+    check_certificate_options,
     exit_codes,
     files_argument,
     input_options,
@@ -17,7 +18,14 @@ from fencepost.cli.options import (
     search_limits,
     search_tactics,
 )
-from fencepost.memory_models import DEFAULT_MODELS, MODELS, OBSERVATIONAL, ROBUSTNESS_MODELS, SEARCH_ORDERS
+from fencepost.memory_models import (
+    ANY_NUMBER_MODELS,
+    DEFAULT_MODELS,
+    MODELS,
+    OBSERVATIONAL,
+    ROBUSTNESS_MODELS,
+    SEARCH_ORDERS,
+)
 
 if TYPE_CHECKING:
     from fencepost.batch.jobs import Where
@@ -49,6 +57,12 @@ _CRITERIA = tuple(dict.fromkeys(c for model in ROBUSTNESS_MODELS for c in MODELS
     "soonest; auto begins with the one and goes over to the other.",
 )
 @search_tactics
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False),
+    help="Write the proof for every number of threads, of a program with `[*]` (one file only; see "
+    "check-certificate).",
+)
 @printing_options
 @search_limits
 @input_options
@@ -60,6 +74,7 @@ def robust(
     shortest: bool,
     search: str,
     tactics: Tactics,
+    certificate: str | None,
     printing: Printing,
     limits: Limits,
     where: Where,
@@ -71,7 +86,7 @@ def robust(
     it is not, the answer is a run, the access that can leave sequential consistency, and the cycle that
     proves it. Directories stand for the programs in them.
     """
-    from fencepost.batch.jobs import Job, Question
+    from fencepost.batch.jobs import Job, Question, Safety
 
     if criterion not in MODELS[model or DEFAULT_MODELS["robust"]].criteria["robust"]:
         models = [name for name in ROBUSTNESS_MODELS if criterion in MODELS[name].criteria["robust"]]
@@ -84,7 +99,16 @@ def robust(
         why = "with --model tso" if model == "tso" else "for a shortest run"
         say(f"--threads {tactics.threads} has no effect: one thread searches {why}", err=True)
 
+    if certificate is not None:
+        check_certificate_options(files, where)
+        if criterion != "robust":
+            raise click.UsageError(f"--certificate does not go with --criterion {criterion}")
+        if model not in (None, *ANY_NUMBER_MODELS):
+            raise click.UsageError(f"--certificate takes --model {', '.join(ANY_NUMBER_MODELS)}")
+    check_outputs(files, certificate=certificate)
+
     def job(path: str) -> Job:
-        return Job(path, question, limits, order, tactics, reading=reading)
+        safety = Safety(certificate=certificate)
+        return Job(path, question, limits, order, tactics, safety=safety, reading=reading)
 
     answer_files(files, job, where, printing)

@@ -81,6 +81,7 @@ _EPILOG = exit_codes(
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
 @click.option("--suppressions", metavar="FILE", help="Findings not to report.")
 @internals_option
+@click.option("--list-sites", is_flag=True, help="List the atomic operations that the program makes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write the answer as JUnit XML too.")
@@ -106,6 +107,7 @@ def run(
     jobs: int | None,
     suppressions: str | None,
     internals: bool,
+    list_sites: bool,
     as_json: bool,
     sarif: Path | None,
     junit: Path | None,
@@ -144,6 +146,7 @@ def run(
         keep_decisions=as_json,
         learn_length=again is None and length is None and schedules[0].kind == "pct",
         stdout_to_stderr=as_json,
+        settings=("list_sites=1",) if list_sites else (),
     )
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
@@ -202,6 +205,9 @@ def _common(schedules: list[Schedule]) -> Schedule:
 def _answer(
     job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None, *, internals: bool
 ) -> AnyRunAnswer:
+    import msgspec
+
+    from fencepost.sanitizer.answer.sites import SiteTable
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
@@ -209,6 +215,7 @@ def _answer(
 
     suppressions = read_suppressions(unwanted) if unwanted else []
     tally = Tally(job.command[0])
+    sites = SiteTable()
     interrupted = False
     started = time.monotonic()
     # The terminal of a single run is the program's own.
@@ -216,6 +223,7 @@ def _answer(
 
     def watch(outcome: Outcome) -> None:
         tally.add(outcome)
+        sites.learn(outcome.events)
         if display is not None:
             display.finished(tally.runs, f"{len(tally.findings) + len(tally.deadlocks)} seen")
 
@@ -235,7 +243,7 @@ def _answer(
         interrupted=interrupted,
         again=replay.ids if replay is not None else frozenset(),
     )
-    return answer_of(tally, asked)
+    return msgspec.structs.replace(answer_of(tally, asked), sites=sites.sites)
 
 
 def _print(answer: AnyRunAnswer, *, as_json: bool, quiet: bool) -> None:

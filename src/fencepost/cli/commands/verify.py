@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fencepost.cli.answers import Printing, answer_files
-from fencepost.cli.console import check_outputs, exit_on_input_error
+from fencepost.cli.console import check_outputs
 from fencepost.cli.options import (
     Command,
     GivenProperty,
+    check_certificate_options,
     default_words,
     exit_codes,
     files_argument,
@@ -120,16 +121,13 @@ def verify(
     which engine proved it. Without --model, --engine, --without and --certificate all models are asked, and
     the answer is the one under those that --require names. Directories stand for the programs in them.
     """
-    from fencepost.batch.jobs import Job, Question, Safety, files_in
+    from fencepost.batch.jobs import Job, Question, Safety
 
     if certificate is not None:
         if model not in (None, *CERTIFIED_MODELS) or engine == "forward":
             models = " or ".join(CERTIFIED_MODELS)
             raise click.UsageError(f"--certificate takes --model {models} and the backward search")
-        if len(exit_on_input_error(lambda: files_in(files))) != 1:
-            raise click.UsageError("--certificate takes exactly one program")
-        if where.cluster is not None:
-            raise click.UsageError("--certificate is written by this machine; leave out --cluster")
+        check_certificate_options(files, where)
         if deadlocks:
             raise click.UsageError("--certificate does not cover --deadlocks; ask about them without it")
     of_one_model = model is not None or engine != ENGINES[0] or without or certificate is not None

@@ -50,7 +50,7 @@ _READ_ORDERS = ("relaxed", "consume", "acquire", "seq_cst")
 _WRITE_ORDERS = ("relaxed", "release", "seq_cst")
 
 
-class _Function(NamedTuple):
+class Function(NamedTuple):
     """What a function takes after its location, the orders not counted, and the orders of each kind."""
 
     arguments: str
@@ -60,18 +60,18 @@ class _Function(NamedTuple):
 
 
 _FUNCTIONS = {
-    "atomic_load": _Function("x", (_READ_ORDERS,)),
-    "atomic_store": _Function("x, e", (_WRITE_ORDERS,), result=False),
-    "atomic_exchange": _Function("x, e", (_ORDERS,)),
-    "atomic_fetch_add": _Function("x, e", (_ORDERS,)),
-    "atomic_fetch_sub": _Function("x, e", (_ORDERS,)),
-    "atomic_fetch_and": _Function("x, e", (_ORDERS,)),
-    "atomic_fetch_or": _Function("x, e", (_ORDERS,)),
-    "atomic_fetch_xor": _Function("x, e", (_ORDERS,)),
-    "atomic_compare_exchange_strong": _Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
-    "atomic_compare_exchange_weak": _Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
+    "atomic_load": Function("x", (_READ_ORDERS,)),
+    "atomic_store": Function("x, e", (_WRITE_ORDERS,), result=False),
+    "atomic_exchange": Function("x, e", (_ORDERS,)),
+    "atomic_fetch_add": Function("x, e", (_ORDERS,)),
+    "atomic_fetch_sub": Function("x, e", (_ORDERS,)),
+    "atomic_fetch_and": Function("x, e", (_ORDERS,)),
+    "atomic_fetch_or": Function("x, e", (_ORDERS,)),
+    "atomic_fetch_xor": Function("x, e", (_ORDERS,)),
+    "atomic_compare_exchange_strong": Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
+    "atomic_compare_exchange_weak": Function("x, &r, e", (_ORDERS, _READ_ORDERS)),
 }
-_FENCE = _Function("", (_ORDERS,), result=False, location=False)
+_FENCE = Function("", (_ORDERS,), result=False, location=False)
 FUNCTIONS = {
     **_FUNCTIONS,
     **{f"{name}_explicit": function for name, function in _FUNCTIONS.items()},
@@ -142,7 +142,7 @@ class Calls:
             case name, [value]:
                 code.add(FetchAdd(result, cell, value, load, store, _OPERATORS[name], at=at))
 
-    def _function(self, call: Call) -> _Function:
+    def _function(self, call: Call) -> Function:
         name = str(call.name)
         if name in FUNCTIONS:
             return FUNCTIONS[name]
@@ -152,7 +152,7 @@ class Calls:
         meant = suggestion(name, FUNCTIONS)
         raise self._scope.error(f"there is no function {quoted(name)}{meant}", call.name)
 
-    def _split(self, call: Call, function: _Function) -> tuple[Sequence[Syntax], tuple[str, ...]]:
+    def _split(self, call: Call, function: Function) -> tuple[Sequence[Syntax], tuple[str, ...]]:
         """The arguments that are values, and the orders."""
         explicit = call.name.endswith("_explicit") or not function.location
         values = len(function.arguments.split(", ")) if function.arguments else 0

@@ -37,7 +37,7 @@ FINAL_WORDS = {
     "false": "TRUTH",
     "not": "NOT_WORD",
 }
-_TYPE = re.compile(
+TYPE = re.compile(
     r"int|long|short|char|unsigned|signed|void|bool|_Bool|float|double|volatile|const|static|register|auto"
     r"|u?int(8|16|32|64|ptr|max)_t|s?size_t|ptrdiff_t"
     r"|atomic_(bool|s?char|uchar|u?short|u?int|u?long|u?llong|u?int(_least|_fast)?(8|16|32|64)_t"
@@ -64,13 +64,13 @@ def parse(source: Source, bare_text: str) -> Tree:
 
 def is_reserved(name: str) -> bool:
     """Whether C takes the word for itself."""
-    return name in KEYWORDS or any(words.fullmatch(name) for words in (_TYPE, _UNSUPPORTED))
+    return name in KEYWORDS or any(words.fullmatch(name) for words in (TYPE, _UNSUPPORTED))
 
 
 def _kind_of(word: Token, blocks: int) -> str:
     if _UNSUPPORTED.fullmatch(word):
         raise WordError(f"`{word}` is not supported in C litmus tests", word)
-    if _TYPE.fullmatch(word):
+    if TYPE.fullmatch(word):
         return "TYPE"
     if not blocks and word in FINAL_WORDS:
         return FINAL_WORDS[word]

@@ -37,7 +37,7 @@ from fencepost.program import (
 from fencepost.program.instructions import FENCE_MODES, FETCH_OPERATORS, LOAD_MODES, STORE_MODES
 
 
-class _Usage(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True):
     """What a call takes after its location (`values` None: one or more), and whether it gives a value."""
 
     form: str
@@ -49,34 +49,34 @@ class _Usage(msgspec.Struct, frozen=True):
 
 _READ_AND_WRITE = (LOAD_MODES, STORE_MODES)
 _COMPARE_EXCHANGE = (*_READ_AND_WRITE, LOAD_MODES)  # success, and the read of failure
-_CALLS = {
-    "FADD": _Usage("FADD(x, e)", 1, _READ_AND_WRITE, result=True),
-    "exchange": _Usage("exchange(x, e)", 1, _READ_AND_WRITE, result=True),
-    "XCHG": _Usage("XCHG(x, e)", 1, _READ_AND_WRITE, result=True),
-    "CAS": _Usage("CAS(x, e1, e2)", 2, _COMPARE_EXCHANGE, result=True),
-    "BCAS": _Usage("BCAS(x, e1, e2)", 2, _READ_AND_WRITE),
-    "wait": _Usage("wait(x, e)", None, (LOAD_MODES,), result=True),
-    "lock": _Usage("lock(x)", 0),
-    "unlock": _Usage("unlock(x)", 0),
+CALLS = {
+    "FADD": Usage("FADD(x, e)", 1, _READ_AND_WRITE, result=True),
+    "exchange": Usage("exchange(x, e)", 1, _READ_AND_WRITE, result=True),
+    "XCHG": Usage("XCHG(x, e)", 1, _READ_AND_WRITE, result=True),
+    "CAS": Usage("CAS(x, e1, e2)", 2, _COMPARE_EXCHANGE, result=True),
+    "BCAS": Usage("BCAS(x, e1, e2)", 2, _READ_AND_WRITE),
+    "wait": Usage("wait(x, e)", None, (LOAD_MODES,), result=True),
+    "lock": Usage("lock(x)", 0),
+    "unlock": Usage("unlock(x)", 0),
 }
 # Other words for calls, and those that only exist as methods.
-_METHODS = {
-    "fetch_add": ("FADD", _Usage("x.fetch_add(e)", 1, _READ_AND_WRITE, result=True)),
-    "fetch_sub": ("fetch_sub", _Usage("x.fetch_sub(e)", 1, _READ_AND_WRITE, result=True)),
-    "fetch_and": ("fetch_and", _Usage("x.fetch_and(e)", 1, _READ_AND_WRITE, result=True)),
-    "fetch_or": ("fetch_or", _Usage("x.fetch_or(e)", 1, _READ_AND_WRITE, result=True)),
-    "fetch_xor": ("fetch_xor", _Usage("x.fetch_xor(e)", 1, _READ_AND_WRITE, result=True)),
-    "exchange": ("exchange", _Usage("x.exchange(e)", 1, _READ_AND_WRITE, result=True)),
-    "compare_exchange": ("CAS", _Usage("x.compare_exchange(e1, e2)", 2, _COMPARE_EXCHANGE, result=True)),
+METHODS = {
+    "fetch_add": ("FADD", Usage("x.fetch_add(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_sub": ("fetch_sub", Usage("x.fetch_sub(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_and": ("fetch_and", Usage("x.fetch_and(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_or": ("fetch_or", Usage("x.fetch_or(e)", 1, _READ_AND_WRITE, result=True)),
+    "fetch_xor": ("fetch_xor", Usage("x.fetch_xor(e)", 1, _READ_AND_WRITE, result=True)),
+    "exchange": ("exchange", Usage("x.exchange(e)", 1, _READ_AND_WRITE, result=True)),
+    "compare_exchange": ("CAS", Usage("x.compare_exchange(e1, e2)", 2, _COMPARE_EXCHANGE, result=True)),
 }
 _OPERATORS = {name: operator for operator, name in FETCH_OPERATORS.items()}
-_ACCESSES = {
-    "load": _Usage("r = x.load()", 0, (LOAD_MODES,), result=True),
-    "store": _Usage("x.store(e)", 1, (STORE_MODES,)),
-    "naload": _Usage("r = x.naload()", 0, result=True, atomic=False),
-    "nastore": _Usage("x.nastore(e)", 1, atomic=False),
+ACCESSES = {
+    "load": Usage("r = x.load()", 0, (LOAD_MODES,), result=True),
+    "store": Usage("x.store(e)", 1, (STORE_MODES,)),
+    "naload": Usage("r = x.naload()", 0, result=True, atomic=False),
+    "nastore": Usage("x.nastore(e)", 1, atomic=False),
 }
-_ALL_ACCESSES = (*_ACCESSES, *_METHODS)
+_ALL_METHODS = (*ACCESSES, *METHODS)
 # What to write for methods of std::atomic and the like that do not exist here.
 _INSTEAD = {
     **dict.fromkeys(
@@ -99,7 +99,7 @@ LONG_MODES = {
     "sc": "seq_cst",
 }
 # Modes that speak of the read and the write of an access.
-_FOR_BOTH_PARTS = {"acq_rel": ("acq", "rel"), "seq_cst": ("seq_cst", "seq_cst")}
+FOR_BOTH_PARTS = {"acq_rel": ("acq", "rel"), "seq_cst": ("seq_cst", "seq_cst")}
 _UPDATE = "upd"  # Rocker's word for the mode of an SC fence
 
 
@@ -136,7 +136,7 @@ class Operations:
         first = use.children[0]
         operand = _only(use.children[1]) if isinstance(first, str) and len(use.children) > 1 else None
         if isinstance(operand, Tree) and operand.data == "use" and first != "verify":
-            form = _CALLS[as_token(first)].form
+            form = CALLS[as_token(first)].form
             raise self._scope.error(f"expected a location first, as in `{form}`", operand)
 
     def access(self, use: Tree, result: Token | None, at: Position) -> Instruction:
@@ -156,9 +156,9 @@ class Operations:
     def _access(self, node: Tree, result: Token | None, at: Position) -> Instruction:
         cell, method = self._scope.cell(as_tree(node.children[0])), as_token(node.children[1])
         arguments = node.children[2:]
-        if method in _METHODS:
+        if method in METHODS:
             return self._method(cell, method, arguments, result, at)
-        usage = _ACCESSES.get(method)
+        usage = ACCESSES.get(method)
         if usage is None:
             raise self._scope.error(f"there is no access {quoted(method)}; {_instead(method)}", method)
         self._check_atomic(cell, usage, method, method)
@@ -180,7 +180,7 @@ class Operations:
         at: Position,
     ) -> Instruction:
         self._scope.extension(f"`{method}` is", method)
-        word, usage = _METHODS[method]
+        word, usage = METHODS[method]
         self._check_atomic(cell, usage, method, method)
         values, modes = self._arguments(usage, method, arguments)
         register = None if result is None else self._scope.register(result)
@@ -193,7 +193,7 @@ class Operations:
         if word == "verify":
             self._no_result(result, word)
             return Verify(self._verified(word, arguments), at=at)
-        usage = _CALLS[word]
+        usage = CALLS[word]
         cell = self._location(usage, word, arguments)
         self._check_atomic(cell, usage, word, arguments[0])
         values, modes = self._arguments(usage, word, arguments[1:])
@@ -202,7 +202,7 @@ class Operations:
         register = None if result is None else self._scope.register(result)
         return _Call(str(word), register, cell, values, modes, at).instruction()
 
-    def _location(self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]) -> Cell:
+    def _location(self, usage: Usage, word: Token, arguments: Sequence[Token | Tree]) -> Cell:
         operand = _only(arguments[0]) if arguments else None
         if operand is None or isinstance(operand, str):
             place = arguments[0] if arguments else word
@@ -221,7 +221,7 @@ class Operations:
         return self._scope.register(name)
 
     def _arguments(
-        self, usage: _Usage, word: Token, arguments: Sequence[Token | Tree]
+        self, usage: Usage, word: Token, arguments: Sequence[Token | Tree]
     ) -> tuple[tuple[Expression, ...], tuple[Mode, ...]]:
         """The values and the modes."""
         arguments = [self._long_mode(argument) or argument for argument in arguments]
@@ -237,14 +237,14 @@ class Operations:
             raise self._scope.error(f"{many} values for {quoted(word)}; it is used as `{usage.form}`", place)
         return tuple(self._scope.expression(as_tree(v)) for v in values), self._modes(usage, word, modes)
 
-    def _modes(self, usage: _Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
+    def _modes(self, usage: Usage, word: Token, tokens: Sequence[Token | Tree]) -> tuple[Mode, ...]:
         """Relaxed where none is given; a compare-exchange that fails reads as one that succeeds."""
         modes = [as_token(token) for token in tokens]
-        for strong in filter(_FOR_BOTH_PARTS.get, modes):
+        for strong in filter(FOR_BOTH_PARTS.get, modes):
             self._scope.extension(f"{quoted(strong)} on an access is", strong)
-        if len(usage.modes) > 1 and modes and modes[0] in _FOR_BOTH_PARTS:
+        if len(usage.modes) > 1 and modes and modes[0] in FOR_BOTH_PARTS:
             both = modes[0]
-            modes[:1] = [_same_place(both, mode) for mode in _FOR_BOTH_PARTS[both]]
+            modes[:1] = [_same_place(both, mode) for mode in FOR_BOTH_PARTS[both]]
         if len(modes) > len(usage.modes):
             limit = ("no mode", "one mode", "two modes", "three modes")[len(usage.modes)]
             raise self._scope.error(f"{quoted(word)} takes {limit}", modes[len(usage.modes)])
@@ -279,13 +279,13 @@ class Operations:
             raise self._scope.error(f"{what} cannot be {quoted(token)}; expected {choice}", token)
         return mode
 
-    def _check_atomic(self, cell: Cell, usage: _Usage, word: Token, at: Token | Tree) -> None:
+    def _check_atomic(self, cell: Cell, usage: Usage, word: Token, at: Token | Tree) -> None:
         atomic = self._scope.locations[cell.name].atomic
         if atomic == usage.atomic:
             return
         if atomic:
             other = f"use `{word[2:]}`"
-        elif f"na{word}" in _ACCESSES:
+        elif f"na{word}" in ACCESSES:
             other = f"use `na{word}`"
         else:
             other = f"{quoted(word)} needs a location declared with `global`"
@@ -349,7 +349,7 @@ def _instead(method: Token) -> str:
     """What to write for a method that does not exist."""
     if method in _INSTEAD:
         return f"write {_INSTEAD[method]}"
-    return f"expected {one_of(map(quoted, _ALL_ACCESSES))}{suggestion(method, _ALL_ACCESSES)}"
+    return f"expected {one_of(map(quoted, _ALL_METHODS))}{suggestion(method, _ALL_METHODS)}"
 
 
 def _only(argument: Token | Tree) -> Token | Tree | None:

@@ -7,9 +7,8 @@ import {
   StreamLanguage,
   syntaxHighlighting,
 } from "/vendor/codemirror-language.js";
-import { forceLinting, linter, lintGutter, setDiagnostics } from "/vendor/codemirror-lint.js";
-import { MergeView } from "/vendor/codemirror-merge.js";
-import { Compartment, EditorState, StateEffect, StateField } from "/vendor/codemirror-state.js";
+import { lintGutter, setDiagnostics } from "/vendor/codemirror-lint.js";
+import { Compartment, EditorState, Prec, StateEffect, StateField } from "/vendor/codemirror-state.js";
 import {
   Decoration,
   drawSelection,
@@ -21,14 +20,14 @@ import {
 import { tags } from "/vendor/lezer-highlight.js";
 import { language } from "/assets/languages.js";
 
-// What every editor of the page has.
-const common = [
+/** What every editor of the page has. */
+export const common = () => [
   EditorView.cspNonce.of(document.body.dataset.nonce),
-  EditorView.darkTheme.of(matchMedia("(prefers-color-scheme: dark)").matches),
+  EditorView.lineWrapping,
   lineNumbers(),
 ];
 
-const colours = syntaxHighlighting(
+export const colours = syntaxHighlighting(
   HighlightStyle.define([
     { tag: tags.comment, class: "tok-comment" },
     { tag: tags.keyword, class: "tok-keyword" },
@@ -39,68 +38,94 @@ const colours = syntaxHighlighting(
   ]),
 );
 
-const lineToShow = StateEffect.define();
-const shownLine = StateField.define({
-  create: () => Decoration.none,
-  update(shown, change) {
-    for (const effect of change.effects) {
-      if (effect.is(lineToShow)) shown = marked(change.state.doc, effect.value);
-    }
-    return change.docChanged ? Decoration.none : shown;
-  },
-  provide: (field) => EditorView.decorations.from(field),
-});
+export let coloured; // the language of a format, once its words are known
 
-function marked(doc, line) {
-  if (line < 1 || line > doc.lines) return Decoration.none;
-  return Decoration.set([Decoration.line({ class: "step" }).range(doc.line(line).from)]);
+const setMarks = StateEffect.define();
+const setStep = StateEffect.define();
+
+/** Lines that are set off until other ones are; they move with the text. */
+function linesSetBy(effectType, decorations) {
+  return StateField.define({
+    create: () => Decoration.none,
+    update(shown, change) {
+      const moved = shown.map(change.changes);
+      const effect = change.effects.findLast((one) => one.is(effectType));
+      return effect ? Decoration.set(decorations(change.state.doc, effect.value), true) : moved;
+    },
+    provide: (field) => EditorView.decorations.from(field),
+  });
 }
 
-let coloured; // the language of a format, once its keywords are known
+const marks = linesSetBy(setMarks, (doc, all) => {
+  const byLine = new Map();
+  for (const mark of all) {
+    if (mark.line < 1 || mark.line > doc.lines) continue;
+    const said = byLine.get(mark.line)?.says ?? [];
+    byLine.set(mark.line, { part: mark.part, says: [...said, mark.says] });
+  }
+  return [...byLine].map(([line, { part, says }]) =>
+    Decoration.line({ class: `mark mark-${part}`, attributes: { title: says.join("\n") } }).range(doc.line(line).from),
+  );
+});
 
-export function makeEditor(parent, keywords, events) {
+const step = linesSetBy(setStep, (doc, line) =>
+  line < 1 || line > doc.lines ? [] : [Decoration.line({ class: "step" }).range(doc.line(line).from)],
+);
+
+export function makeEditor(parent, words, events) {
   const languages = new Compartment();
-  coloured = (format) => StreamLanguage.define(language(format, keywords));
-  const readAndUnderline = async (view) => {
-    const text = view.state.doc;
-    const mistake = await events.read();
-    return mistake && view.state.doc.eq(text) ? [diagnostic(view.state.doc, mistake)] : [];
+  const themes = new Compartment();
+  const theme = () => EditorView.darkTheme.of(window.theme.isDark());
+  coloured = (format) => StreamLanguage.define(language(format, words));
+  const ask = () => {
+    events.ask();
+    return true;
   };
   const view = new EditorView({
     parent,
     state: EditorState.create({
       extensions: [
-        common,
+        common(),
+        themes.of(theme()),
         history(),
         drawSelection(),
         bracketMatching(),
         highlightActiveLine(),
         indentUnit.of("    "),
+        Prec.high(keymap.of([{ key: "Mod-Enter", run: ask }])),
         keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
         languages.of(coloured("tpl")),
         colours,
-        shownLine,
+        marks,
+        step,
         lintGutter(),
-        linter(readAndUnderline, { delay: 400 }),
-        EditorView.contentAttributes.of({ "aria-label": "The program" }),
+        EditorView.contentAttributes.of({ "aria-label": "The program", "aria-describedby": "keys" }),
         EditorView.updateListener.of((update) => update.docChanged && events.changed()),
       ],
     }),
   });
-  const setLanguage = (format) => {
-    view.dispatch({ effects: languages.reconfigure(coloured(format)) });
-    forceLinting(view);
-  };
+  document.addEventListener("themechange", () => view.dispatch({ effects: themes.reconfigure(theme()) }));
+  const setLanguage = (format) => view.dispatch({ effects: languages.reconfigure(coloured(format)) });
   return {
     text: () => view.state.doc.toString(),
     setText(text, format) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        effects: [setMarks.of([]), setStep.of(0)],
+      });
       setLanguage(format);
     },
     setLanguage,
-    showLine: (line) => view.dispatch({ effects: lineToShow.of(line) }),
+    setMarks: (all) => view.dispatch({ effects: setMarks.of(all) }),
+    showLine(line) {
+      const effects = [setStep.of(line)];
+      if (line >= 1 && line <= view.state.doc.lines) {
+        effects.push(EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "nearest" }));
+      }
+      view.dispatch({ effects });
+    },
     showMistake: (mistake) =>
-      view.dispatch(setDiagnostics(view.state, [diagnostic(view.state.doc, mistake)])),
+      view.dispatch(setDiagnostics(view.state, mistake ? [diagnostic(view.state.doc, mistake)] : [])),
   };
 }
 
@@ -111,10 +136,4 @@ function diagnostic(doc, mistake) {
   const word = /^(\w+|\s*\S)?/.exec(doc.sliceString(from, line.to))[0];
   const start = word ? from : Math.max(line.from, from - 1);
   return { from: start, to: from + word.length, severity: "error", message: mistake.message };
-}
-
-export function showDifference(parent, before, after, format) {
-  const extensions = [common, EditorState.readOnly.of(true), coloured(format), colours];
-  const side = (doc) => ({ doc, extensions });
-  new MergeView({ a: side(before), b: side(after), parent, collapseUnchanged: { margin: 3 } });
 }

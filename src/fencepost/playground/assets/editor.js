@@ -3,28 +3,29 @@
 //   text()                     the program
 //   setText(text, format)      another program
 //   setLanguage(format)        which language to colour
-//   showLine(line)             mark a line, 0 for none
-//   showMistake(mistake)       underline a place
+//   setMarks(marks)            the lines that play a part in the answer, with what each does
+//   showLine(line)             mark the line of a step, 0 for none
+//   showMistake(mistake)       underline a place, null for none
 //
-// `events.read` says what is wrong with the program, `events.changed` is told of every change.
+// `events.changed` is told of every change, `events.ask` that the answer is wanted now.
 
-export async function makeEditor(parent, keywords, events) {
-  const codemirror = await load();
-  return codemirror ? codemirror.makeEditor(parent, keywords, events) : plainEditor(parent, events);
+export async function makeEditor(parent, words, events) {
+  const codemirror = await load("/assets/codemirror.js");
+  return codemirror ? codemirror.makeEditor(parent, words, events) : plainEditor(parent, events);
 }
 
-/** Two programs side by side. */
+/** Two programs side by side, or one below the other where there is little room. */
 export async function showDifference(parent, before, after, format) {
-  const codemirror = await load();
-  if (codemirror) return codemirror.showDifference(parent, before, after, format);
+  const difference = await load("/assets/difference.js");
+  if (difference) return difference.showDifference(parent, before, after, format);
   const text = document.createElement("pre");
   text.textContent = after;
   parent.append(text);
 }
 
-async function load() {
+async function load(module) {
   try {
-    return await import("/assets/codemirror.js");
+    return await import(module);
   } catch {
     return null;
   }
@@ -35,20 +36,16 @@ function plainEditor(parent, events) {
   field.spellcheck = false;
   field.setAttribute("aria-label", "The program");
   parent.append(field);
-  let timer = null;
-  const changed = () => {
-    events.changed();
-    clearTimeout(timer);
-    timer = setTimeout(events.read, 600);
-  };
-  field.addEventListener("input", changed);
+  document.getElementById("leaving").hidden = true; // Tab leaves it at once
+  field.addEventListener("input", events.changed);
   return {
     text: () => field.value,
     setText(text) {
       field.value = text;
-      changed();
+      events.changed();
     },
-    setLanguage: changed,
+    setLanguage() {},
+    setMarks() {},
     showLine() {},
     showMistake() {},
   };

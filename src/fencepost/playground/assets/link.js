@@ -1,11 +1,20 @@
 // A program in the fragment of an address. Browsers do not send fragments, so no server ever sees it.
 
-/** What a link carries: `text`, `format` and `question`; null if it carries nothing that can be read. */
+// Questions that older links may name, and what has become of them.
+const RENAMED = {
+  "observational-ra": { question: "robust-ra", settings: { criterion: "observational" } },
+  "observational-rc20": { question: "robust-rc20", settings: { criterion: "observational" } },
+};
+
+/**
+ * What a link carries: `text`, `format`, `question`, `settings` and `name`, of which only `text` is sure to be
+ * there; null if it carries nothing that can be read.
+ */
 export function fromLink(fragment) {
   try {
     const code = fragment.replace(/^#program=/, "").replaceAll("-", "+").replaceAll("_", "/");
     const shared = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(code), (c) => c.charCodeAt(0))));
-    return typeof shared.text === "string" ? shared : null;
+    return typeof shared.text === "string" ? { ...shared, ...RENAMED[shared.question] } : null;
   } catch {
     return null;
   }

@@ -1,86 +1,130 @@
-// The page: which button does what. Searching, editing and links have modules of their own.
-import { activate } from "/assets/report.js";
-import { makeEditor, showDifference } from "/assets/editor.js";
+// The page: which part does what when. Every part has a module of its own.
+import { addButton, addNote, showAnswer, showProblem, showRepair, showUnasked } from "/assets/answer.js";
+import { showCard } from "/assets/card.js";
+import { compare } from "/assets/compare.js";
+import { makeDownloads } from "/assets/download.js";
+import { makeEditor } from "/assets/editor.js";
+import { makeGallery } from "/assets/gallery.js";
 import { fromLink, toLink } from "/assets/link.js";
-import { search } from "/assets/search.js";
+import { patientSearch, search } from "/assets/search.js";
+import { makeSettings } from "/assets/settings.js";
+import { makeSplitter } from "/assets/splitter.js";
+import { keep, kept } from "/assets/storage.js";
+
+const FIRST = "sb"; // the example that a new visitor sees
+const DELAY = 600; // milliseconds without typing, until the question is asked
+const SHORT = 5; // seconds for a question that nobody pressed a button for
 
 const at = (id) => document.getElementById(id);
 const start = await (await fetch("/api/start")).json();
-const editor = await makeEditor(at("editor"), start.keywords, { read: readProgram, changed: programChanged });
+const editor = await makeEditor(at("editor"), start, { changed: programChanged, ask: () => ask() });
+const settings = makeSettings(start, () => (settingsChanged(), askSoon(0)));
+const openGallery = makeGallery(start.examples, openExample);
 
-let running = null; // what cancels the search that runs now
-let answered = null; // the text that the answer is about
+let running = null; // what cancels that which runs now
+let waiting = null; // the timer until the question is asked
+let shown = null; // the answer that is there: its request, its files and their name
+let name = "program";
 
+makeSplitter(at("splitter"));
+makeDownloads(at("download"), () => shown);
 fillMenus();
-await openLink();
-window.addEventListener("hashchange", openLink);
-at("example").addEventListener("change", openExample);
-at("format").addEventListener("change", () => editor.setLanguage(at("format").value));
-at("question").addEventListener("change", showWhatCanBeRepaired);
-at("ask").addEventListener("click", () => whileBusy(ask));
-at("repair").addEventListener("click", () => whileBusy(repair));
-at("compare").addEventListener("click", () => whileBusy(compare));
-at("cancel").addEventListener("click", () => running?.abort());
-at("link").addEventListener("click", copyLink);
-at("answer").addEventListener("fp-step", (step) => editor.showLine(isCurrent() ? step.detail : 0));
+connect();
+await openFirst();
 document.body.dataset.ready = "yes";
 
 function fillMenus() {
-  for (const question of start.questions) at("question").append(option(question.words, question.name));
-  for (const format of start.formats) at("format").append(option(format, format));
   const groups = new Map();
-  start.examples.forEach((example, number) => {
-    if (!groups.has(example.folder)) {
+  for (const question of start.questions) {
+    if (!groups.has(question.group)) {
       const group = document.createElement("optgroup");
-      group.label = example.folder;
-      groups.set(example.folder, group);
-      at("example").append(group);
+      group.label = question.group;
+      groups.set(question.group, group);
+      at("question").append(group);
     }
-    groups.get(example.folder).append(option(example.name, number));
-  });
-  showWhatCanBeRepaired();
+    groups.get(question.group).append(new Option(question.words, question.name));
+  }
+  for (const format of Object.keys(start.languages)) at("format").append(new Option(format, format));
+  settings.setQuestion(question());
 }
 
-function option(words, value) {
-  const made = document.createElement("option");
-  made.textContent = words;
-  made.value = value;
-  return made;
+function connect() {
+  addEventListener("hashchange", openLink);
+  at("examples").addEventListener("click", openGallery);
+  at("settings").addEventListener("click", settings.open);
+  at("syntax").addEventListener("click", () => showCard(at("format").value));
+  at("theme").addEventListener("click", window.theme.toggle);
+  at("link").addEventListener("click", copyLink);
+  at("format").addEventListener("change", () => {
+    editor.setLanguage(at("format").value);
+    programChanged();
+  });
+  at("question").addEventListener("change", () => {
+    settings.setQuestion(question());
+    settingsChanged();
+    askSoon(0);
+  });
+  at("ask").addEventListener("click", () => ask());
+  at("compare").addEventListener("click", compareModels);
+  at("cancel").addEventListener("click", () => running?.abort());
+  at("answer").addEventListener("fp-step", (step) => editor.showLine(isCurrent() ? step.detail : 0));
+  document.addEventListener("keydown", (key) => {
+    const anywhere = key.key === "Enter" && (key.ctrlKey || key.metaKey) && !key.defaultPrevented;
+    if (anywhere && !document.querySelector("dialog[open]")) ask();
+  });
+}
+
+function question() {
+  return start.questions.find((one) => one.name === at("question").value);
 }
 
 // Programs
 
-async function openExample() {
-  const number = at("example").value;
-  if (number === "") return;
-  const response = await fetch(`/api/examples/${number}`);
-  openProgram(await response.text(), start.examples[number].format);
+async function openFirst() {
+  if (fromLink(location.hash)) return openLink();
+  const before = kept("program");
+  if (typeof before?.text === "string" && before.text.trim()) return openProgram(before);
+  const first = start.examples.findIndex((one) => one.name === FIRST);
+  return first < 0 ? undefined : openExample(first);
 }
 
-function openProgram(text, format) {
-  at("format").value = format;
-  editor.setText(text, format);
-  clear();
+async function openExample(number) {
+  const example = start.examples[number];
+  const text = await (await fetch(`/api/examples/${number}`)).text();
+  openProgram({ text, format: example.format, name: example.name });
 }
 
-async function openLink() {
+function openLink() {
   const shared = fromLink(location.hash);
-  if (shared === null) {
-    if (editor.text() === "") {
-      at("example").value = String(Math.max(0, start.examples.findIndex((one) => one.name === "sb")));
-      await openExample();
-    }
-    return;
-  }
-  if (start.questions.some((one) => one.name === shared.question)) at("question").value = shared.question;
-  at("example").value = "";
-  openProgram(shared.text, start.formats.includes(shared.format) ? shared.format : start.formats[0]);
-  showWhatCanBeRepaired();
+  if (!shared) return;
+  settings.fill(shared.settings);
+  openProgram(shared);
+}
+
+/** Open a program; what else it comes with is checked, since links can be written by hand. */
+function openProgram(given) {
+  name = /^[\w+.@-]{1,80}$/.test(given.name ?? "") ? given.name : "program";
+  at("name").textContent = name;
+  const formats = Object.keys(start.languages);
+  at("format").value = formats.includes(given.format) ? given.format : formats[0];
+  if (start.questions.some((one) => one.name === given.question)) at("question").value = given.question;
+  settings.setQuestion(question());
+  if (given.settings) settings.fill(given.settings);
+  if (given.live === false) settings.setLive(false);
+  clear();
+  editor.setText(given.text, at("format").value);
+  askSoon(0);
+}
+
+/** What a link carries, and what the browser keeps. */
+function everything() {
+  const all = { text: editor.text(), format: at("format").value, question: at("question").value, name };
+  const own = settings.values();
+  return Object.keys(own).length ? { ...all, settings: own } : all;
 }
 
 async function copyLink() {
-  const shared = { text: editor.text(), format: at("format").value, question: at("question").value };
-  history.replaceState(null, "", toLink(shared));
+  history.replaceState(null, "", toLink(everything()));
   try {
     await navigator.clipboard.writeText(location.href);
     say("The link is copied.");
@@ -94,20 +138,53 @@ function say(words) {
   setTimeout(() => (at("notice").textContent = ""), 4000);
 }
 
-// Questions
+// When to ask
 
-function request(task, question = at("question").value) {
-  return { task, question, format: at("format").value, text: editor.text() };
+function programChanged() {
+  settingsChanged();
+  askSoon(DELAY);
 }
 
+function settingsChanged() {
+  keep("program", { ...everything(), live: settings.isLive() });
+  showWhetherCurrent();
+}
+
+/** Ask when nothing has been typed for a while; if answers do not come by themselves, only read the program. */
+function askSoon(delay) {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => (settings.isLive() ? ask({ byItself: true }) : read()), delay);
+}
+
+function showWhetherCurrent() {
+  const old = !isCurrent();
+  at("answer").classList.toggle("old", old);
+  at("table").classList.toggle("old", old);
+  document.body.dataset.current = old ? "no" : "yes";
+  if (old) editor.showLine(0);
+}
+
+function isCurrent() {
+  return shown !== null && shown.text === editor.text() && shown.format === at("format").value;
+}
+
+// Questions
+
+function request(task, asked, more = {}) {
+  const own = { ...settings.values(), ...more };
+  if (!(own.criterion in asked.criteria)) delete own.criterion;
+  return { task, question: asked.name, format: at("format").value, text: editor.text(), name, settings: own };
+}
+
+/** Do work that can be cancelled; whatever ran before is. */
 async function whileBusy(work) {
+  clearTimeout(waiting);
   running?.abort();
   running = new AbortController();
   const mine = running;
-  clear();
   setBusy(true);
   try {
-    await work(mine.signal);
+    return await work(mine.signal);
   } finally {
     if (running === mine) {
       running = null;
@@ -116,136 +193,139 @@ async function whileBusy(work) {
   }
 }
 
+/** Whether something else is asked already. */
+function isOverrun(signal) {
+  return signal.aborted && running?.signal !== signal;
+}
+
 function setBusy(busy) {
-  at("cancel").disabled = !busy;
-  for (const id of ["ask", "repair", "compare"]) at(id).disabled = busy;
-  if (!busy) showWhatCanBeRepaired();
+  at("cancel").hidden = !busy;
   at("progress").textContent = busy ? "searching …" : "";
   document.body.dataset.busy = busy ? "yes" : "no";
 }
 
-/** The answer to a request, or null if there is none; then the page says why. */
-async function answerTo(asked, signal) {
-  const end = await searchFor(asked, signal);
-  if (!end.answer) showWhyNot(end);
-  return end.answer ?? null;
-}
+const progressed = (words) => (at("progress").textContent = words);
 
-function searchFor(asked, signal) {
-  return search(asked, signal, (words) => (at("progress").textContent = words));
-}
-
-function showWhyNot(end) {
-  if (end.mistake) editor.showMistake(end.mistake);
-  const place = end.mistake ? `line ${end.mistake.line}: ` : "";
-  at("answer").replaceChildren(paragraph(place + (end.mistake?.message ?? end.failure), "failure"));
-}
-
-async function ask(signal) {
-  const asked = request("ask");
-  const answer = await answerTo(asked, signal);
-  if (answer) show(answer, asked);
-}
-
-async function repair(signal) {
-  const asked = request("repair");
-  const answer = await answerTo(asked, signal);
-  if (!answer) return;
-  show(answer, asked);
-  if (answer.repaired === null || answer.repaired === asked.text) return;
-  const apply = document.createElement("button");
-  apply.type = "button";
-  apply.id = "apply";
-  apply.textContent = "Apply this repair and ask again";
-  apply.addEventListener("click", () => {
-    editor.setText(answer.repaired, asked.format);
-    at("question").value = asked.question;
-    whileBusy(ask);
-  });
-  at("difference").replaceChildren(apply);
-  await showDifference(at("difference"), asked.text, answer.repaired, asked.format);
-}
-
-/** The same program under all models: one row each, and a click shows the whole answer. */
-async function compare(signal) {
-  const table = document.createElement("table");
-  const rows = start.questions.map((question) => {
-    const row = table.insertRow();
-    for (const words of [question.words, "", ""]) row.insertCell().textContent = words;
-    return row;
-  });
-  at("table").replaceChildren(table);
-  for (const [number, question] of start.questions.entries()) {
-    const asked = request("ask", question.name);
-    const end = await searchFor(asked, signal);
-    if (end.mistake || signal.aborted) return showWhyNot(end);
-    if (end.failure) {  // such as that the program asks nothing of this kind
-      rows[number].cells[2].textContent = end.failure;
-      continue;
+/** Ask the question of the menu; `byItself` with a short limit, since nobody pressed a button. */
+async function ask({ byItself = false } = {}) {
+  const limit = settings.values().seconds ?? start.seconds;
+  const short = byItself && limit > SHORT;
+  const asked = request("ask", question(), short ? { seconds: SHORT } : {});
+  await whileBusy(async (signal) => {
+    const end = await (byItself ? patientSearch : search)(asked, signal, progressed);
+    if (isOverrun(signal)) return;
+    take(asked, end);
+    if (short && end.answer?.mood === "open") {
+      addNote(`This was a first look of ${SHORT} s. Ask, or Ctrl-Enter, searches for up to ${limit} s.`);
     }
-    const answer = end.answer;
-    answered = asked.text;
-    fillRow(rows[number], answer, () => {
-      at("question").value = question.name;
-      showWhatCanBeRepaired();
-      show(answer, asked);
-    });
+  });
+}
+
+/** Only say what is wrong with the program. */
+async function read() {
+  const asked = request("read", question());
+  const end = await search(asked, AbortSignal.timeout(15000), () => {});
+  if (asked.text === editor.text()) showMistake(end.mistake);
+}
+
+/** Show how a search ended. */
+function take(asked, end) {
+  if (asked.text === editor.text()) showMistake(end.mistake);
+  if (end.answer) {
+    clear();
+    show(asked, end.answer);
+  } else if (end.unasked) {
+    clear();
+    shown = { ...asked, files: {} };
+    showUnasked(end.unasked);
+  } else {
+    showProblem(end.mistake ? inWords(end.mistake) : end.failure);
   }
+  showWhetherCurrent();
 }
 
-function fillRow(row, answer, open) {
-  const badge = document.createElement("button");
-  badge.type = "button";
-  badge.className = `fp-verdict fp-${answer.mood}`;
-  // A verdict that holds names the findings itself.
-  badge.textContent = [answer.verdict, ...(answer.holds ? [] : answer.findings)].join(", ");
-  badge.addEventListener("click", open);
-  row.cells[1].replaceChildren(badge);
-  row.cells[2].textContent = answer.stats;
+function showMistake(mistake) {
+  editor.showMistake(mistake ?? null);
+  at("mistake").textContent = mistake ? inWords(mistake) : "";
 }
 
-// The answer
+function inWords(mistake) {
+  return `line ${mistake.line}: ${mistake.message}`;
+}
 
-function show(answer, asked) {
-  answered = asked.text;
-  // Made by `fencepost.report.html.page`, where all text is escaped.
-  at("answer").innerHTML = answer.html;
-  activate(at("answer").querySelector(".fp-report"));
+/** Show an answer, with the repair for the press of a button. */
+function show(asked, answer) {
+  shown = { ...asked, files: answer.files };
+  showProblem("");
+  showAnswer(answer);
+  editor.setMarks(asked.text === editor.text() ? answer.marks : []);
+  const about = start.questions.find((one) => one.name === asked.question);
+  if (about.repairs && answer.mood !== "good") addButton("repair", "Show a cheapest repair", () => repair(asked));
+}
+
+async function repair(about) {
+  const asked = { ...about, task: "repair", settings: settings.values() };
+  if (about.settings.criterion) asked.settings.criterion = about.settings.criterion;
+  await whileBusy(async (signal) => {
+    const end = await search(asked, signal, progressed);
+    if (isOverrun(signal)) return;
+    if (!end.answer) return showProblem(end.mistake ? inWords(end.mistake) : (end.unasked ?? end.failure));
+    showProblem("");
+    await showRepair(end.answer, asked.text, asked.format, (repaired) => {
+      editor.setText(repaired, asked.format);
+      at("question").value = asked.question;
+      settings.setQuestion(question());
+      ask();
+    });
+  });
+}
+
+async function compareModels() {
+  await whileBusy(async (signal) => {
+    clear();
+    const text = editor.text();
+    const mistake = await compare(at("table"), start.questions, start.running, {
+      find: (about, words) => {
+        const asked = request("ask", about);
+        delete asked.settings.criterion; // it belongs to the question of the menu
+        return patientSearch(asked, signal, words);
+      },
+      open: (about, answer) => {
+        at("question").value = about.name;
+        settings.setQuestion(about);
+        const asked = request("ask", about);
+        delete asked.settings.criterion;
+        show({ ...asked, text }, answer);
+        showWhetherCurrent();
+      },
+      outcomes: showOutcomes,
+    });
+    if (isOverrun(signal)) return;
+    shown ??= { ...request("ask", question()), text, files: {} };
+    if (mistake) {
+      showMistake(mistake.mistake);
+      showProblem(mistake.mistake ? inWords(mistake.mistake) : mistake.failure);
+    }
+    showWhetherCurrent();
+  });
+}
+
+/** The table of outcomes and its notes, where the program has any. */
+function showOutcomes(answer) {
+  const part = document.createElement("section");
+  part.id = "outcomes";
+  part.innerHTML = answer.html; // made by the server, where all text is escaped
+  if (!part.querySelector(".fp-outcomes")) return;
+  for (const other of part.querySelectorAll(".fp-card, .fp-finding, .fp-asked")) other.remove();
+  const head = document.createElement("h2");
+  head.textContent = "How it can end";
+  part.prepend(head);
+  at("table").append(part);
 }
 
 function clear() {
-  answered = null;
-  for (const id of ["table", "difference", "answer"]) {
-    at(id).replaceChildren();
-    at(id).classList.remove("old");
-  }
+  shown = null;
+  for (const id of ["table", "answer", "problem"]) at(id).replaceChildren();
+  editor.setMarks([]);
   editor.showLine(0);
-}
-
-function isCurrent() {
-  return answered === editor.text();
-}
-
-function programChanged() {
-  for (const id of ["answer", "table"]) at(id).classList.toggle("old", answered !== null && !isCurrent());
-  if (!isCurrent()) editor.showLine(0);
-}
-
-/** What is wrong with the program, or null; for the editor, while the user types. */
-async function readProgram() {
-  const end = await search(request("read"), AbortSignal.timeout(15000), () => {});
-  at("mistake").textContent = end.mistake ? `line ${end.mistake.line}: ${end.mistake.message}` : "";
-  return end.mistake ?? null;
-}
-
-function showWhatCanBeRepaired() {
-  const question = start.questions.find((one) => one.name === at("question").value);
-  at("repair").disabled = !question?.repairs;
-}
-
-function paragraph(words, kind) {
-  const made = document.createElement("p");
-  made.textContent = words;
-  made.className = kind;
-  return made;
 }

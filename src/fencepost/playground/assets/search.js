@@ -1,8 +1,11 @@
 // One search: the request goes out, lines come back until there is an end.
 
+const AGAIN = 1500; // milliseconds until a busy server is asked again
+
 /**
- * The last line of the search, with `answer`, `mistake` or `failure`; `progressed` is told on the way.
- * To abort the signal closes the connection, and with it the server ends the search.
+ * The last line of the search, with `answer`, `mistake`, `unasked` or `failure`; `progressed` is told on the
+ * way. `busy` is set if the server has no room for it now, `aborted` if the signal ended it: that closes the
+ * connection, and with it the server ends the search.
  */
 export async function search(request, signal, progressed) {
   try {
@@ -18,9 +21,10 @@ export async function search(request, signal, progressed) {
       if (said.progress !== undefined) progressed(said.progress);
       else end = said;
     }
-    return end;
+    return response.status === 429 ? { ...end, busy: true } : end;
   } catch (error) {
-    return { failure: signal.aborted ? "cancelled" : `the playground cannot be reached (${error.message})` };
+    if (signal.aborted) return { failure: "cancelled", aborted: true };
+    return { failure: `the playground cannot be reached (${error.message})` };
   }
 }
 
@@ -35,4 +39,21 @@ async function* lines(body) {
     yield* parts;
   }
   if (rest) yield rest;
+}
+
+/** The same, but as often as it takes until the server has room for it. */
+export async function patientSearch(request, signal, progressed) {
+  for (;;) {
+    const end = await search(request, signal, progressed);
+    if (!end.busy || signal.aborted) return end;
+    await pause(AGAIN, signal);
+  }
+}
+
+/** Wait, unless the signal ends it. */
+function pause(milliseconds, signal) {
+  return new Promise((resume) => {
+    const timer = setTimeout(resume, milliseconds);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resume()), { once: true });
+  });
 }

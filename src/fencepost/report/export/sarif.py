@@ -8,7 +8,7 @@ result. Wrong input and what is undecided are notifications. What SARIF itself a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fencepost.errors import InputError
 from fencepost.report.export import sarif_log
@@ -156,7 +156,7 @@ def _result(answer: Answer, found: Finding) -> Json:
     if steps:
         result["codeFlows"] = sarif_log.code_flows(steps)
     if fences := list(_fences(answer, found)):
-        result["fixes"] = [_fix(answer.file, " ".join(found.advice), fences)]
+        result["fixes"] = [sarif_log.fix(" ".join(found.advice), {answer.file: fences})]
     return result
 
 
@@ -177,7 +177,7 @@ def _fences(answer: Answer, found: Finding) -> Iterator[Json]:
     if answer.file.endswith(".tpl") and all(repair.after and repair.place.line for repair in found.repairs):
         for repair in found.repairs:
             place = repair.place
-            yield _replacement((place.line, place.column), (place.line, place.column), "fence; ")
+            yield sarif_log.replacement((place.line, place.column), (place.line, place.column), "fence; ")
 
 
 def _repair(answer: RepairAnswer) -> Json:
@@ -196,13 +196,8 @@ def _repair(answer: RepairAnswer) -> Json:
             sarif_log.location(answer.file, edit.line, edit.column, says=edit_words(edit)) for edit in others
         )
     if answer.in_place:
-        result["fixes"] = [_fix(answer.file, aim.capitalize(), _replacements(answer.diff))]
+        result["fixes"] = [sarif_log.fix(aim.capitalize(), {answer.file: _replacements(answer.diff)})]
     return result
-
-
-def _fix(file: str, description: str, replacements: Collection[Json]) -> Json:
-    change = {"artifactLocation": sarif_log.artifact(file), "replacements": list(replacements)}
-    return {"description": sarif_log.message(description), "artifactChanges": [change]}
 
 
 def _replacements(diff: str) -> list[Json]:
@@ -213,7 +208,7 @@ def _replacements(diff: str) -> list[Json]:
 
     def flush() -> None:
         if new or start < line:
-            replacements.append(_replacement((start, 1), (line, 1), "".join(new)))
+            replacements.append(sarif_log.replacement((start, 1), (line, 1), "".join(new)))
             new.clear()
 
     for text in diff.splitlines(keepends=True):
@@ -231,8 +226,3 @@ def _replacements(diff: str) -> list[Json]:
             start = line = line + 1
     flush()
     return replacements
-
-
-def _replacement(start: tuple[int, int], end: tuple[int, int], text: str) -> Json:
-    region = {"startLine": start[0], "startColumn": start[1], "endLine": end[0], "endColumn": end[1]}
-    return {"deletedRegion": region, "insertedContent": {"text": text}}

@@ -121,6 +121,23 @@ def code_flows(steps: Sequence[Step]) -> list[Json]:
     return [{"threadFlows": [{"id": thread, "locations": own} for thread, own in flows.items()]}]
 
 
+def fix(description: str, changes: Mapping[str, Iterable[Json]]) -> Json:
+    """A fix: the replacements in each file."""
+    return {
+        "description": message(description),
+        "artifactChanges": [
+            {"artifactLocation": artifact(path), "replacements": list(replacements)}
+            for path, replacements in changes.items()
+        ],
+    }
+
+
+def replacement(start: tuple[int, int], end: tuple[int, int], text: str) -> Json:
+    """What stands between two places, each a line and a column, becomes `text`."""
+    region = {"startLine": start[0], "startColumn": start[1], "endLine": end[0], "endColumn": end[1]}
+    return {"deletedRegion": region, "insertedContent": {"text": text}}
+
+
 def artifact(path: str) -> Json:
     """A file, relative to the directory of the run if it lies there."""
     if os.path.isabs(path):

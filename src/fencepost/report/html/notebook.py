@@ -1,7 +1,8 @@
 """An answer in a notebook: the verdict, the sentences, the picture and the run, as one piece of HTML.
 
 The styles are inline, so nothing leaks into the page around it. What is said comes from `story`, `findings`
-and `explain`, the picture from `svg`.
+and `explain`, the picture from `svg`. `interactive_html` is the web page of the answer instead, in a frame of
+its own; it needs scripts, but no network.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fencepost.program import Program
 from fencepost.report import explain, story
 from fencepost.report.cycle import happenings
 from fencepost.report.findings import findings
-from fencepost.report.html.page import prose
+from fencepost.report.html.page import page, prose
 from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import svg
 from fencepost.report.printable import printable
@@ -23,7 +24,7 @@ from fencepost.report.total_order import explain_order
 from fencepost.verdicts import Answer, AnyWitness, Delay, Event, Run, Unknown
 from fencepost.verdicts.repair import RepairAnswer
 
-_BADGES = {"good": "#1a7f37", "bad": "#cf222e", "open": "#9a6700"}
+_BADGES = {"good": "#1a7f37", "bad": "#cf222e", "warn": "#9a6700", "open": "#59636e"}
 
 
 def answer_html(answer: Answer) -> str:
@@ -45,6 +46,15 @@ def program_html(program: Program) -> str:
 def witness_svg(witness: AnyWitness) -> str:
     """The picture of a witness; for `_repr_svg_`."""
     return svg.render(witness)
+
+
+def interactive_html(answer: Answer, program: Program | None, height: int) -> str:
+    """The web page of the answer in a frame, which may run the page's script and reaches nothing else."""
+    style = f"width:100%;height:{height}px;border:0;resize:vertical"
+    return (
+        f'<iframe title="{escape(story.headline(answer))}" sandbox="allow-scripts" style="{style}" '
+        f'srcdoc="{escape(page(answer, program))}"></iframe>'
+    )
 
 
 def _parts(answer: Answer) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """An answer as a web page: one file, no network, with a graph to point at and a run to step through.
 
 `page` is the whole file, `fragment` the part about the answer, which the playground shows too. Everything but
-stepping works without scripts. Sentences come from `story`, `findings` and `explain`, the picture from `svg`,
-the frames from `playback`; the scripts and the style sheet are in `assets`. All text of the user's file is
-escaped.
+stepping works without scripts. Sentences come from `asked`, `story`, `findings` and `explain`, the picture
+from `svg`, the frames from `playback`, colours from `colours`; the scripts and the style sheets are in
+`assets`. All text of the user's file is escaped.
 """
 
 from __future__ import annotations
@@ -18,27 +18,31 @@ from pathlib import Path
 
 import msgspec
 
+from fencepost import __version__
 from fencepost.memory_models import MODELS
 from fencepost.program import Program
-from fencepost.report import cycle, explain, outcomes, repair, story
+from fencepost.report import asked, cycle, explain, outcomes, repair, story
 from fencepost.report.findings import Finding, findings
+from fencepost.report.html.colours import coloured
 from fencepost.report.labels import arrival, outcome, source, thread_name
 from fencepost.report.picture import rules, svg
 from fencepost.report.playback import Playback, playback
 from fencepost.report.printable import counted, printable
 from fencepost.report.total_order import explain_order
-from fencepost.verdicts import Answer, AnyWitness, Event, ModelVerdict, Unknown
+from fencepost.verdicts import Answer, AnyWitness, Event, ModelVerdict
 from fencepost.verdicts.outcomes import OutcomesAnswer
 from fencepost.verdicts.repair import FixAnswer
 
 GRAPH = "fp-graph"  # the prefix of the picture
 ASSETS = Path(__file__).parent / "assets"
+# In the order in which they need each other; the page of an answer has them as one script.
+SCRIPTS = ("dom.js", "tooltip.js", "view.js", "player.js", "report.js")
+_SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "open": "?"}
 
 
 def page(answer: Answer, program: Program | None = None) -> str:
     """The whole file. With the program there are its text and the registers of its threads."""
-    style, script = style_sheet(), _asset("report.js").replace("export function", "function")
-    script += "\nfor (const report of document.querySelectorAll('.fp-report')) activate(report);\n"
+    style, script = style_sheet(), _script()
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     under = "" if isinstance(answer, OutcomesAnswer) else f" under {printable(answer.model)}"
     title = f"{printable(answer.file)}: {story.headline(answer)}{under}"
@@ -55,7 +59,10 @@ def page(answer: Answer, program: Program | None = None) -> str:
             f"<style>{style}</style>",
             "</head>",
             '<body class="fp-page">',
+            "<main>",
             fragment(answer, program),
+            "</main>",
+            f'<footer class="fp-tool">Written by fencepost {__version__}.</footer>',
             f'<script type="module">{script}</script>',
             "</body>",
             "</html>\n",
@@ -72,7 +79,15 @@ def fragment(answer: Answer, program: Program | None = None, *, with_source: boo
 
 @cache
 def style_sheet() -> str:
-    return _asset("report.css") + svg.style(GRAPH)
+    return _asset("report.css") + _asset("graph.css") + svg.page_style(GRAPH)
+
+
+@cache
+def _script() -> str:
+    """All scripts as one, which needs no imports."""
+    texts = [re.sub(r"^import .*\n|^export ", "", _asset(name), flags=re.MULTILINE) for name in SCRIPTS]
+    start = "for (const report of document.querySelectorAll('.fp-report')) activate(report);"
+    return "\n".join([*texts, start, ""])
 
 
 def _asset(name: str) -> str:
@@ -84,40 +99,71 @@ def _hash(text: str) -> str:
 
 
 def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterator[str]:
-    model = MODELS[answer.model].called if answer.model in MODELS else answer.model
-    under = "" if isinstance(answer, OutcomesAnswer) else f" <span>under {_text(model)}</span>"
-    yield (
-        f'<header><span class="fp-verdict fp-{story.mood(answer)}">{escape(story.headline(answer))}</span> '
-        f"<code>{_text(answer.file)}</code>{under}</header>"
-    )
+    found = findings(answer)
+    yield from _card(answer, found)
     if isinstance(answer, OutcomesAnswer):
         yield from _outcomes(answer)
-    if isinstance(answer, Unknown):
-        yield _paragraph(story.undecided(answer))
     if isinstance(answer, FixAnswer):
         yield from _repair(answer)
-    found = findings(answer)
     listing = _source(program, found) if with_source and program is not None else ""
     shown_under = answer.witness_model if isinstance(answer, OutcomesAnswer) else answer.model
-    told = [part for one in found for part in _finding(one, shown_under, program)]
+    told = [
+        part
+        for number, one in enumerate(found)
+        for part in _finding(one, shown_under, program, told_above=number == 0 and answer.holds is not None)
+    ]
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
     if models := story.models_asked(answer):
         yield _by_model(models)
-    yield from map(_paragraph, story.extent(answer))
-    yield from (_paragraph(f"Warning: {printable(warning)}") for warning in answer.warnings)
+    yield from (_paragraph(f"Warning: {printable(warning)}", "fp-warning") for warning in answer.warnings)
     if not told:
         yield listing
+    yield from _about(answer)
+
+
+def _card(answer: Answer, found: Sequence[Finding]) -> Iterator[str]:
+    """The verdict, why it is so, and what would help."""
+    mood, model = story.mood(answer), MODELS[answer.model].called if answer.model in MODELS else answer.model
+    under = "" if isinstance(answer, OutcomesAnswer) else f"under {_text(model)}"
+    if isinstance(answer, FixAnswer) and answer.edits and answer.holds:
+        under += ", with the repair"
+    yield f'<header class="fp-card fp-{mood}">'
+    yield (
+        f'<h2><span class="fp-sign" aria-hidden="true">{_SIGNS[mood]}</span>'
+        f'<span class="fp-verdict fp-{mood}">{escape(story.headline(answer))}</span> '
+        f'<span class="fp-under">{under}</span> '
+        f"<code>{_text(answer.file)}</code></h2>"
+    )
+    if why := asked.reason(answer):
+        yield _paragraph(why, "fp-claim")
+    if found and answer.holds is not None:
+        yield from (_paragraph(sentence, "fp-advice") for sentence in found[0].advice)
+    yield "</header>"
+
+
+def _about(answer: Answer) -> Iterator[str]:
+    """What was asked, how far the search went and what it took, and what was not asked."""
     took = outcomes.took(answer) if isinstance(answer, OutcomesAnswer) else story.stats_line(answer.stats)
-    yield f'<footer class="fp-stats">{escape(took)}</footer>'
+    rows = (
+        ("Asked", [asked.question(answer)]),
+        ("Searched", [*story.extent(answer), f"It took {took}."]),
+        ("Not asked", list(asked.not_asked(answer))),
+    )
+    terms = "".join(
+        f"<dt>{term}</dt><dd>{''.join(_paragraph(sentence) for sentence in sentences)}</dd>"
+        for term, sentences in rows
+    )
+    yield f'<section class="fp-asked"><h3>What was asked, and what was not</h3><dl>{terms}</dl></section>'
 
 
-def _finding(found: Finding, model: str, program: Program | None) -> Iterator[str]:
+def _finding(found: Finding, model: str, program: Program | None, *, told_above: bool) -> Iterator[str]:
     """A sentence, what would help, the picture if there is a graph, and the run."""
     yield '<section class="fp-finding">'
-    yield _paragraph(found.message, "fp-claim")
-    yield from (_paragraph(sentence, "fp-advice") for sentence in found.advice)
+    if not told_above:
+        yield _paragraph(found.message, "fp-claim")
+        yield from (_paragraph(sentence, "fp-advice") for sentence in found.advice)
     if found.graph is not None:
         yield _picture(found.graph)
     yield _run(found)
@@ -135,8 +181,8 @@ def _frames(played: Playback) -> str:
 
 def _picture(witness: AnyWitness) -> str:
     picture = svg.graph(witness, GRAPH, lambda arrow: rules.explain_arrow(witness, arrow))
-    hint = "Point at an arrow to read what it means and which rule put it there."
-    return f'<figure class="fp-picture">{picture}<figcaption aria-live="polite">{hint}</figcaption></figure>'
+    about = f"<figcaption>{svg.legend(witness, GRAPH)}</figcaption>"
+    return f'<figure class="fp-picture"><div class="fp-sheet">{picture}</div>{about}</figure>'
 
 
 def _cycle(witness: AnyWitness) -> str:
@@ -172,7 +218,8 @@ def _run(found: Finding) -> str:
         cells = "".join(f"<td>{what if thread == event.thread else ''}</td>" for thread, _ in columns)
         rows.append(f'<tr data-step="{step}"{part}{note}><td class="fp-line">{line or ""}</td>{cells}</tr>')
     heads = "".join(f"<th>{escape(name)}</th>" for _, name in columns)
-    return f'<table class="fp-run"><tr><th>line</th>{heads}</tr>{"".join(rows)}</table>'
+    table = f'<table class="fp-run"><tr><th>line</th>{heads}</tr>{"".join(rows)}</table>'
+    return f'<div class="fp-wide" tabindex="0" role="group" aria-label="The run">{table}</div>'
 
 
 def _access(event: Event, waits: bool) -> str:
@@ -196,9 +243,10 @@ def _source(program: Program, found: Sequence[Finding]) -> str:
     for number, line in enumerate(program.source.rstrip().split("\n"), start=1):
         tags = "".join(f"<i>{escape(name)}</i>" for name in runners.get(number, ()))
         part = f' class="fp-{marked[number]}"' if number in marked else ' class="fp-runs"' if tags else ""
-        text = escape(printable(line.expandtabs(4).rstrip()))
+        text = coloured(line, program.format or "")
         rows.append(f'<tr data-line="{number}"{part}><td>{number}</td><td><pre>{text}</pre>{tags}</td></tr>')
-    return f'<div class="fp-listing"><table class="fp-source">{"".join(rows)}</table></div>'
+    table = f'<table class="fp-source">{"".join(rows)}</table>'
+    return f'<div class="fp-listing" tabindex="0" role="group" aria-label="The program">{table}</div>'
 
 
 def _by_model(models: Sequence[ModelVerdict]) -> str:
@@ -223,7 +271,10 @@ def _outcomes(answer: OutcomesAnswer) -> Iterator[str]:
         part = ' class="fp-access"' if row.sought else ""
         rows.append(f"<tr{part}>{numbers}{cells}</tr>")
     if rows:
-        yield f'<table class="fp-run fp-outcomes"><tr>{heads}</tr>{"".join(rows)}</table>'
+        yield (
+            '<div class="fp-wide" tabindex="0" role="group" aria-label="The outcomes">'
+            f'<table class="fp-run fp-outcomes"><tr>{heads}</tr>{"".join(rows)}</table></div>'
+        )
     yield from map(_paragraph, [*filter(None, [outcomes.constants(answer)]), *outcomes.notes(answer)])
 
 
@@ -238,7 +289,7 @@ def _repair(answer: FixAnswer) -> Iterator[str]:
     yield from map(_paragraph, repair.said(answer))
     if answer.diff:
         lines = "".join(_diff_line(line) for line in answer.diff.splitlines())
-        yield f'<pre class="fp-diff">{lines}</pre>'
+        yield f'<pre class="fp-diff" tabindex="0" aria-label="The changes">{lines}</pre>'
 
 
 def _diff_line(line: str) -> str:

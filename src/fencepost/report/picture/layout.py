@@ -119,9 +119,15 @@ def heading(event: Event) -> str:
     return clip(words, LONGEST_LABEL)
 
 
-def arrange(witness: AnyWitness, *, full: bool, top: float = 0.0) -> Layout:
-    """Place everything below `top`."""
-    shown = _shown(witness, full)
+def arrange(
+    witness: AnyWitness,
+    *,
+    most: int | None = LONGEST_FULL_RUN,
+    top: float = 0.0,
+    narrowest: float = NARROWEST,
+) -> Layout:
+    """Place everything below `top`; of a run of more than `most` accesses only what the cycle is about."""
+    shown = _shown(witness, most)
     threads = _stops(witness, shown)
     arrows = [*_po_arrows(witness, threads), *_other_arrows(witness, shown)]
     drawn = {end for arrow in arrows for end in (arrow.source, arrow.target)} | roles(witness).keys()
@@ -129,7 +135,7 @@ def arrange(witness: AnyWitness, *, full: bool, top: float = 0.0) -> Layout:
     rows = _rows(threads, arrows)
     widths = [_lane_width(witness, stops) for stops in threads.values()]
     needed = sum(widths) + LANE_GAP * (len(widths) - 1) + 2 * MARGIN
-    width = max(NARROWEST, needed)
+    width = max(narrowest, needed)
     centres = _centres(widths, (width - needed) / 2 + MARGIN)
     lane_of = {stop: i for i, stops in enumerate(threads.values()) for stop in stops}
     wanted = _above_targets(initial, arrows, {stop: centres[lane] for stop, lane in lane_of.items()})
@@ -155,9 +161,9 @@ def arrange(witness: AnyWitness, *, full: bool, top: float = 0.0) -> Layout:
 # What is shown
 
 
-def _shown(witness: AnyWitness, full: bool) -> set[int]:
+def _shown(witness: AnyWitness, most: int | None) -> set[int]:
     accesses = {event.id for event in witness.events if event.thread is not None}
-    return accesses if full or len(accesses) <= LONGEST_FULL_RUN else cycle.worth_showing(witness)
+    return accesses if most is None or len(accesses) <= most else cycle.worth_showing(witness)
 
 
 def _stops(witness: AnyWitness, shown: set[int]) -> dict[int, list[Stop]]:

@@ -26,6 +26,7 @@ _TEXT_CHAR = 6.7  # a generous mean width of a character of the sentences
 _SMALL_CHAR = 6.0
 _LINE = 19.0
 _LABEL_HEIGHT = 15.0
+LONGEST_IN_PAGE = 40  # accesses; a page can hide the arrows that are not on the cycle
 
 _LEGEND = STEP_WORDS | {"po": "earlier in thread"}
 _PARTS = {
@@ -44,73 +45,91 @@ _CAPTION = "The bold arrows form a cycle: no single order of the accesses fits t
 _NAME = "A run that sequential consistency forbids"
 _LATE = "Dashed writes wait in a store buffer, and reach memory later than they stand here."
 
-# Light colours, then the dark ones for whoever asks for them. Every class has the prefix of the picture, so
-# that several pictures can share a page.
+# Each colour in the light scheme and in the dark one. Every class has the prefix of the picture, so that
+# several pictures can share a page.
 _STYLE = """\
-.P text{font:13px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:#1f2328}
+.P text{font:13px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:<#1f2328|#e6edf3>}
 .P .m{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .P .g{font-size:12px}
 .P .k{font-size:12px;font-weight:600}
 .P .h{font-size:16px;font-weight:600}
 .P .l{font-weight:600;font-size:13px}
-.P .d,.P .q{fill:#656d76;font-size:11px}
-.P .n{fill:#656d76;font-weight:600}
+.P .d,.P .q{fill:<#59636e|#9198a1>;font-size:11px}
+.P .n{fill:<#59636e|#9198a1>;font-weight:600}
 .P .e{font-size:11px;font-weight:600}
-.P .bg{fill:#fff}
-.P .lane{fill:#f6f8fa}
-.P .tag{fill:#fff;fill-opacity:.88}
-.P .box{fill:#fff;stroke:#afb8c1;stroke-width:1.2}
-.P .init{fill:#eaeef2}
-.P .access,.P .overtaking{fill:#ffebe9;stroke:#cf222e;stroke-width:2.2}
-.P .stale,.P .delayed{fill:#fff8c5;stroke:#bf8700;stroke-width:1.6;stroke-dasharray:5 3}
-.P .behind{stroke:#bf8700;stroke-dasharray:5 3}
-.P .latest,.P .showing{fill:#ddf4ff;stroke:#0969da;stroke-width:1.8}
+.P .bg{fill:<#fff|#0d1117>}
+.P .lane{fill:<#f6f8fa|#161b22>}
+.P .tag{fill:<#fff|#0d1117>;fill-opacity:.88}
+.P .box{fill:<#fff|#21262d>;stroke:<#afb8c1|#656c76>;stroke-width:1.2}
+.P .init{fill:<#eaeef2|#2a313c>}
+.P .access,.P .overtaking{fill:<#ffebe9|#5d1a1d>;stroke:<#cf222e|#f85149>;stroke-width:2.2}
+.P .stale,.P .delayed{fill:<#fff8c5|#3f3006>;stroke:<#bf8700|#d29922>;stroke-width:1.6;stroke-dasharray:5 3}
+.P .behind{stroke:<#bf8700|#d29922>;stroke-dasharray:5 3}
+.P .latest,.P .showing{fill:<#ddf4ff|#0c2d6b>;stroke:<#0969da|#4493f8>;stroke-width:1.8}
 .P .a{fill:none;stroke-width:1.3;stroke-opacity:.5}
 .P .c{stroke-width:2.8;stroke-opacity:1}
-.P .po{stroke:#818b98}.P .rf{stroke:#1a7f37}.P .mo{stroke:#bc4c00}.P .fr{stroke:#cf222e}
-.P .so{stroke:#8250df}.P .fso{fill:#8250df}
-.P .S{stroke:#1b7c83;stroke-dasharray:2 3;stroke-opacity:.9}.P .fS{fill:#1b7c83}
-.P .fpo{fill:#818b98}.P .frf{fill:#1a7f37}.P .fmo{fill:#bc4c00}.P .ffr{fill:#cf222e}
-@media (prefers-color-scheme:dark){
-.P text{fill:#e6edf3}
-.P .d,.P .q,.P .n{fill:#9198a1}
-.P .bg{fill:#0d1117}.P .lane{fill:#161b22}.P .tag{fill:#0d1117}
-.P .box{fill:#21262d;stroke:#656c76}.P .init{fill:#2a313c}
-.P .access,.P .overtaking{fill:#5d1a1d;stroke:#f85149}.P .stale,.P .delayed{fill:#3f3006;stroke:#d29922}
-.P .behind{stroke:#d29922}.P .latest,.P .showing{fill:#0c2d6b;stroke:#4493f8}
-.P .po{stroke:#9198a1}.P .rf{stroke:#3fb950}.P .mo{stroke:#f0883e}.P .fr{stroke:#f85149}
-.P .so{stroke:#a371f7}.P .fso{fill:#a371f7}
-.P .S{stroke:#39c5cf}.P .fS{fill:#39c5cf}
-.P .fpo{fill:#9198a1}.P .frf{fill:#3fb950}.P .fmo{fill:#f0883e}.P .ffr{fill:#f85149}
-}
+.P .po{stroke:<#818b98|#9198a1>}.P .fpo{fill:<#818b98|#9198a1>}
+.P .rf{stroke:<#1a7f37|#3fb950>}.P .frf{fill:<#1a7f37|#3fb950>}
+.P .mo{stroke:<#bc4c00|#f0883e>}.P .fmo{fill:<#bc4c00|#f0883e>}
+.P .fr{stroke:<#cf222e|#f85149>}.P .ffr{fill:<#cf222e|#f85149>}
+.P .so{stroke:<#8250df|#a371f7>}.P .fso{fill:<#8250df|#a371f7>}
+.P .S{stroke:<#1b7c83|#39c5cf>;stroke-dasharray:2 3;stroke-opacity:.9}.P .fS{fill:<#1b7c83|#39c5cf>}
 """
+_COLOUR = re.compile(r"<([^|>]+)\|([^>]+)>")
+_RULE = re.compile(r"([^{}\n]+)\{([^{}]*)\}")
 
 
 def render(witness: AnyWitness, title: str = "", *, full: bool = False) -> str:
     """The picture; of a long run only the part that the cycle is about, unless `full`."""
     prefix = f"fp{crc32(repr((witness, title, full)).encode('utf-8', 'backslashreplace')):08x}"
+    most = None if full else layout.LONGEST_FULL_RUN
     # The boxes give the width, the width the height of the sentences, and the boxes stand below these.
-    width = layout.arrange(witness, full=full).width
+    width = layout.arrange(witness, most=most).width
     head, top = _head(printable(title), explain.claim(witness), width)
-    plan = layout.arrange(witness, full=full, top=top)
+    plan = layout.arrange(witness, most=most, top=top)
     name = printable(title) or _NAME
     return _picture(witness, plan, prefix, [f"<style>{style(prefix)}</style>"], head, name=name, notes=None)
 
 
 def graph(witness: AnyWitness, prefix: str, notes: Callable[[Arrow], str]) -> str:
-    """The picture as a part of a page that has `style(prefix)` and tells the rest of the story.
+    """The picture as a part of a page that has `page_style(prefix)` and tells the rest of the story, with the
+    legend as the page's own text.
 
-    Each box names its event and each arrow its ends, for scripts, and has what `notes` says about it as its
-    tooltip.
+    Each box names its event and each arrow and label its ends, for scripts. An arrow has what `notes` says
+    about it as its tooltip.
     """
-    plan = layout.arrange(witness, full=False, top=20)
+    plan = layout.arrange(witness, most=LONGEST_IN_PAGE, top=16, narrowest=0)
     name = _NAME if witness.cycle else "A run to a bad state"
     return _picture(witness, plan, prefix, [], [], name=name, notes=notes)
 
 
+def legend(witness: AnyWitness, prefix: str) -> str:
+    """What the colours and lines of `graph` mean, as a list in HTML."""
+    plan = layout.arrange(witness, most=LONGEST_IN_PAGE, top=16, narrowest=0)
+    relations, played, caption = _meanings(plan, _played(witness, plan))
+    items = "".join(
+        f'<li><svg class="{prefix}" width="30" height="16" aria-hidden="true">'
+        f"{_sample(kind, 2.0, 8.0, prefix)}</svg>{escape(words)}</li>"
+        for kind, words in (*relations, *played)
+    )
+    return f'<ul class="fp-legend">{items}</ul><p class="fp-reading">{escape(caption)}</p>'
+
+
 def style(prefix: str) -> str:
-    """The style sheet of pictures with this prefix."""
-    return _STYLE.replace(".P", "." + prefix)
+    """The style sheet of a picture that stands alone: the dark scheme for whoever prefers it."""
+    light = _COLOUR.sub(r"\1", _STYLE)
+    dark = "".join(
+        f"{rule[1]}{{{';'.join(part for part in rule[2].split(';') if '<' in part)}}}"
+        for rule in _RULE.finditer(_STYLE)
+        if "<" in rule[2]
+    )
+    dark = _COLOUR.sub(r"\2", dark)
+    return f"{light}@media (prefers-color-scheme:dark){{{dark}}}\n".replace(".P", "." + prefix)
+
+
+def page_style(prefix: str) -> str:
+    """The same in a page, whose `color-scheme` decides."""
+    return _COLOUR.sub(r"light-dark(\1,\2)", _STYLE).replace(".P", "." + prefix)
 
 
 def _picture(
@@ -125,18 +144,19 @@ def _picture(
 ) -> str:
     width = plan.width
     parts = {stop: part for stop, part in _parts(witness).items() if stop in plan.boxes}
-    legend, bottom = _legend(plan, set(parts.values()), prefix)
+    below, bottom = _legend(plan, _played(witness, plan), prefix) if notes is None else ([], plan.height + 12)
     body = [
         f'<rect class="bg" width="{width:.0f}" height="{bottom:.0f}" rx="8"/>',
         *head,
         *(part for lane in plan.lanes for part in _lane(lane)),
         *_arrows(plan, prefix, notes),
         *_boxes(witness, plan, parts, named=notes is not None),
-        *legend,
+        *below,
     ]
+    role = "img" if notes is None else "group"  # which has arrows to go to with the keyboard
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="{prefix}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{prefix}" role="{role}" '
             f'aria-labelledby="{prefix}-title {prefix}-desc" width="{width:.0f}" height="{bottom:.0f}" '
             f'viewBox="0 0 {width:.0f} {bottom:.0f}">',
             f'<title id="{prefix}-title">{escape(name)}</title>',
@@ -152,6 +172,11 @@ def _picture(
 def _parts(witness: AnyWitness) -> dict[int, str]:
     """The part of each event that plays one."""
     return {**dict.fromkeys(buffered(witness), "behind"), **roles(witness)}
+
+
+def _played(witness: AnyWitness, plan: Layout) -> set[str]:
+    """The parts that are in the picture."""
+    return {part for event, part in _parts(witness).items() if event in plan.boxes}
 
 
 def _marker(relation: str, prefix: str) -> str:
@@ -252,28 +277,43 @@ def _arrows(plan: Layout, prefix: str, notes: Callable[[Arrow], str] | None) -> 
         line = f'<path class="a {relation}{bold}" d="{route.data}" marker-end="url(#{prefix}-{relation})"/>'
         yield line if notes is None else _noted(arrow, route, line, notes(arrow))
     for arrow, route in routes.items():
-        if arrow.relations == ("po",):
-            if arrow.on_cycle:
-                (x, top), (_, bottom) = route.points[0], route.points[-1]
-                yield _text(x + 7, (top + bottom) / 2 + 3, "po", "m e fpo")
-            continue
-        label = "+".join(arrow.relations)
-        size = (len(label) * layout.DETAIL_CHAR + 5, _LABEL_HEIGHT)
-        x, y = router.label(route, size)
-        yield _rect(Box(x, y, *size), "tag", 4)
-        yield _text(x, y + 4, label, f"m e f{arrow.relations[0]}", "middle")
+        label = "\n".join(_label(arrow, route, router))
+        if notes is not None and label:
+            label = f'<g class="label{" on-cycle" if arrow.on_cycle else ""}" {_ends(arrow)}>{label}</g>'
+        if label:
+            yield label
+
+
+def _label(arrow: Arrow, route: Route, router: Router) -> Iterator[str]:
+    """What an arrow is called, but for program order off the cycle."""
+    if arrow.relations == ("po",):
+        if arrow.on_cycle:
+            (x, top), (_, bottom) = route.points[0], route.points[-1]
+            yield _text(x + 7, (top + bottom) / 2 + 3, "po", "m e fpo")
+        return
+    label = "+".join(arrow.relations)
+    size = (len(label) * layout.DETAIL_CHAR + 5, _LABEL_HEIGHT)
+    x, y = router.label(route, size)
+    yield _rect(Box(x, y, *size), "tag", 4)
+    yield _text(x, y + 4, label, f"m e f{arrow.relations[0]}", "middle")
 
 
 def _noted(arrow: Arrow, route: Route, line: str, note: str) -> str:
     """The arrow with its note, and with a broad invisible line that is easier to point at."""
-    ends = " ".join(
+    on_cycle = " on-cycle" if arrow.on_cycle else ""
+    return (
+        f'<g class="edge{on_cycle}" tabindex="0" role="img" {_ends(arrow)} '
+        f'data-relations="{" ".join(arrow.relations)}">'
+        f'<title>{escape(note)}</title><path class="hit" d="{route.data}"/>{line}</g>'
+    )
+
+
+def _ends(arrow: Arrow) -> str:
+    """The events at its ends, for scripts."""
+    return " ".join(
         f'data-{which}="{end}"'
         for which, end in (("source", arrow.source), ("target", arrow.target))
         if not isinstance(end, Gap)
-    )
-    return (
-        f'<g class="edge" tabindex="0" {ends} data-relations="{" ".join(arrow.relations)}">'
-        f'<title>{escape(note)}</title><path class="hit" d="{route.data}"/>{line}</g>'
     )
 
 
@@ -323,14 +363,19 @@ def _passages(plan: Layout) -> list[float]:
 # The legend
 
 
-def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str], float]:
-    """What the colours mean, and the y below it."""
+def _meanings(plan: Layout, played: set[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], str]:
+    """What the arrows and the colours of the boxes mean, and how to read the picture."""
     used = {relation for arrow in plan.arrows for relation in arrow.relations}
     relations = [(r, f"{r}: {words}") for r, words in _LEGEND.items() if r in used]
-    played = [(part, words) for part, words in _PARTS.items() if part in parts_played]
-    late = [_LATE] if "delayed" in parts_played else []
+    colours = [(part, words) for part, words in _PARTS.items() if part in played]
+    late = [_LATE] if "delayed" in played else []
     circle = [_CAPTION] if any(arrow.on_cycle for arrow in plan.arrows) else []
-    caption = " ".join(["Read downwards.", *late, *circle])
+    return relations, colours, " ".join(["Read downwards.", *late, *circle])
+
+
+def _legend(plan: Layout, parts_played: set[str], prefix: str) -> tuple[list[str], float]:
+    """What the colours mean, and the y below it."""
+    relations, played, caption = _meanings(plan, parts_played)
     parts = []
     y = plan.height + 8
     for group in filter(None, (relations, played)):

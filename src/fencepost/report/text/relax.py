@@ -10,7 +10,14 @@ from fencepost.report.printable import columns, counted, pad, printable
 from fencepost.report.text.answer import findings_and_footer, verdict_line
 from fencepost.report.text.page import INDENT, Page, page_of
 from fencepost.report.text.repair import diff_lines
-from fencepost.verdicts.relax import AnyRelaxAnswer, NothingToRelax, RelaxUnknown, Weakening
+from fencepost.verdicts.relax import (
+    AnyRelaxAnswer,
+    NothingToRelax,
+    RelaxedSafe,
+    RelaxUnknown,
+    UnsafeToRelax,
+    Weakening,
+)
 
 
 def render(answer: AnyRelaxAnswer, *, color: bool, width: int, verbose: bool = False) -> str:
@@ -40,6 +47,8 @@ def _said(answer: AnyRelaxAnswer) -> Iterator[str]:
     if isinstance(answer, NothingToRelax):
         file = printable(answer.file)
         yield f"Nothing is relaxed. Repair the program first: `fencepost fix --model cpp20 {file}`."
+    elif isinstance(answer, UnsafeToRelax):
+        yield "Nothing is relaxed: the program goes wrong as it is."
     elif isinstance(answer, RelaxUnknown):
         yield story.undecided(answer)
         if answer.cost is None:
@@ -53,8 +62,11 @@ def _said(answer: AnyRelaxAnswer) -> Iterator[str]:
         tried = (
             f"{counted(answer.checks, 'choice')} of orders {'was' if answer.checks == 1 else 'were'} tried"
         )
+        kept = "robust and free of data races"
+        if isinstance(answer, RelaxedSafe):
+            kept = "free of data races and of failures, which is all that was asked: it need not be robust"
         yield (
-            f"No cheaper orders keep the program robust and free of data races; {tried}. This is about the "
+            f"No cheaper orders keep the program {kept}; {tried}. This is about the "
             "threads and accesses that the program has: one that does more may need stronger orders."
         )
 

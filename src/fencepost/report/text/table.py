@@ -212,4 +212,4 @@ def _verdict(answer: Answer | InputError) -> str:
 def _style(answer: Answer | InputError) -> str:
     if isinstance(answer, InputError):
         return "red"
-    return {"good": "green", "bad": "red", "open": "yellow"}[mood(answer)]
+    return {"good": "green", "bad": "red", "warn": "yellow", "open": "yellow"}[mood(answer)]

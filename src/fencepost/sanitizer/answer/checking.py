@@ -27,6 +27,7 @@ from fencepost.sanitizer.run.events import (
     RawDeadlock,
     RawFinding,
     RawRepairs,
+    check_sites,
 )
 from fencepost.sanitizer.run.exploration import Explored
 from fencepost.sanitizer.run.runs import Outcome
@@ -73,6 +74,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if any(isinstance(event, NoSchedules) for event in explored.events):
         message = "a program built with --mode races has no schedules; rebuild it without that option"
         raise InputError(message, program)
+    check_sites(explored.events)
     if not explored.watched and not explored.why:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, program)

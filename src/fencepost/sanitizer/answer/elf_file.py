@@ -11,10 +11,10 @@ import zlib
 from functools import cache
 from typing import NamedTuple
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
+ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+ELF_SECTION = struct.Struct("<IIQQQQIIQQ")
 _COMPRESSED = struct.Struct("<IIQQ")
-_MAGIC = b"\x7fELF\x02\x01"
+MAGIC = b"\x7fELF\x02\x01"
 _ZLIB = 1
 _HAS_NO_BYTES = 8  # the kind of a section that is only room
 _COMPRESSED_FLAG = 0x800
@@ -56,17 +56,17 @@ def read_elf(path: str, *, embedded: bool = False) -> ElfFile:
     `embedded`: the one that the file has embedded.
     """
     if embedded:
-        return _parsed(read_elf(path).bytes_of(_EMBEDDED))
+        return parse_elf(read_elf(path).bytes_of(_EMBEDDED))
     with open(path, "rb") as file:
-        return _parsed(file.read())
+        return parse_elf(file.read())
 
 
-def _parsed(image: bytes) -> ElfFile:
-    if not image.startswith(_MAGIC):
+def parse_elf(image: bytes) -> ElfFile:
+    if not image.startswith(MAGIC):
         return ElfFile(b"", ())
-    header = _HEADER.unpack_from(image)
+    header = ELF_HEADER.unpack_from(image)
     table, entry_size, count, names = header[6], header[11], header[12], header[13]
-    entries = [_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
+    entries = [ELF_SECTION.unpack_from(image, table + i * entry_size) for i in range(count)]
     start = entries[names][4] if entries else 0
     sections = (
         Section(text_at(image, start + one[0]), one[1], one[4], one[5], one[6], one[2]) for one in entries

@@ -21,6 +21,7 @@ from fencepost.verdicts.run import (
     comes_with_the_compiler,
     places,
 )
+from fencepost.verdicts.sites import Site
 
 NOUNS = {
     "load": "load",
@@ -274,6 +275,17 @@ def place(frame: Frame) -> str:
         return f"{module}+{frame.offset}" if module else "unknown place"
     numbers = [number for number in (frame.line, frame.column) if number]
     return ":".join([printable(short_path(frame.file)), *map(str, numbers)])
+
+
+def site_place(site: Site) -> str:
+    numbers = [number for number in (site.line, site.column) if number]
+    return ":".join([printable(short_path(site.file)), *map(str, numbers)])
+
+
+def site(one: Site) -> str:
+    """In one line: place, operation, orders, function."""
+    failure = f"/{one.failure_order}" if one.failure_order is not None else ""
+    return f"{site_place(one)} {one.operation} {one.order}{failure} {printable(one.function)}".rstrip()
 
 
 def source_lines(frame: Frame) -> Iterator[str]:

@@ -111,11 +111,11 @@ def finding(seen: Seen[RawFinding], symbols: Symbols) -> Finding:
 
 
 def identities(read: RawOldRead, symbols: Symbols) -> Iterator[str]:
-    """Of the findings that took effect when a load read an old write: one for each write that it missed."""
+    """Of the findings that took effect when an old write was read: one for each write that was missed."""
     by = _access(read.by, symbols)
     for stack in read.missed:
         missed = Access(thread=by.thread, stack=_trimmed(symbols.of_stack(stack)))
-        yield _identity("robustness", "load", [by, missed])
+        yield _identity("robustness", read.by.what, [by, missed])
 
 
 def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:

@@ -1,10 +1,10 @@
 """Which findings do harm: the program fails in weak executions, and in no other.
 
-A finding says that a load can miss a write. Here it does: the execution that showed the finding is repeated
-up to the load, which reads an old write, and goes on from there, first as if no other load did, then with
-more of them. Further weak executions begin at the start, with random schedules. If one fails in a way that no
-execution under sequential consistency has, that is put down to the findings that took effect in it, unless
-another one fails in the same way by fewer of them.
+A finding says that a load, or a compare-exchange that fails, can miss a write. Here it does: the execution
+that showed the finding is repeated up to that access, which reads an old write, and goes on from there, first
+as if no other access did, then with more of them. Further weak executions begin at the start, with random
+schedules. If one fails in a way that no execution under sequential consistency has, that is put down to the
+findings that took effect in it, unless another one fails in the same way by fewer of them.
 
 Seeing no harm is no proof that there is none.
 """
@@ -30,8 +30,8 @@ from fencepost.verdicts.run import Deadlock, Departure, Finding, Harm, Schedule,
 _MOST_STEPS = 1_000_000  # of a weak execution: one that waits for an old value to go away takes long
 _MOST_SECONDS = 60.0
 
-_NOT_TRIED = "weak executions keep the order of writes, so only loads can miss one in them"
-_NOT_MISSED = "in the weak executions that were run the load never missed that write"
+_NOT_TRIED = "weak executions keep the order of writes, so only what just reads can miss one in them"
+_NOT_MISSED = "in the weak executions that were run the access never missed that write"
 
 Watcher = Callable[[int], None]
 Answer = TypeVar("Answer", bound=CheckAnswer)
@@ -50,11 +50,13 @@ class _Execution:
     failures: dict[str, str]
 
 
-def with_harm(answer: Answer, runs: int, left_out: LeftOut, watcher: Watcher) -> Answer:
+def with_harm(answer: Answer, runs: int, left_out: LeftOut, watcher: Watcher) -> tuple[Answer, bool]:
     """The answer with harm sought for each finding, about `runs` weak executions for each; those that do some
-    come first. What is left out of the answer is no harm. `watcher` hears how many have been made."""
-    loads = [one for one in answer.findings if _is_load(one) and one.schedule.decisions is not None]
-    outcomes = _weak_outcomes(answer.command, loads, runs, watcher) if loads else []
+    come first. Also, whether the user has interrupted the search. What is left out of the answer is no harm.
+    `watcher` hears how many have been made."""
+    loads = [one for one in answer.findings if _can_just_read(one) and one.schedule.decisions is not None]
+    outcomes: list[Outcome] = []
+    interrupted = bool(loads) and not _run_weakly(outcomes, answer.command, loads, runs, watcher)
     under_sc = {one.why for one in answer.failures}
     under_sc |= {one.id for one in answer.deadlocks} | {one.id for one in answer.findings}
 
@@ -68,15 +70,16 @@ def with_harm(answer: Answer, runs: int, left_out: LeftOut, watcher: Watcher) ->
         for one in answer.findings
     ]
     judged.sort(key=lambda one: one.harm is None or not one.harm.shown)
-    return msgspec.structs.replace(answer, findings=tuple(judged))
+    return msgspec.structs.replace(answer, findings=tuple(judged)), interrupted
 
 
-def _is_load(finding: Finding) -> bool:
-    return finding.kind == "robustness" and finding.access.what == "load"
+def _can_just_read(finding: Finding) -> bool:
+    """A compare-exchange can if it fails."""
+    return finding.kind == "robustness" and finding.access.what in ("load", "cas")
 
 
 def _harm(finding: Finding, executions: Sequence[_Execution], causes: frozenset[_Cause]) -> Harm:
-    if not _is_load(finding):
+    if not _can_just_read(finding):
         return Harm(shown=False, executions=0, why=_NOT_TRIED)
     own = [one for one in executions if finding.id in one.effective]
     guilty = [one for one in own if any((what, one.effective) in causes for what in one.failures)]
@@ -104,10 +107,14 @@ def _causes(executions: Sequence[_Execution]) -> frozenset[_Cause]:
     )
 
 
-def _weak_outcomes(
-    command: tuple[str, ...], findings: Sequence[Finding], runs: int, watcher: Watcher
-) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def _run_weakly(
+    outcomes: list[Outcome],
+    command: tuple[str, ...],
+    findings: Sequence[Finding],
+    runs: int,
+    watcher: Watcher,
+) -> bool:
+    """False if the user has interrupted it: what is known by then is the answer, with the number of runs."""
 
     def note(outcome: Outcome) -> None:
         outcomes.append(outcome)
@@ -122,8 +129,8 @@ def _weak_outcomes(
         run_all(job, [schedule for one in rest for schedule in _departures(one, runs // 2)], note)
         run_all(job, [*_from_the_start("random", runs // 2), *_from_the_start("pct", runs // 2)], note)
     except InterruptedRunsError:
-        pass  # what is known by now is the answer, with the number of executions
-    return outcomes
+        return False
+    return True
 
 
 def _departures(finding: Finding, count: int, old_reads: int | None = None) -> list[Schedule]:

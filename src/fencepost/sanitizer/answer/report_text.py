@@ -34,9 +34,11 @@ _STALL = "fencepost: no step was made"  # the beginning of what native/sanitizer
 def render(answer: AnyRunAnswer, *, color: bool, width: int, quiet: bool = False) -> str:
     """The whole answer, or its last line alone."""
     page = page_of(color=color, width=width)
+    sites = [explain.site(one) for one in answer.sites]
     if quiet:
-        return _sum(page, answer) + "\n"
+        return "\n".join([*sites, _sum(page, answer)]) + "\n"
     lines = list(reports(page, answer, lambda report: _seen(page, report, answer.runs)))
+    lines += sites
     for trouble in answer.troubles:
         lines += _trouble(page, trouble, answer.runs)
     for warning in answer.warnings:

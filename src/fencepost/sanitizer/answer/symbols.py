@@ -7,6 +7,7 @@ offset, and its function where that is known.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,9 +97,10 @@ def _llvm_answers(module: str, lines: Iterable[str]) -> dict[int, Frames]:
     for line in lines:
         try:
             answer = msgspec.json.decode(line, type=_LlvmAnswer)
-        except msgspec.DecodeError:
+            address = int(answer.address, 16)
+        except (msgspec.DecodeError, ValueError):
             continue
-        answers[int(answer.address, 16)] = tuple(
+        answers[address] = tuple(
             Frame(
                 function=symbol.function,
                 file=_tidy(symbol.file),
@@ -115,7 +117,7 @@ def _llvm_answers(module: str, lines: Iterable[str]) -> dict[int, Frames]:
 def _gnu_answers(module: str, lines: Sequence[str]) -> dict[int, Frames]:
     """An address on a line of its own, then for each function its name and, on the next line, `FILE:LINE`."""
     answers: dict[int, Frames] = {}
-    starts = [i for i, line in enumerate(lines) if line.startswith("0x")]
+    starts = [i for i, line in enumerate(lines) if re.fullmatch("0x[0-9a-f]+", line)]
     for start, end in pairwise([*starts, len(lines)]):
         address = int(lines[start], 16)
         pairs = zip(lines[start + 1 : end : 2], lines[start + 2 : end : 2], strict=False)

@@ -24,6 +24,7 @@ from fencepost.sanitizer.run.events import (
     RawRepairs,
     RawUses,
     StepLimit,
+    check_sites,
 )
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts.run import Schedule
@@ -67,6 +68,7 @@ class Tally:
     def add(self, outcome: Outcome) -> None:
         self.runs += 1
         self.watched |= outcome.watched
+        check_sites(outcome.events)
         rounds = self._waiting.rounds_in(outcome.events)
         self._waiting.learn(outcome.events)
         uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}

@@ -120,3 +120,150 @@ def _words_in(path: str) -> list[str] | None:
         return shlex.split(text)
     except ValueError:  # a quotation that does not end; the compiler will say so
         return text.split()
+
+
+class Compilation(NamedTuple):
+    """The C and C++ sources of a command that makes objects, or a program at once, of them.
+
+    `options` are those that say how sources are read and what to warn of; `output` is empty where none is
+    named. `dependencies` is the file that the command asks to write what is included into; it is empty where
+    none is asked for, and None where that is asked for in a way that is not known here.
+    """
+
+    sources: tuple[tuple[str, str], ...]  # each with its language
+    options: tuple[str, ...]
+    output: str
+    links: bool
+    dependencies: str | None
+
+
+_SOURCES = {
+    **dict.fromkeys((".c",), "c"),
+    **dict.fromkeys((".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".C"), "c++"),
+}
+# What says nothing about how a source is read; the first of each pair has a value, perhaps as the next word.
+_NOT_OF_SOURCES = (
+    "-L",
+    "-l",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-h",
+    "-Wl,",
+    "-Wa,",
+    "-save-temps",
+    "-flto",
+    "-static",
+)
+_QUESTIONS = (
+    "-###",
+    "--help",
+    "--version",
+    "-print-",
+    "--print-",
+    "-dumpversion",
+    "-dumpmachine",
+    "-dumpspecs",
+)
+_DROPPED = frozenset(
+    """
+    -- -c -pipe -shared -r -s -rdynamic -nostartfiles -nodefaultlibs -nostdlib -pie -no-pie -v
+    -M -MM -MD -MMD -MP -MG -MV --compile --shared --coverage
+    """.split()  # noqa: SIM905
+)
+_DROPPED_WITH_VALUE = frozenset(
+    """
+    -o -x -L -T -u -z -e -h -MF -MT -MQ -MJ -Xlinker -Xassembler -aux-info -dumpbase -dumpbase-ext -dumpdir
+    -wrapper -rpath -soname -framework -serialize-diagnostics -include-pch --output --language --entry
+    --library-directory --force-link --for-linker --for-assembler --serialize-diagnostics
+    """.split()  # noqa: SIM905
+)
+
+
+def compilation_of(arguments: Iterable[str], language: str) -> Compilation | None:
+    """What a command compiles, by a compiler whose own language this is; None if it compiles nothing."""
+    words = list(expanded(arguments))
+    sources: list[tuple[str, str]] = []
+    options: list[str] = []
+    output = asked = ""
+    file: str | None = None
+    named = ""  # the language by `-x`
+    compiles, links = True, True
+    index = 0
+    while index < len(words):
+        word = words[index]
+        value = words[index + 1] if word in _TAKES_VALUE and index + 1 < len(words) else None
+        index += 1 if value is None else 2
+        if word in ("-c", "--compile"):
+            links = False
+        elif word in _STOPS_BEFORE_LINKING or word.startswith(_QUESTIONS):
+            compiles = False
+        elif word in ("-MD", "-MMD"):
+            asked = word
+        elif word.startswith(("-Wp,-M", "-Wp,-D")) or word == "--write-dependencies":
+            asked = "by another option"
+        if word in ("-o", "--output") and value is not None:
+            output = value
+        elif word.startswith("-o") and len(word) > 2 and value is None:
+            output = word[2:]
+        elif word == "-MF" and value is not None:
+            file = value
+        elif word.startswith("-MF") and value is None:
+            file = word[3:]
+        elif word == "-x" and value is not None:
+            named = "" if value == "none" else value
+        elif word.startswith("-x") and len(word) > 2 and value is None:
+            named = word[2:]
+        elif word == "-Xclang" and value is not None:
+            # The driver's own value of an option for clang proper is another `-Xclang`.
+            options += ["-Xclang", value]
+        elif not word.startswith("-"):
+            spoken = named or ("c++" if language == "c++" else "") or _SOURCES.get(_suffix(word), "")
+            if spoken in ("c", "c++") and (named or _suffix(word) in _SOURCES):
+                sources.append((word, spoken))
+        elif word in _DROPPED or word in _DROPPED_WITH_VALUE or word.startswith(("-MT", "-MQ", "-MJ")):
+            pass
+        elif not word.startswith(_NOT_OF_SOURCES):
+            options += [word] if value is None else [word, value]
+    if not compiles or not sources or (len(sources) > 1 and file is not None):
+        return None
+    if asked == "by another option":
+        file = None
+    elif not asked:
+        file = ""
+    elif file is None:
+        file = _dependency_file(output, sources, links=links)
+    return Compilation(tuple(sources), tuple(_without_pch(options)), output, links, file)
+
+
+def _suffix(path: str) -> str:
+    return path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""
+
+
+def _dependency_file(output: str, sources: list[tuple[str, str]], *, links: bool) -> str | None:
+    """Where gcc writes it by itself."""
+    if len(sources) > 1:
+        return None
+    if output and not links:
+        return output.removesuffix(_suffix(output)) + ".d"
+    source = sources[0][0]
+    stem = source.rpartition("/")[2].removesuffix(_suffix(source))
+    if not links:
+        return stem + ".d"
+    return None
+
+
+def _without_pch(options: Iterable[str]) -> Iterator[str]:
+    """A precompiled header is only for the compiler that made it; its text is included besides."""
+    words = iter(options)
+    for word in words:
+        if word == "-Xclang":
+            value = next(words)
+            if value == "-include-pch":
+                next(words, None)
+                next(words, None)
+            else:
+                yield from (word, value)
+        else:
+            yield word

@@ -1,8 +1,8 @@
 """`fencepost-cc` and `fencepost-c++`: the user's compiler, with the options that the sanitizer needs.
 
-They take the place of the compiler in make, CMake and autotools. Each becomes the real compiler by `exec`, so
-exit codes, signals and output are the compiler's own. A build starts them thousands of times: they import
-next to nothing.
+They take the place of the compiler in make, CMake and autotools. Exit codes, signals and output are the
+compiler's own: each becomes the real compiler by `exec`, or where sources are compiled waits for it, to
+record how that was done (`recording`). A build starts them thousands of times: they import next to nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from fencepost.memory_models import EXIT_WRONG_INPUT
-from fencepost.sanitizer.build.arguments import Request, request_of
+from fencepost.sanitizer.build.arguments import Request, compilation_of, request_of
 from fencepost.sanitizer.build.instrumentation import (
     MODES,
     Mode,
@@ -66,7 +66,12 @@ def _become_compiler(wrapper: str, language: Language) -> NoReturn:
         sys.exit(0)
     try:
         command = real_command(language, sys.argv[1:], os.environ)
-        os.execvp(command[0], command)
+        compilation = compilation_of(_mode_of(sys.argv[1:], os.environ)[1], language)
+        if compilation is None:
+            os.execvp(command[0], command)
+        from fencepost.sanitizer.build.recording import run_and_record
+
+        sys.exit(run_and_record(command, compilation, chosen_compiler(language, os.environ)))
     except CannotBuildError as error:
         reason = str(error)
     except OSError as error:

@@ -6,10 +6,12 @@ kind of event that this version does not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import msgspec
+
+from fencepost.errors import InputError
+from fencepost.verdicts.sites import SiteOperation, SiteOrder
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -153,6 +155,23 @@ class NoSchedules(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A schedule was asked for, and the program's mode has none."""
 
 
+class RawSite(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="site"):
+    """An atomic operation that was made, with the orders that it was compiled with; told once."""
+
+    at: Place
+    operation: SiteOperation
+    order: SiteOrder
+    failure: SiteOrder | None = None
+
+
+class BadSites(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="bad-sites"):
+    """The file of changes at sites has a mistake in this line; 0: in no particular one."""
+
+    file: str
+    line: int = 0
+    why: str = ""
+
+
 class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end"):
     """`mode` is that of the build, `atomics` the number of atomic operations, `steps` of scheduled steps.
 
@@ -208,6 +227,8 @@ Event = (
     | RawUses
     | RawRepairs
     | RawAwait
+    | RawSite
+    | BadSites
     | StepLimit
     | NoSchedules
     | End
@@ -219,9 +240,16 @@ Event = (
 _DECODER = msgspec.json.Decoder(Event)
 
 
-def read_events(path: Path) -> Iterator[Event]:
-    for line in path.read_bytes().splitlines():
+def check_sites(events: Iterable[Event]) -> None:
+    """Raises `InputError` if the file of changes at sites was refused."""
+    for event in events:
+        if isinstance(event, BadSites):
+            raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
+
+
+def read_events(lines: bytes) -> Iterator[Event]:
+    for line in lines.splitlines():
         try:
             yield _DECODER.decode(line)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             continue

@@ -17,7 +17,13 @@ from pathlib import Path
 
 from fencepost.errors import InputError
 from fencepost.sanitizer.run.events import Event, Exploration, read_events
-from fencepost.sanitizer.run.runs import addresses_fixed, ended_as_by_control_c, ended_by, environment
+from fencepost.sanitizer.run.runs import (
+    addresses_fixed,
+    ended_as_by_control_c,
+    ended_by,
+    environment,
+    wait_for,
+)
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_FOR_THE_LAST_EXECUTION = 5.0  # beyond the time limit, which is looked at between executions
@@ -35,6 +41,7 @@ class Limits:
     first: bool = False  # stop at the first finding
     processes: int = 1
     resume: Path | None = None  # the file in which the state is kept
+    settings: tuple[str, ...] = ()  # further ones, for the run-time library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +82,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
             ended = process.returncode
             exit_code = ended if ended is not None else ended_by(process, signal.SIGKILL, 1.0)
         files = sorted(place.glob("*.jsonl"))
-        events = tuple(tuple(read_events(file)) for file in files)
+        events = tuple(tuple(read_events(file.read_bytes())) for file in files)
     return Explored(
         by_process=events,
         last=_latest(events) or Exploration(),
@@ -88,6 +95,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
 
 def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.Popen[bytes]:
     options = ["schedule=explore", f"rounds={limits.rounds}", f"first={int(limits.first)}"]
+    options += limits.settings
     options += [f"executions={limits.executions}"] if limits.executions is not None else []
     options += [f"failing={limits.failing}"] if limits.failing else []
     options += [f"bound={limits.bound}"] if limits.bound is not None else []
@@ -116,7 +124,7 @@ def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watche
         deadline = time.monotonic() + limits.seconds + _SECONDS_FOR_THE_LAST_EXECUTION
     while True:
         try:
-            process.wait(_SECONDS_BETWEEN_LOOKS)
+            wait_for(process, _SECONDS_BETWEEN_LOOKS)
             return ""
         except subprocess.TimeoutExpired:
             state = _state(place)
@@ -133,7 +141,7 @@ def _state(place: Path) -> Exploration | None:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _END_OF_FILE))
             (place / "end").write_bytes(file.read())
-        ends.append(tuple(read_events(place / "end")))
+        ends.append(tuple(read_events((place / "end").read_bytes())))
     return _latest(ends)
 
 

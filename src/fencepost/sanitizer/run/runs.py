@@ -2,7 +2,8 @@
 
 Each run is a process with options of its own for the run-time library, which writes what it finds to a file.
 Where the runs differ in their seeds alone, the run-time library makes the processes itself: it forks them
-where the program has not begun, which takes less than a millisecond (native/sanitizer/schedule/series.cpp).
+where the program has not begun, or begins again in one process, which takes less than a millisecond
+(native/sanitizer/schedule/series.cpp).
 What the findings mean is left to others. A single run keeps the terminal: its input and its output are the
 program's own. The output of several runs would be of no use mixed, so only its end is kept, and only where a
 run goes wrong.
@@ -11,6 +12,7 @@ run goes wrong.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -52,6 +54,8 @@ class Job:
     keep_decisions: bool = False
     learn_length: bool = False  # of the first run, over which pct spreads its changes in the others
     stdout_to_stderr: bool = False  # of a single run, where the standard output is ours
+    at_terminal: bool = True  # a single run has the terminal
+    settings: tuple[str, ...] = ()  # further ones, for the run-time library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +88,7 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
         addresses_fixed(),
         ended_as_by_control_c(),
     ):
-        runner = _Runner(job, Path(directory), alone=len(schedules) == 1)
+        runner = _Runner(job, Path(directory), alone=len(schedules) == 1 and job.at_terminal)
         try:
             rest = list(schedules)
             can_be_forked = _can_be_forked(job, rest)
@@ -103,13 +107,12 @@ def run_all(job: Job, schedules: Sequence[Schedule], watcher: Watcher) -> None:
 
 
 def _can_be_forked(job: Job, schedules: Sequence[Schedule]) -> bool:
-    """Do they differ in their seeds alone, which follow one another? Time limits are kept here, for each."""
+    """Do they differ in their seeds alone, which follow one another?"""
     if len(schedules) < _FEWEST_IN_A_SERIES:
         return False
     first = schedules[0]
     return (
-        job.timeout is None
-        and first.kind != "os"
+        first.kind != "os"
         and first.decisions is None
         and all(
             schedule == msgspec.structs.replace(first, seed=first.seed + number)
@@ -129,28 +132,50 @@ def _run_series(runner: _Runner, schedules: Sequence[Schedule], watcher: Watcher
     """
     stride = min(runner.job.processes or os.cpu_count() or 1, len(schedules))
     with tempfile.TemporaryDirectory(dir=runner.directory) as name:
-        place = Path(name)
-        for run in ("before", *range(len(schedules))):
-            (place / str(run)).mkdir()
-        servers = [runner.start_series(schedules, place, first, stride) for first in range(stride)]
+        servers = [runner.start_series(schedules, Path(name), first, stride) for first in range(stride)]
         try:
             for number, schedule in enumerate(schedules):
-                exit_code = _end_of_run(servers[number % stride], number)
-                if exit_code is None:
+                outcome = runner.outcome_of_series(schedule, servers[number % stride], number)
+                if outcome is None:
                     return number
-                watcher(runner.outcome_of_series(schedule, exit_code, place / str(number)))
+                watcher(outcome)
         finally:
             runner.end_series(servers)
     return len(schedules)
 
 
-def _end_of_run(server: subprocess.Popen[bytes], number: int) -> int | None:
-    """Its exit code, as `subprocess` counts; None if the program does not tell."""
-    assert server.stdout is not None
-    words = server.stdout.readline().split()
-    if words[:2] != [b"fencepost", b"run"] or len(words) != 4 or int(words[2]) != number:
-        return None
-    return os.waitstatus_to_exitcode(int(words[3]))
+@dataclass
+class _SeriesServer:
+    """A process that makes many runs, and its files: the events of all runs, and all that they print."""
+
+    process: subprocess.Popen[bytes]
+    place: Path
+    events: IO[bytes] | None = None
+
+    def end_of_run(self, number: int) -> tuple[str, int, int, int] | None:
+        """As `wait` reported it, or "late"; the end of its events, the bounds of its output."""
+        assert self.process.stdout is not None
+        words = self.process.stdout.readline().decode().split()
+        if words[:2] != ["fencepost", "run"] or len(words) != 7 or int(words[2]) != number:
+            return None
+        return words[3], int(words[4]), int(words[5]), int(words[6])
+
+    def events_until(self, end: int) -> bytes:
+        if self.events is None:
+            self.events = next(self.place.glob("events-before-*.jsonl")).open("rb")
+        return self.events.read(end - self.events.tell())
+
+    def events_of_children(self, number: int) -> bytes:
+        """Of processes that the run has started."""
+        files = sorted(self.place.glob(f"events-{number}-*.jsonl"))
+        return b"".join(file.read_bytes() for file in files)
+
+    def printed(self, begin: int, end: int) -> str:
+        if begin == end:
+            return ""
+        with (self.place / "output").open("rb") as output:
+            output.seek(max(begin, end - _KEPT_OUTPUT))
+            return output.read(min(end - begin, _KEPT_OUTPUT)).decode("utf-8", "replace")
 
 
 def _run_in_parallel(runner: _Runner, schedules: Sequence[Schedule], watcher: Watcher) -> None:
@@ -206,32 +231,52 @@ class _Runner:
 
     def start_series(
         self, schedules: Sequence[Schedule], place: Path, first: int, stride: int
-    ) -> subprocess.Popen[bytes]:
-        """The process that forks every `stride`-th run, from the first one on."""
-        here = place / "%r"
-        options = _schedule_options(schedules[0])
+    ) -> _SeriesServer:
+        """The process that makes every `stride`-th run, from the first one on."""
+        here = place / str(first)
+        here.mkdir()
+        options = [*_schedule_options(schedules[0]), *self.job.settings]
         options += [
             f"runs={len(schedules)}",
             f"stride={stride}",
             f"first_run={first}",
             f"output={here}/output",
+            f"json={here}/events-%r-%p.jsonl",
         ]
-        options += [f"decisions={here}/decisions"] if self.job.keep_decisions else []
-        server = self._start(environment(options, here), subprocess.PIPE)
-        self._live.add(server)
-        return server
+        options += [f"decisions={place}/%r-decisions"] if self.job.keep_decisions else []
+        if self.job.timeout is not None:
+            options += [f"run_limit={max(1, round(self.job.timeout * 1000))}"]
+        process = self._start(environment(options, place), subprocess.PIPE)
+        self._live.add(process)
+        return _SeriesServer(process, here)
 
-    def end_series(self, servers: Sequence[subprocess.Popen[bytes]]) -> None:
+    def end_series(self, servers: Sequence[_SeriesServer]) -> None:
         for server in servers:
-            _kill(server)
-            server.wait()
-            self._live.discard(server)
-            if server.stdout is not None:
-                server.stdout.close()
+            _kill(server.process)
+            server.process.wait()
+            self._live.discard(server.process)
+            for file in (server.process.stdout, server.events):
+                if file is not None:
+                    file.close()
 
-    def outcome_of_series(self, schedule: Schedule, exit_code: int, place: Path) -> Outcome:
-        with (place / "output").open("rb") as output:
-            return self._outcome(schedule, exit_code, place, _end_of(output))
+    def outcome_of_series(self, schedule: Schedule, server: _SeriesServer, number: int) -> Outcome | None:
+        """None if the program did not go on."""
+        end = server.end_of_run(number)
+        if end is None:
+            return None
+        status, events_end, output_begin, output_end = end
+        events = server.events_until(events_end) + server.events_of_children(number)
+        decisions = (
+            _decisions(server.place.parent / f"{number}-decisions") if self.job.keep_decisions else None
+        )
+        return Outcome(
+            schedule=msgspec.structs.replace(schedule, decisions=decisions or schedule.decisions),
+            exit_code=None if status == "late" else os.waitstatus_to_exitcode(int(status)),
+            events=tuple(read_events(events)),
+            watched=True,
+            timeout=self.job.timeout,
+            output=server.printed(output_begin, output_end),
+        )
 
     def kill_all(self) -> None:
         self._stopped = True
@@ -244,7 +289,7 @@ class _Runner:
         if self._stopped:  # Ctrl-C came while it was being started
             _kill(process)
         try:
-            return process.wait(self.job.timeout)
+            return wait_for(process, self.job.timeout)
         except subprocess.TimeoutExpired:
             ended_by(process, signal.SIGTERM, _SECONDS_AFTER_TIMEOUT)
             return None
@@ -276,9 +321,11 @@ class _Runner:
         files = sorted(place.glob("*.jsonl"))
         logs = sorted(place.glob(f"{_THREAD_SANITIZER_LOG}.*"))
         return Outcome(
-            schedule=msgspec.structs.replace(schedule, decisions=_decisions(place) or schedule.decisions),
+            schedule=msgspec.structs.replace(
+                schedule, decisions=_decisions(place / "decisions") or schedule.decisions
+            ),
             exit_code=exit_code,
-            events=tuple(event for file in files for event in read_events(file)),
+            events=tuple(event for file in files for event in read_events(file.read_bytes())),
             watched=bool(files),
             timeout=self.job.timeout,
             output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
@@ -286,7 +333,7 @@ class _Runner:
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
-    options = _schedule_options(schedule)
+    options = [*_schedule_options(schedule), *job.settings]
     if schedule.kind != "os":
         if schedule.decisions is not None:
             (place / "replay").write_bytes(zlib.decompress(schedule.decisions))
@@ -331,9 +378,9 @@ def environment(options: Sequence[str], place: Path) -> dict[str, str]:
     }
 
 
-def _decisions(place: Path) -> bytes | None:
+def _decisions(file: Path) -> bytes | None:
     try:
-        compressed = zlib.compress((place / "decisions").read_bytes(), 6)
+        compressed = zlib.compress(file.read_bytes(), 6)
     except OSError:
         return None
     return compressed if len(compressed) <= _LARGEST_DECISIONS else None
@@ -343,6 +390,22 @@ def _end_of(output: IO[bytes]) -> str:
     end = output.seek(0, os.SEEK_END)
     output.seek(max(0, end - _KEPT_OUTPUT))
     return output.read().decode("utf-8", "replace")
+
+
+def wait_for(process: subprocess.Popen[bytes], seconds: float | None) -> int:
+    """As `process.wait`, which looks only every now and then whether the process has ended."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        return process.wait(seconds)
+    try:
+        ready, _, _ = select.select([descriptor], [], [], seconds)
+    finally:
+        os.close(descriptor)
+    if not ready:
+        assert seconds is not None
+        raise subprocess.TimeoutExpired(process.args, seconds)
+    return process.wait()
 
 
 def ended_by(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:

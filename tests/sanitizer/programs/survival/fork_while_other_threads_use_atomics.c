@@ -1,7 +1,6 @@
 // Fork while other threads use atomics.
 //
 // schedules: os
-// ThreadSanitizer cannot: start threads in a child whose parent had several
 #include "all.h"
 
 static atomic_int stop, count;

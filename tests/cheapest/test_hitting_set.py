@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from fencepost.analyses.repair.hitting_set import LARGEST_COST, Conflict, HittingSets, TimeIsUpError
+from fencepost.cheapest.hitting_set import LARGEST_COST, Conflict, HittingSets, TimeIsUpError
 
 
 def conflict(*add: int, drop: tuple[int, ...] = ()) -> Conflict:

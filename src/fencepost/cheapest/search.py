@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fencepost.analyses.repair.hitting_set import Conflict, HittingSets, TimeIsUpError
+from fencepost.cheapest.hitting_set import Conflict, HittingSets, TimeIsUpError
 
 Chosen = frozenset[int]
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from fencepost.analyses.repair.hitting_set import Conflict
-from fencepost.analyses.repair.search import (
+from fencepost.cheapest.hitting_set import Conflict
+from fencepost.cheapest.search import (
     Chosen,
     Fails,
     Found,

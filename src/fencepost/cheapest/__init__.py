@@ -1,0 +1,1 @@
+"""Which set of changes costs least and will do, whatever it is that they change?"""

@@ -1,0 +1,244 @@
+"""Everything that reads what others wrote: with examples to change, and the exceptions that are its answer.
+
+A reader gets bytes and may do two things: take them, or raise one of its exceptions. Whatever else it does is
+a mistake of ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fencepost.certificates import Bad
+from fencepost.certificates import certificate as certificates
+from fencepost.certificates.check import check
+from fencepost.errors import InputError
+from fencepost.formats import automata, litmus, persist, tpl
+from fencepost.formats.properties import given_property
+from fencepost.formats.registry import text_of
+from fencepost.lsp import hover, problems, symbols
+from fencepost.playground import app
+from fencepost.program import Program
+from fencepost.report.export import baseline
+from fencepost.sanitizer.answer import suppressions
+from fencepost.sanitizer.answer import symbols as symbolizer
+from fencepost.sanitizer.answer.elf_data import variable_at
+from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
+from fencepost.sanitizer.run import events, replay
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@dataclass(frozen=True)
+class Reader:
+    read: Callable[[bytes], object]
+    examples: Callable[[], list[bytes]]
+    answers: tuple[type[Exception], ...] = (InputError,)
+    inputs: int = 1000  # in the test
+
+    def try_on(self, data: bytes) -> bool:
+        """Whether it takes them; raises what is a mistake of ours."""
+        try:
+            self.read(data)
+        except self.answers:
+            return False
+        return True
+
+
+def _small(*patterns: str, most: int = 1500) -> Callable[[], list[bytes]]:
+    """The examples with these names that are not too large to be read a thousand times."""
+
+    def found() -> list[bytes]:
+        contents = [path.read_bytes() for pattern in patterns for path in sorted(EXAMPLES.glob(pattern))]
+        return [content for content in contents if len(content) <= most]
+
+    return found
+
+
+@functools.cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="fencepost-fuzz-"))
+
+
+def _file(data: bytes) -> str:
+    path = _folder() / "input"
+    path.write_bytes(data)
+    return str(path)
+
+
+def _as_file(read: Callable[[str], object]) -> Callable[[bytes], object]:
+    return lambda data: read(_file(data))
+
+
+def _as_program(read: Callable[[str, str], Program]) -> Callable[[bytes], object]:
+    return lambda data: read(text_of(_file(data)), "input")
+
+
+# Certificates, with their check.
+
+LOCK = """max_value 1; global l; na d;
+fn t[2] { local r; BCAS(l, 0, 1); r = d.naload(); d.nastore(r + 1); here: l.store(0); }
+"""
+
+
+@functools.cache
+def _locked() -> Program:
+    return tpl.read(LOCK, "lock.tpl")
+
+
+def _certificate(data: bytes) -> object:
+    """With a small one, whose check is not worth much."""
+    given = certificates.decode(data, "input")
+    bad = [Bad((lambda pc, registers: pc == 4, None), ())] if len(given.basis) < 20 else []
+    return check(_locked(), given, bad)
+
+
+def _certificates() -> list[bytes]:
+    made = certificates.Certificate.of(
+        _locked(),
+        "races",
+        (
+            certificates.BasisState(
+                (certificates.Standing(2, (0,)), certificates.Standing(2, (0,))),
+                2,
+                ((), (), (), ()),
+            ),
+        ),
+    )
+    return [certificates.encode(made)]
+
+
+# Answers as JSON: baselines, and reports with schedules.
+
+
+# An answer of `run` with a finding that can be replayed.
+REPORT = """{"verdict":"not-robust","question":"run","schema":2,"command":["./x"],"runs":1,"model":\
+"rc20","file":"x",\
+"program":"./x","schedule":{"kind":"random","seed":1},"stats":{"states":0,"transitions":0,"seconds":0.1,\
+"peak_memory_mb":1.0},"findings":[{"id":"ab","kind":"robustness","access":{"thread":1,"order":"relaxed",\
+"what":"load","stack":[{"function":"f","file":"a.c","line":3,"column":1,"module":"x","offset":"0x1"}]},\
+"missed":null,"value":0,"could":1,"chain":[],"repair":[],"runs":1,"address":"0x1","size":4,"location":\
+{"kind":"global"},"schedule":{"kind":"random","seed":1,"decisions":"eJwzMDA0MDQEAAP9ASQ="}}]}"""
+
+
+@functools.cache
+def _answers() -> list[bytes]:
+    """Those of the snapshots that are not large; of runs with decisions of their schedule."""
+    text = (ROOT / "tests" / "report" / "snapshots" / "export" / "answers.json").read_text()
+    answers = [json.dumps(answer).encode() for answer in json.loads(text).values()]
+    return [*(answer for answer in answers if len(answer) < 2100), REPORT.encode()]
+
+
+# What programs say.
+
+
+def _from_symbolizer(data: bytes) -> object:
+    lines = data.decode("utf-8", "replace").splitlines()
+    return symbolizer._llvm_answers("m", lines), symbolizer._gnu_answers("m", lines)
+
+
+def _symbolizer_output() -> list[bytes]:
+    llvm = [
+        {
+            "Address": "0x1139",
+            "ModuleName": "a.out",
+            "Symbol": [{"FunctionName": "f", "FileName": "./a.c", "Line": 3, "Column": 7}],
+        },
+        {"Address": "0x1140", "ModuleName": "a.out", "Symbol": []},
+    ]
+    gnu = "0x0000000000001139\nf\n/a/./b.c:3 (discriminator 2)\nmain\n??:?\n0x1140\n??\n??:0\n"
+    return ["\n".join(map(json.dumps, llvm)).encode(), gnu.encode()]
+
+
+def _events(data: bytes) -> object:
+    return [*map(repr, events.read_events(Path(_file(data))))]
+
+
+def _event_lines() -> list[bytes]:
+    place = {"module": "/bin/x", "offset": "0x10"}
+    access = {"thread": 1, "order": "relaxed", "what": "load", "stack": [place]}
+    finding = {
+        "event": "finding",
+        "kind": "robustness",
+        "id": "1",
+        "access": access,
+        "value": "12",
+        "chain": [access],
+    }
+    deadlock = {"event": "deadlock", "threads": [{"thread": 1, "blocked_on": "mutex", "stack": [place]}]}
+    waits = {"event": "await", "at": place, "ended_by": [1]}
+    return ["\n".join(map(json.dumps, [finding, deadlock, waits, {"event": "end", "steps": 3}])).encode()]
+
+
+def _suppressions(data: bytes) -> object:
+    known = suppressions.read_suppressions(_file(data))
+    names = ["std::atomic<int>::load", "/usr/include/c++/12/bits/atomic_base.h", "a" * 60]
+    return suppressions.is_suppressed("robustness", names, known)
+
+
+def _elf(data: bytes) -> object:
+    path = _file(data)
+    variable_at.__wrapped__(path, 0x10) if hasattr(variable_at, "__wrapped__") else variable_at(path, 0x10)
+    return read_elf(path)
+
+
+# Faces.
+
+
+def _request(data: bytes) -> object:
+    from starlette.requests import Request
+
+    scope = {"type": "http", "headers": [(b"content-type", b"application/json")]}
+    return app._decoded(Request(scope), data)
+
+
+def _requests() -> list[bytes]:
+    return [json.dumps({"task": "ask", "text": LOCK, "format": "tpl", "question": "robust-ra"}).encode()]
+
+
+def _language_message(data: bytes) -> object:
+    """One message to the language server, without its process: a text, and a place in it."""
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    found = symbols.Symbols(text)
+    for line in range(1, min(len(lines), 5) + 1):
+        for column in range(1, min(len(lines[line - 1]), 40) + 2, 3):
+            word = found.word_at(line, column)
+            if word is not None:
+                hover.meaning(word.text, found.definition(word), lines[line - 1])
+    found.functions()
+    return problems.mistakes(lines)
+
+
+READERS: dict[str, Reader] = {
+    "tpl": Reader(_as_program(tpl.read), _small("tutorial/*.tpl", "litmus/*.tpl", "rc20/*.tpl", most=600)),
+    "litmus": Reader(_as_program(litmus.read), _small("litmus-c/*.litmus", most=700)),
+    "automata": Reader(_as_program(automata.read), _small("tso/*.aut", most=900)),
+    "persist": Reader(
+        _as_program(persist.read),
+        lambda: [
+            persist.write(automata.read(text.decode(), "a.aut")).encode()
+            for text in _small("tso/*.aut", most=900)()[:6]
+        ],
+    ),
+    "formulas": Reader(
+        lambda data: given_property(_locked(), bad=[data.decode("utf-8", "replace")]),
+        lambda: [b"t[0]@here && t[1].r == 2", b"!(t[1]@here || t[0].r != 1) && t[1].r == 0"],
+    ),
+    "certificates": Reader(_certificate, _certificates),
+    "baselines": Reader(_as_file(lambda path: baseline.read(Path(path))), _answers),
+    "schedules": Reader(_as_file(replay.read_report), _answers),
+    "suppressions": Reader(
+        _suppressions, lambda: [b"# known\nrobustness:std::*\nrace:^a*b*c$\ndeadlock:main\n"]
+    ),
+    "symbolizer": Reader(_from_symbolizer, _symbolizer_output),
+    "events": Reader(_events, _event_lines),
+    "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()], (InputError, *UNREADABLE), 50),
+    "playground": Reader(_request, _requests, (InputError, app._RefusedError)),
+    "language server": Reader(_language_message, _small("tutorial/*.tpl", most=500)),
+}

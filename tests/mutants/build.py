@@ -1,0 +1,95 @@
+"""Builds the engine with all mutants in it, each behind a switch, and C++ test programs of the sanitizer.
+
+The sources are copied to `build/mutants/tree` with the switches in them (listed.py), and installed from
+there into `build/mutants/site`. Which mutant is in force is said by the variable `fencepost_mutant` of the
+module; it starts with what FENCEPOST_MUTANT says, or 0: none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.mutants.listed import ROOT, Mutant, mutants, with_switches
+from tests.native.building import linked_files
+
+PLACE = ROOT / "build" / "mutants"
+TREE, SITE = PLACE / "tree", PLACE / "site"
+COPIED = ["CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "native", "src", "examples", "editor"]
+SWITCH = """#pragma once
+#include <cstdlib>
+extern "C" {
+[[gnu::visibility("default"), gnu::weak, gnu::used]] int fencepost_mutant =
+    std::getenv("FENCEPOST_MUTANT") ? std::atoi(std::getenv("FENCEPOST_MUTANT")) : 0;
+}
+constexpr bool mutant(int number) {
+    return !__builtin_is_constant_evaluated() && __builtin_expect(fencepost_mutant == number, 0);
+}
+"""
+
+
+def copy_with_switches(listed: list[Mutant]) -> None:
+    """Only files that have changed are written, so that little is compiled again."""
+    texts = {"native/mutant.hpp": SWITCH}
+    for file in {mutant.file for mutant in listed if not mutant.is_python}:
+        changes = [mutant for mutant in listed if mutant.file == file]
+        texts[file] = '#include "mutant.hpp"\n' + with_switches((ROOT / file).read_text(), changes)
+    texts["CMakeLists.txt"] = (ROOT / "CMakeLists.txt").read_text().replace("-Werror", "-w")
+    for name in COPIED:
+        for path in [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyi":
+                file = str(path.relative_to(ROOT))
+                texts.setdefault(file, "")
+    for file, text in texts.items():
+        to = TREE / file
+        data = text.encode() if text else (ROOT / file).read_bytes()
+        if to.exists() and to.read_bytes() == data:
+            continue
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(data)
+    for path in [path for path in (TREE / "native").rglob("*") if path.is_file()]:
+        if str(path.relative_to(TREE)) not in texts:
+            path.unlink()
+
+
+def install() -> None:
+    options = ["FENCEPOST_RUNTIME=OFF", "FENCEPOST_EDITOR=OFF"]
+    here = ["--no-build-isolation"] if importlib.util.find_spec("scikit_build_core") else []
+    shutil.rmtree(SITE, ignore_errors=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(SITE), *here]
+        + [f"--config-settings=cmake.define.{option}" for option in options]
+        + [f"--config-settings=build-dir={PLACE / 'cmake'}", str(TREE)],
+        check=True,
+    )
+
+
+def native_program(test: str) -> Path:
+    """A test program below tests/native, with the mutants; built unless it is there and new enough."""
+    source = ROOT / "tests" / "native" / test
+    program = PLACE / "native" / source.with_suffix("").name
+    program.parent.mkdir(parents=True, exist_ok=True)
+    files = [source, *(TREE / "native" / name for name in linked_files(source))]
+    headers = [*(TREE / "native").rglob("*.hpp"), *source.parent.parent.rglob("*.hpp")]
+    newest = max(file.stat().st_mtime for file in (*files, *headers))
+    if not program.exists() or program.stat().st_mtime < newest:
+        command = ["g++", "-std=gnu++20", "-mcx16", "-pthread", "-O1", "-g", "-w", f"-I{TREE / 'native'}"]
+        environment = {**os.environ, "CCACHE_DISABLE": "1"}
+        command += [f"-I{ROOT}", *map(str, files), "-o", str(program)]
+        subprocess.run(command, check=True, env=environment)
+    return program
+
+
+def build() -> list[Mutant]:
+    listed = mutants()
+    copy_with_switches(listed)
+    install()
+    return listed
+
+
+if __name__ == "__main__":
+    build()
