@@ -131,10 +131,10 @@ def with_loops(shell: Shell, first_seed: int, programs: int) -> int:
     """How many robust programs were reported because no run has seen the loop go round."""
     stream = cases(iter(range(first_seed, first_seed + 1000 * programs)))
     chosen = [case for case in stream if "fp_wait(" in case.text][:programs]
-    looping = [case._replace(text=case.text.replace("#include <fencepost.h>\n", LOOPS)) for case in chosen]
-    executable, alarms = built(shell, looping), 0
+    texts = [case.text.replace("#include <fencepost.h>\n", LOOPS) for case in chosen]
+    executable, alarms = in_one_executable(shell, texts, "--mode", "atomics", "-std=gnu11", "-O1"), 0
     command = ("fencepost", "run", "--json", "--max-steps", "2000", "--schedule", "random", "--runs")
-    for number, case in enumerate(looping):
+    for number, case in enumerate(chosen):
         answer = json.loads(shell.run(*command, RUNS_WITH_LOOPS, executable, str(number)).stdout)
         if case.robust:
             alarms += bool(answer["findings"])
