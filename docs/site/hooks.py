@@ -36,6 +36,16 @@ _FENCE = re.compile(r"^(\s*)(```+)\s*([\w+-]*) *(.*)$")
 _COLOURED_AS = {"tpl": "c", "litmus": "c", "output": "text"}
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Pages that `nav` does not name stand below the others."""
+    assert config.nav is not None
+    named = set(re.findall(r"[\w/-]+\.md", str(config.nav)))
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    if pages - named:
+        config.nav.append({"More": sorted(pages - named)})
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are not in `docs`."""
     texts = {f"docs/{file.src_uri}": _text(f"docs/{file.src_uri}") for file in files.documentation_pages()}

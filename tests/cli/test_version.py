@@ -26,7 +26,7 @@ def test_the_build_is_described(facts):
     said = facts()
     assert said["engine"].split()[2] in ("GNU", "Clang", "AppleClang")
     assert said["commit"] == "unknown" or int(said["commit"].partition(",")[0], 16)
-    assert list(said)[-3:] == ["extra cluster", "extra lsp", "extra web"]
+    assert {"extra cluster", "extra lsp", "extra web"} <= set(said)
 
 
 def test_a_copy_that_was_never_built_says_so(facts, monkeypatch, tmp_path):
@@ -52,4 +52,6 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(facts, m
         return "1.2"
 
     monkeypatch.setattr(version, "version", missing)
-    assert facts()["extra web"] == "starlette 1.2, not installed (pip install 'uvicorn>=0.30')"
+    said = facts()["extra web"]
+    assert said.startswith("starlette 1.2, ")
+    assert said.endswith(", not installed (pip install 'uvicorn>=0.30')")

@@ -85,11 +85,3 @@ def test_a_table_of_the_gallery_is_what_fencepost_prints(gallery):
 )
 def test_the_gallery_is_ordered_by_families(gallery, stem, family):
     assert gallery.family_of(ROOT / f"{stem}.tpl") == family
-
-
-def test_every_page_is_in_the_navigation():
-    listed = set(
-        re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("nav:")[2])
-    )
-    written = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
-    assert written <= listed

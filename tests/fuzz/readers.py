@@ -156,7 +156,7 @@ def _symbolizer_output() -> list[bytes]:
 
 
 def _events(data: bytes) -> object:
-    return [*map(repr, events.read_events(Path(_file(data))))]
+    return [*map(repr, events.read_events(data))]
 
 
 def _event_lines() -> list[bytes]:

@@ -251,7 +251,9 @@ def run_stage(
         if not by:
             survivors.append(mutant)
         if by or is_last:
-            result = Result(mutant.key, bool(by), by, key_of_tests(mutant.suite), key_of_file(mutant.file))
+            partial = not by and tests != SUITES[mutant.suite][-1]
+            keys = key_of_tests(mutant.suite), key_of_file(mutant.file)
+            result = Result(mutant.key, bool(by), by, *keys, partial)
             with (RESULTS / f"{mutant.suite}.jsonl").open("a", encoding="utf-8") as out:
                 out.write(json.dumps(result.__dict__) + "\n")
         verdict = f"killed by {by}" if by else "survived"
@@ -275,10 +277,8 @@ def still_to_run(listed: list[Mutant]) -> Iterator[Mutant]:
         result = known.get(mutant.key)
         if mutant.equivalent or (result is not None and result.killed):
             continue
-        if result is None or (result.tests, result.file) != (
-            key_of_tests(mutant.suite),
-            key_of_file(mutant.file),
-        ):
+        asked = (key_of_tests(mutant.suite), key_of_file(mutant.file))
+        if result is None or result.partial or (result.tests, result.file) != asked:
             yield mutant
 
 

@@ -21,6 +21,7 @@ class Result:
     by: str  # the test
     tests: str  # which tests were asked
     file: str  # what the changed file was
+    partial: bool = False  # survived, but only the first tests of its suite were run
 
 
 def known_results() -> dict[str, Result]:
@@ -63,8 +64,11 @@ def table(listed: list[Mutant]) -> str:
         "",
     ]
     if survivors:
-        lines += ["Survived:", ""]
-        lines += [f"- `{m.file}`, {_change(m)}" for m in survivors]
+        lines += ["Survived, those in italics only the first tests of their suite:", ""]
+        lines += [
+            f"- `{m.file}`, {_change(m)}" if not known[m.key].partial else f"- *`{m.file}`, {_change(m)}*"
+            for m in survivors
+        ]
         lines.append("")
     lines += ["Equivalent:", ""]
     lines += [f"- `{m.file}`, {_change(m)}: {m.equivalent}" for m in listed if m.equivalent]

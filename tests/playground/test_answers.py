@@ -10,6 +10,7 @@ from fencepost.formats import FORMATS
 from fencepost.playground.gallery import about, examples
 from fencepost.playground.manual import pages
 from fencepost.playground.questions import QUESTIONS
+from fencepost.playground.search import Settings
 
 from .serving import BOTH_IN, ENDLESS, SB, playground
 
@@ -64,7 +65,7 @@ def test_any_number_of_threads_is_asked_about_and_repaired(serving):
     assert "fn side[*]" in repaired
     answer = serving.answer(repaired, question="robust-rc20")
     assert answer["verdict"] == "robust for every number of threads"
-    (said,) = serving.search(SIDES, question="robust-tso")
+    (said,) = serving.search(SIDES, question="outcomes")
     assert "any number" in said["mistake"]["message"]
 
 
@@ -167,6 +168,7 @@ def test_the_start_lists_what_there_is(serving):
     assert [question["name"] for question in start["questions"]] == [q.name for q in QUESTIONS]
     assert len(start["examples"]) == len(examples()) > 100
     assert all(example["about"] for example in start["examples"])
+    assert start["unroll"] == Settings().unroll
     for number in (0, len(examples()) - 1):
         text = serving.get(f"/api/examples/{number}")[1].decode()
         assert text == examples()[number].text

@@ -191,6 +191,15 @@ def test_the_first_finding_is_enough(shell: Shell) -> None:
     assert "not robust: 1 finding in 1 execution;" in done.stdout
 
 
+def test_without_a_finding_the_first_execution_is_not_enough(shell: Shell) -> None:
+    shell.ok("fencepost-cc", "-O2", PROGRAMS / "check" / "test_and_set.c", "-o", "none")
+    counts = [
+        json.loads(shell.run("fencepost", "check", "--json", *options, "./none").stdout)["runs"]
+        for options in ((), ("--first",))
+    ]
+    assert counts[0] == counts[1] > 1
+
+
 _STACK = """#include <fencepost.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from fencepost.sanitizer.build.instrumentation import INCLUDE
 from fencepost.sanitizer.build.recording import digest_of
 from fencepost.sanitizer.sources import (
     Build,
@@ -89,7 +90,7 @@ def build_of(source: Path, *others: Path, compiler: Sequence[str] = (), options:
 
 def options_of(source: Path) -> list[str]:
     found = re.search(rb"^// options: (.*?)\r?$", source.read_bytes(), re.MULTILINE)
-    return found[1].decode().split() if found else []
+    return found[1].decode().replace("{fencepost}", INCLUDE).split() if found else []
 
 
 def compile_strictly(source: Path, options: Sequence[str] = ()) -> None:

@@ -114,7 +114,8 @@ def _costs_agree(shell: Shell, first: int, count: int) -> None:
         static = static_fix(case.program, "cpp20", without=("exchange",), ignore_races=True)
         dynamic = fix(wanted(program, str(number)))
         found = type(dynamic).__name__, dynamic.cost
-        assert found == (ProgramRepaired.__name__, static.cost), f"seed {case.seed}\n{case.text}"
+        why = f"seed {case.seed}: {getattr(dynamic, 'why', '')}\n{case.text}"
+        assert found == (ProgramRepaired.__name__, static.cost), why
 
 
 def test_repairs_of_random_programs_cost_what_the_static_engine_says(tmp_path: Path) -> None:
@@ -172,6 +173,31 @@ def _check_with(shell: Shell, changes: list[SiteChange]) -> None:
     assert ": robust: all" in shell.ok(
         "fencepost", "check", "-q", "./program", FENCEPOST_OPTIONS=f"sites={sites}"
     )
+
+
+def test_a_repair_is_written_once_the_patched_program_has_passed_the_check(tmp_path: Path) -> None:
+    pytest.importorskip("clang.cindex")
+    shell = Shell(tmp_path)
+    compiled(shell, STORE_BUFFERING, "--mode", "atomics")
+    done = shell.run("fencepost", "fix", "--write", "./program", input="n\n")
+    assert (shell.directory / "program.c").read_text(encoding="utf-8") == STORE_BUFFERING, done.stderr
+    done = shell.run("fencepost", "fix", "--write", "--yes", "./program")
+    assert "The patched program was built and checked: nothing is left. Written: " in done.stderr
+    patched = (shell.directory / "program.c").read_text(encoding="utf-8")
+    assert patched.count("memory_order_seq_cst") >= 2
+    compiled(shell, patched, "--mode", "atomics")
+    assert ": robust as it is;" in shell.ok("fencepost", "fix", "-q", "./program")
+
+
+def test_nothing_is_written_if_the_source_has_changed(tmp_path: Path) -> None:
+    pytest.importorskip("clang.cindex")
+    shell = Shell(tmp_path)
+    compiled(shell, STORE_BUFFERING, "--mode", "atomics")
+    other = shell.write("program.c", STORE_BUFFERING + "/* more */\n").read_text(encoding="utf-8")
+    done = shell.run("fencepost", "fix", "--write", "--yes", "./program")
+    assert done.returncode == 2
+    assert "has changed since the program was built" in done.stderr
+    assert (shell.directory / "program.c").read_text(encoding="utf-8") == other
 
 
 def test_costs_decide_which_repair_it_is(tmp_path: Path) -> None:

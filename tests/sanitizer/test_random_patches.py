@@ -143,8 +143,8 @@ def statements(draw: st.DrawFn, ways: Sequence[Written], plus: bool) -> Statemen
         frame, after = draw(st.sampled_from(VOID)), 1
     else:
         frame, after = draw(st.sampled_from(FRAMES))
-        if frame == "  @;" and (not written.has_order and written.operation == "load"):
-            frame = "  r = @;"
+        if not written.has_order and written.operation == "load" and (frame == "  @;" or "?" in frame):
+            frame, after = "  r = @;", 1  # neither a statement, nor beside a number in C++
     now = draw(orders_of(written.operation, plus)) if written.has_order else _seq_cst(written.operation)
     asked = draw(st.none() | orders_of(written.operation, plus))
     fence = st.none() | st.sampled_from([order for order in ORDERS if is_allowed("fence", order)])
@@ -234,7 +234,8 @@ def operations_after(statement: Statement) -> list[tuple[str, str | None, str | 
 def read_again(path: Path) -> list[tuple[str, str | None, str | None]]:
     build = build_of(path)
     file = File(Unit(build), build.path, path.read_bytes())
-    found = sorted(file.operations, key=lambda one: one.start)
+    # C++ reads the variable of `(fence, x)` at the end, as the conversion of all of it.
+    found = sorted(file.operations, key=lambda one: one.end)
     return [(one.operation, one.order, one.failure_order) for one in found]
 
 

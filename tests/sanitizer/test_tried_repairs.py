@@ -1,4 +1,8 @@
-"""The Repair of a finding, made by changes at sites in the run that showed it: then the finding is gone."""
+"""The Repair of a finding, made by changes at sites in the run that showed it: then the finding is gone.
+
+A repair is for one chain of accesses. If another chain shows the same finding, the run with the changes says
+what that one needs.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from tests.sanitizer.building import Shell
 from tests.sanitizer.test_examples import FOLDER, NOT_ROBUST
 
 _ORDERS = {"load": ("acquire", "seq_cst"), "store": ("release", "seq_cst")}
+_MOST_CHAINS = 5
 _UPDATES = ("exchange", "fetch", "compare_exchange")
 
 
@@ -39,19 +44,24 @@ def _runs(program: Path, schedules: list[Schedule], *settings: str) -> AnyRunAns
 
 
 def _is_gone(shell: Shell, program: Path, finding: Finding) -> bool:
-    text = "".join(line for repair in finding.repair for line in _lines(repair))
-    changes = shell.write("changes", text)
+    """With its repair; or, where several chains of accesses show it, with those of the others too."""
+    repairs = list(finding.repair)
     again = _runs(program, [finding.schedule])
     assert finding.id in {one.id for one in again.findings}, "the run does not repeat itself"
-    return finding.id not in {
-        one.id for one in _runs(program, [finding.schedule], f"sites={changes}").findings
-    }
+    for _ in range(_MOST_CHAINS):
+        changes = shell.write("changes", "".join(line for repair in repairs for line in _lines(repair)))
+        found = _runs(program, [finding.schedule], f"sites={changes}").findings
+        left = next((one for one in found if one.id == finding.id), None)
+        if left is None:
+            return True
+        repairs += left.repair
+    return False
 
 
-def _tried(shell: Shell, source: Path, runs: int) -> int:
+def _tried(shell: Shell, source: Path, runs: int, rounds: int = 2) -> int:
     """How many repairs were tried; fails if one does not remove its finding."""
     wrapper = ("fencepost-cc", "-std=gnu11") if source.suffix == ".c" else ("fencepost-c++", "-std=c++20")
-    shell.ok(*wrapper, "--mode", "full", "-O1", "-DROUNDS=2", source, "-o", "program")
+    shell.ok(*wrapper, "--mode", "full", "-O1", f"-DROUNDS={rounds}", source, "-o", "program")
     program = shell.directory / "program"
     found = _runs(program, [Schedule(kind="random", seed=seed) for seed in range(1, runs + 1)]).findings
     tried = [one for one in found if one.repair]
@@ -67,4 +77,4 @@ def test_a_repair_removes_its_finding(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("source", NOT_ROBUST, ids=lambda path: path.stem)
 def test_repairs_of_all_examples_remove_their_findings(tmp_path: Path, source: Path) -> None:
-    assert _tried(Shell(tmp_path), source, 20) > 0
+    assert _tried(Shell(tmp_path), source, 20, 20) > 0

@@ -163,10 +163,11 @@ void Program::finish() {
             require(!one || i.first != none, "expression missing");
             require(!two || i.second != none, "expression missing");
             require(i.op != Op::assign || i.reg != none, "register missing");
-            if (i.op < Op::load || i.op > Op::sc_fence) continue;
+            require(!i.local || i.op >= Op::load, "what is local is an access or a fence");
+            if (i.op < Op::load || (i.op > Op::sc_fence && !i.local)) continue;
             require(i.cells > 0 && i.first_cell < cells.size(), "cell");
             require(i.cells <= cells.size() - i.first_cell, "array");
-            require(i.op == Op::sc_fence || i.non_atomic != cells[i.first_cell].atomic, "kind of access");
+            require(i.op >= Op::sc_fence || i.non_atomic != cells[i.first_cell].atomic, "kind of access");
             if (i.local) continue;
             has_non_atomic = has_non_atomic || i.non_atomic;
             thread.point_of[pc] = thread.ended();

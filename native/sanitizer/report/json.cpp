@@ -431,7 +431,7 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
         scheduler::count_atomics(atomics);
         out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"plain\":\"" << plain_accesses_watched()
             << "\"}\n";
-        if (!out.view().empty() && scheduler::is_news(hash_of(out.view()))) out.write_to(file);
+        if (!out.view().empty() && scheduler::is_new_line(hash_of(out.view()))) out.write_to(file);
         return;
     }
     out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"pid\":" << process_number()

@@ -19,8 +19,8 @@ constexpr std::string_view title = "fencepost decisions 1\nseed ";
 struct Writer {
     int file = -1;
     char* window = nullptr;
-    std::size_t used = 0;     // of the window
-    std::uint64_t start = 0;  // of the window in the file
+    std::size_t used = 0;       // of the window
+    std::uint64_t start = 0;    // of the window in the file
     std::int64_t threads = -1;  // made before; -1: none were to be
 } writer;
 

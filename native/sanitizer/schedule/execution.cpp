@@ -388,6 +388,12 @@ bool add_told(std::uint64_t hash) {
 }  // namespace
 
 bool is_news(std::uint64_t hash) {
+    if (!is_new_line(hash)) return false;
+    if (execution::common != nullptr) execution::shared->found_something = true;
+    return true;
+}
+
+bool is_new_line(std::uint64_t hash) {
     if (execution::common == nullptr) return true;
     if (!add_told(hash)) return false;
     execution::shared->told_something = true;

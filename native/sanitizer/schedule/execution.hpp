@@ -56,7 +56,8 @@ extern Common* common;  // null: there is no exploration
 struct Shared {
     std::uint32_t planned, changed, asleep;  // the numbers of events in the lists below
     Outcome outcome;
-    bool told_something;  // a finding that was not known before
+    bool told_something;   // that was not known before
+    bool found_something;  // and was a finding
     std::uint32_t events_count, switches_count;
     std::uint32_t threads;  // that were made
     std::uint64_t steps;

@@ -114,7 +114,7 @@ void prepare(Slot& slot) {
     std::copy(walk.plan().begin(), walk.plan().end(), execution.plan);
     std::copy(walk.sleeping().begin(), walk.sleeping().end(), execution.sleeping);
     execution.outcome = Outcome::running;
-    execution.told_something = false;
+    execution.told_something = execution.found_something = false;
     execution.events_count = execution.switches_count = 0;
     execution.steps = 0;
     execution.threads = 0;
@@ -225,7 +225,7 @@ void take_in(Slot& slot, int status) {
         report.cut += is_cut;
         ++report.executions;
         report_if_new(slot, status);
-        if (options.schedule.first && (execution.told_something || status != 0))
+        if (options.schedule.first && (execution.found_something || status != 0))
             stop("it was to stop at the first finding");
     } else if (outcome == Outcome::bounded) {
         ++report.bounded;

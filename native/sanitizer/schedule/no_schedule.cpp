@@ -17,6 +17,9 @@ void wake(void const*) {}
 bool is_news(std::uint64_t) {
     return true;
 }
+bool is_new_line(std::uint64_t) {
+    return true;
+}
 bool is_known(std::uint64_t) {
     return false;
 }

@@ -200,6 +200,8 @@ void finish();
 
 // In an exploration: has no execution yet said what has this hash? Then this one does. Elsewhere: true.
 bool is_news(std::uint64_t hash);
+// The same for what is no finding.
+bool is_new_line(std::uint64_t hash);
 // Has one said it, or found that it need not be said? Elsewhere: false.
 bool is_known(std::uint64_t hash);
 void note_known(std::uint64_t hash);

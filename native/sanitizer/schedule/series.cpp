@@ -59,17 +59,17 @@ struct Series {
     bool repeats;    // it went in the same way then
     bool goes_apart;
     HowItWent last;
-    std::uint32_t threads;       // that the last run made
-    std::uint32_t returned;      // so often in this process
+    std::uint32_t threads;   // that the last run made
+    std::uint32_t returned;  // so often in this process
     std::uint32_t failed_returns;
     bool knows_last;
-    int lines;          // a file
-    int output;         // the program's; -1: as it is
+    int lines;              // a file
+    int output;             // the program's; -1: as it is
     std::uint64_t printed;  // its size where the run began
 };
 Series* series = nullptr;
 bool in_memory = false;
-long process = 0;  // that the runs are made in, if it is this one
+long process = 0;         // that the runs are made in, if it is this one
 std::uint64_t turns = 0;  // of this run, hashed
 std::uint32_t threads = 0;
 std::uint64_t first_seed = 0;

@@ -28,7 +28,7 @@ constexpr std::int64_t first_patience = second, later_patience = 20 * millisecon
 constexpr std::size_t stack_bytes = 32 * 1024;
 
 bool started = false, there = false;
-std::uint64_t preempted = 0;  // steps
+std::uint64_t preempted = 0;          // steps
 std::uint64_t asked_at = UINT64_MAX;  // the step in which the thread was found that is to be interrupted
 bool should_report = false, reported = false;  // the latter: since there was progress
 bool handling = false;

@@ -91,6 +91,22 @@ def test_a_repair_is_shown_as_a_diff():
     assert sum("fence;" in line.text for line in added) == 2
 
 
+def test_what_is_left_after_all_changes_is_not_said_of_the_program_as_it_is():
+    program = read("na d; fn a { d.nastore(1); } fn b { d.nastore(2); }", "race.tpl")
+    html = fragment(fencepost.fix(program, "ra"), program)
+    card, _, rest = html.partition("</header>")
+    assert "fp-claim" not in card
+    assert "fp-claim" in rest
+
+
+def test_the_card_says_what_was_found_and_nothing_twice():
+    program = read(SB, "sb.tpl")
+    html = fragment(fencepost.robust(program), program)
+    card, _, rest = html.partition("</header>")
+    assert card.count("fp-claim") == 1
+    assert "fp-claim" not in rest
+
+
 @pytest.mark.parametrize("name", ["hostile", "tso-hostile"])
 def test_text_of_the_file_stays_text(name):
     html = page(ANSWERS[name])

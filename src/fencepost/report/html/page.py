@@ -107,11 +107,8 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
         yield from _repair(answer)
     listing = _source(program, found) if with_source and program is not None else ""
     shown_under = answer.witness_model if isinstance(answer, OutcomesAnswer) else answer.model
-    told = [
-        part
-        for number, one in enumerate(found)
-        for part in _finding(one, shown_under, program, told_above=number == 0 and answer.holds is not None)
-    ]
+    first = found[0] if found and _is_reason(answer) else None
+    told = [part for one in found for part in _finding(one, shown_under, program, told_above=one is first)]
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
@@ -136,11 +133,16 @@ def _card(answer: Answer, found: Sequence[Finding]) -> Iterator[str]:
         f'<span class="fp-under">{under}</span> '
         f"<code>{_text(answer.file)}</code></h2>"
     )
-    if why := asked.reason(answer):
+    if why := asked.reason(answer) if _is_reason(answer) else story.undecided(answer):
         yield _paragraph(why, "fp-claim")
-    if found and answer.holds is not None:
+    if found and _is_reason(answer):
         yield from (_paragraph(sentence, "fp-advice") for sentence in found[0].advice)
     yield "</header>"
+
+
+def _is_reason(answer: Answer) -> bool:
+    """Whether what was found is why the verdict is as it is; that of a repair is about another program."""
+    return answer.holds is not None and not isinstance(answer, FixAnswer)
 
 
 def _about(answer: Answer) -> Iterator[str]:

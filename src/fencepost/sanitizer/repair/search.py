@@ -118,6 +118,9 @@ class _Search:
     def seconds_left(self) -> float | None:
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 1.0)
 
+    def _is_late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def searched(
         self, offer: Callable[[tuple[Site, ...]], Offered], bad: Iterable[Execution]
     ) -> tuple[Found, Checks]:
@@ -129,9 +132,11 @@ class _Search:
             checks.add(bad)
             found = self._cheapest(checks)
             self.tried += found.checks
-            if found.why or found.best is None:
-                return found, checks
-            if self.runs is None:
+            if found.why and self.runs is None and not found.interrupted and not self._is_late():
+                self.runs = RUNS  # it could be explored once, and then no more
+                bad = tuple(checks.bad)
+                continue
+            if found.why or found.best is None or self.runs is None:
                 return found, checks
             again = checks.look(found.best, first_seed=1 + 10 * self.runs)
             grown = offer(self.executions.sites.sites) != offered

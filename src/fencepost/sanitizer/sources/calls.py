@@ -10,7 +10,7 @@ from fencepost.sanitizer.sources.orders import OrderArgument, failure_of, read_o
 from fencepost.sanitizer.sources.units import Token
 from fencepost.verdicts.sites import SiteOperation, SiteOrder
 
-Style = Literal["member", "function", "builtin", "sync"]
+Style = Literal["member", "function", "builtin", "sync", "annotation"]
 
 _ARITHMETIC = ("add", "sub", "and", "or", "xor")
 _COMPARE = ("compare_exchange_strong", "compare_exchange_weak")
@@ -52,10 +52,18 @@ _BUILTINS: Mapping[str, tuple[SiteOperation, int]] = {
     "__atomic_clear": ("store", 1),
     "__atomic_thread_fence": ("fence", 0),
 }
+# Of <fencepost.h>; they have one order, which cannot be left out.
+_ANNOTATIONS: Mapping[str, tuple[SiteOperation, int]] = {
+    "fp_wait": ("load", 2),
+    "fp_wait_any": ("load", 1),  # with the values behind the order
+    "fp_bcas": ("compare_exchange", 3),
+}
 _EXPLICIT = "_explicit"
 
 MEMBERS = frozenset(_MEMBERS)
-FUNCTIONS = frozenset((*_FUNCTIONS, *(name + _EXPLICIT for name in _FUNCTIONS), "atomic_thread_fence"))
+FUNCTIONS = frozenset(
+    (*_FUNCTIONS, *(name + _EXPLICIT for name in _FUNCTIONS), *_ANNOTATIONS, "atomic_thread_fence")
+)
 BUILTINS = frozenset((*_BUILTINS, "__sync_synchronize"))
 
 
@@ -114,6 +122,8 @@ def call_at(tokens: Sequence[Token], start: int, macros: Mapping[str, SiteOrder]
     style, operation, count = known
     groups, close = parts
     extents = tuple((group[0].start, group[-1].end) for group in groups)
+    if name.text == "fp_wait_any":
+        groups, extents = groups[:2], extents[:2]
     most = 0 if style == "sync" else 2 if operation == "compare_exchange" else 1
     if not count <= len(groups) <= count + most:
         return None
@@ -133,6 +143,8 @@ def _known(name: str, *, member: bool) -> tuple[Style, SiteOperation, int] | Non
         return "function", "fence", 0
     if name in _BUILTINS:
         return ("builtin", *_BUILTINS[name])
+    if name in _ANNOTATIONS:
+        return ("annotation", *_ANNOTATIONS[name])
     plain = name.removesuffix(_EXPLICIT)
     return ("function", *_FUNCTIONS[plain]) if plain in _FUNCTIONS else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 from fencepost.sanitizer.sources.calls import BUILTINS, FUNCTIONS, MEMBERS, Call, call_at
@@ -131,13 +132,20 @@ class File:
 
     @cached_property
     def order_macros(self) -> dict[str, SiteOrder]:
-        """The macros of this file that are a constant order."""
+        """The macros of the project that are a constant order. One that is defined several times is none."""
         found: dict[str, SiteOrder] = {}
+        seen: set[str] = set()
         for macro in self.unit.macros():
-            if macro.file == self.text.path:
-                read = read_order(self._tokens_of(macro)[1:], {})
-                if read is not None:
-                    found[macro.name] = read.order
+            text = self.text
+            if macro.file != text.path:
+                text = SourceText(macro.file, Path(macro.file).read_bytes())
+            body = [one for one in self.unit.tokens(text) if macro.start <= one.start < macro.end][1:]
+            read = read_order(body, {})
+            if read is not None and macro.name not in seen:
+                found[macro.name] = read.order
+            elif macro.name in seen:
+                found.pop(macro.name, None)
+            seen.add(macro.name)
         return found
 
     def _tokens_of(self, macro: Macro) -> list[Token]:

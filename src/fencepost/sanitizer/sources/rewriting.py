@@ -39,9 +39,11 @@ def order_edits(operation: Operation, order: SiteOrder | None, failure: SiteOrde
     new = order or operation.order
     if not is_allowed(operation.operation, new) or (failure and not is_allowed_failure(failure)):
         raise CannotPatchError(f"C and C++ do not allow this order for a {operation.operation}")
+    if isinstance(written, Call) and written.style == "annotation" and failure is not None:
+        raise CannotPatchError(f"`{written.name.text}` has one order only")
     if isinstance(written, Sugar):
         return [] if new == "seq_cst" else [_as_call(operation, written, new)]
-    if operation.operation == "compare_exchange":
+    if operation.operation == "compare_exchange" and written.style != "annotation":
         new_failure = failure or operation.failure_order
         if new_failure is None:
             raise CannotPatchError("its order is not a constant")

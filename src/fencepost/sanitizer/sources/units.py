@@ -162,8 +162,9 @@ def _arguments(build: Build) -> list[str]:
     return [
         *("-x", build.language, "-working-directory", build.directory, "-nostdinc"),
         *("-ferror-limit=0", "-w", "-Wno-error", "-D__FENCEPOST__=1"),
+        *ours,
         *own,
-        *("-isystem", INCLUDE, *ours),
+        *("-isystem", INCLUDE),
         *headers,
     ]
 
