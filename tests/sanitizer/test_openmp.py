@@ -51,6 +51,24 @@ def test_what_openmp_orders_is_not_reported_under_a_schedule(tmp_path: Path, mod
         assert (done.returncode, done.stdout, done.stderr) == (0, head_of(SOURCE)["prints"], "")
 
 
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
+def test_what_clangs_openmp_orders_is_not_reported(tmp_path: Path) -> None:
+    """Archer, which libomp comes with, tells of it."""
+    shell = Shell(tmp_path, named("clang"))
+    done = shell.run("fencepost-cc", "--mode", "atomics", "-fopenmp", "-O1", SOURCE, "-o", "program")
+    if "omp.h" in done.stderr:
+        pytest.skip("libomp is not installed")
+    assert done.returncode == 0, done.stderr
+    library = shell.ok("ldd", "./program").partition("libomp.so.5 => ")[2].split()[0]
+    if not Path(library).resolve().with_name("libarcher.so").exists():
+        pytest.skip("Archer is not installed")
+    for _ in range(3):
+        done = shell.run("setarch", "-R", "./program")
+        assert (done.returncode, done.stdout, done.stderr) == (0, head_of(SOURCE)["prints"], "")
+    done = shell.run("setarch", "-R", "./program", OMP_TOOL_LIBRARIES="none")  # so it is Archer that tells
+    assert "not robust" in done.stderr
+
+
 POOL = """#include <pthread.h>
 static void* (*body)(void*);
 static void* call(void* argument) { void* const result = body(argument); return result; }

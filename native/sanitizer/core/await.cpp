@@ -61,6 +61,15 @@ void keep_value(std::uintptr_t pc, FewValues WaitLoop::* values, std::uint64_t v
     (find_or_make(pc).*values).add(value);
 }
 
+void put_values_of_one(Text& out, FewValues const& in, FewValues const& not_in) {
+    char const* comma = "";
+    for (std::uint32_t i = 0; i < in.count; ++i) {
+        if (not_in.has(in.values[i])) continue;
+        out << comma << in.values[i];
+        comma = ",";
+    }
+}
+
 }  // namespace
 
 void end_await(Thread& t) {
@@ -99,12 +108,10 @@ void json_awaits(Text& out) {
             out << "{\"event\":\"await\",\"at\":{";
             put_module(out, where);
             out << "},\"ended_by\":[";
-            char const* comma = "";
-            for (std::uint32_t i = 0; i < loop->ending.count; ++i) {
-                if (loop->prolonging.has(loop->ending.values[i])) continue;
-                out << comma << loop->ending.values[i];
-                comma = ",";
-            }
+            put_values_of_one(out, loop->ending, loop->prolonging);
+            out << "],\"prolonged_by\":[";
+            // If there were too many that ended it, these may have too.
+            if (loop->ending.count < FewValues::most) put_values_of_one(out, loop->prolonging, loop->ending);
             out << "]}\n";
         }
     }

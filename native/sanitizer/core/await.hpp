@@ -58,8 +58,9 @@ bool ends_await(std::uintptr_t pc, std::uint64_t value);
 // A place that waits and is a copy of this one; 0 if there is none.
 std::uintptr_t find_copy_of(std::uintptr_t pc, bool (*is_copy)(std::uintptr_t known, std::uintptr_t pc));
 
-// One line of JSON per place that waits, with the values that only end it. Python needs them: it looks up
-// symbols, and leaves out findings at other copies of the place.
+// One line of JSON per place that waits, with the values that only end it, and those that only prolong it.
+// Python needs them: it looks up symbols, and leaves out findings at other copies of the place; and what one
+// run has seen a value do, it knows of the others, in which the loop may have ended in its first round.
 void json_awaits(Text&);
 
 }  // namespace fencepost

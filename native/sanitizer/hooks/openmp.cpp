@@ -12,12 +12,19 @@
 //                        tasks knows afterwards what all tasks knew at their ends
 //
 // Not said: taskloop, reductions over tasks, and what `depend` orders among tasks.
+//
+// clang's library, libomp, tells tools what happens, by the interface OMPT, and comes with one that makes
+// annotations for ThreadSanitizer of it: Archer. These annotations mean the same here (annotations.cpp), so
+// all that is needed is that libomp finds it.
 #include <dlfcn.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include "sanitizer/hooks/interpose.hpp"
+#include "sanitizer/system/text.hpp"
 #if defined(FENCEPOST_RACES)
 #include "sanitizer/races/tsan.hpp"
 #endif
@@ -287,4 +294,58 @@ FENCEPOST_INTERPOSE void GOMP_taskwait() {
 FENCEPOST_INTERPOSE void GOMP_taskgroup_end() {
     LIBGOMP(void(), "GOMP_taskgroup_end")();
     tasks_have_ended();
+}
+
+namespace {
+
+// Beside the library that this place in it belongs to; null if it is not there.
+void* find_archer(void const* place) {
+    Dl_info library;
+    if (dladdr(place, &library) == 0) return nullptr;
+    char* const path = realpath(library.dli_fname, nullptr);
+    if (path == nullptr) return nullptr;
+    std::string_view const folder(path, std::string_view(path).rfind('/') + 1);
+    Text tool;
+    tool << folder << "libarcher.so";
+    free(path);
+    return dlopen(keep(tool.view()), RTLD_NOW | RTLD_LOCAL);
+}
+
+// ompt_start_tool_result_t of OMPT.
+struct Tool {
+    int (*initialize)(void* (*look_up)(char const*), int device, void* data);
+    void (*finalize)(void* data);
+    std::uint64_t data;
+};
+Tool const* archer;
+
+// Archer warns on standard error if ThreadSanitizer is not told to leave out what libomp itself does. That
+// has been decided: what is not instrumented is not watched.
+int initialize_archer(void* (*look_up)(char const*), int device, void* data) {
+    constexpr char const* name = "TSAN_OPTIONS";
+    char const* const set = getenv(name);
+    char const* const before = set == nullptr ? nullptr : keep(set);
+    Text now;
+    now << (set == nullptr ? "" : set) << ":ignore_noninstrumented_modules=1";
+    setenv(name, keep(now.view()), 1);
+    int const result = archer->initialize(look_up, device, data);
+    before == nullptr ? unsetenv(name) : setenv(name, before, 1);
+    return result;
+}
+
+}  // namespace
+
+// Which tool should libomp tell? The user's, if there is one.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void* ompt_start_tool(unsigned version,
+                                                                           char const* runtime) {
+    if (getenv("OMP_TOOL_LIBRARIES") != nullptr) return nullptr;
+    void* const library = find_archer(__builtin_return_address(0));
+    if (library == nullptr) return nullptr;
+    using Start = Tool*(unsigned, char const*);
+    auto* const start = reinterpret_cast<Start*>(dlsym(library, "ompt_start_tool"));
+    archer = start == nullptr ? nullptr : start(version, runtime);
+    if (archer == nullptr) return nullptr;
+    static Tool tool;
+    tool = {initialize_archer, archer->finalize, archer->data};
+    return &tool;
 }

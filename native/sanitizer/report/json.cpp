@@ -203,7 +203,7 @@ void put_doubt(Text& out, Finding const& f) {
     out << ",\"values\":[";
     for (std::uint32_t i = 0; i < f.violation.stale_count; ++i)
         out << (i == 0 ? "" : ",") << f.violation.stale[i];
-    out << "]}";
+    out << "],\"complete\":" << (f.violation.stale_count < Violation::most_stale ? "true" : "false") << "}";
 }
 
 }  // namespace

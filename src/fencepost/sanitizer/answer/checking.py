@@ -82,6 +82,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         if isinstance(event, NotResumed):
             raise InputError(f"cannot go on from this file: {event.why}", str(asked.resume))
     tally = _tally(program, explored)
+    tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(places_in(tally))

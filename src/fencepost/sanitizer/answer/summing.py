@@ -59,6 +59,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     if tally.runs and not tally.watched and not tally.troubles:
         message = "it was not built with fencepost-cc or fencepost-c++, so nothing was watched"
         raise InputError(message, asked.command[0])
+    tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
     symbols = look_up(places_in(tally))

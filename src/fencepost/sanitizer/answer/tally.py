@@ -70,6 +70,7 @@ class Tally:
         self.watched |= outcome.watched
         check_sites(outcome.events)
         rounds = self._waiting.rounds_in(outcome.events)
+        self._waiting.learn(outcome.events)
         uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}
         self.waits.update(event.at for event in outcome.events if isinstance(event, RawAwait))
         for event in outcome.events:
@@ -97,6 +98,15 @@ class Tally:
         if trouble is not None:
             self._note(self.troubles, trouble, trouble, outcome)
 
+    def drop_rounds(self) -> None:
+        """When all runs are over: leaves out what was only a round of a loop that waits, by what any of them
+        has seen."""
+        self.findings = {
+            shape: seen
+            for shape, seen in self.findings.items()
+            if seen.what.unless_await is None or not self._waiting.only_prolongs(seen.what.unless_await)
+        }
+
     def _note(
         self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome
     ) -> Seen[What]:
@@ -111,7 +121,7 @@ class Tally:
 
 def _shape(finding: RawFinding) -> Hashable:
     missed = finding.missed.stack if finding.missed is not None else ()
-    return finding.kind, finding.access, finding.by.stack, missed
+    return finding.kind, finding.access, finding.by.stack, missed, finding.unless_await
 
 
 def _trouble(outcome: Outcome) -> str | None:

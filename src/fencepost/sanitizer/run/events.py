@@ -67,10 +67,11 @@ class StaleValue(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """The place of an access, and the old values that it could read."""
+    """The place of an access, and the old values that it could read; all of them, if `complete`."""
 
     at: Place
     values: tuple[int, ...] = ()
+    complete: bool = False
 
 
 class RawFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="finding"):
@@ -126,10 +127,11 @@ class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
 
 
 class RawAwait(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="await"):
-    """A place that was seen to wait, and the values that only ever ended it."""
+    """A place that was seen to wait, and the values that only ever ended or only ever prolonged it."""
 
     at: Place
     ended_by: tuple[int, ...] = ()
+    prolonged_by: tuple[int, ...] = ()
 
 
 class RawBlocked(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,61 @@
+"""Loops that wait, where they end in their first round: what one run sees of a loop holds in the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.sanitizer.building import Shell
+
+# The reader comes to its loop with or without knowing of the flag, but never through what the orders promise.
+PROGRAM = """\
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flag, hint;
+static void* writer(void* _) {
+#ifdef TWICE
+    atomic_store_explicit(&flag, 2, memory_order_relaxed);
+#endif
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
+    return _;
+}
+int main(void) {
+    pthread_t handle;
+    pthread_create(&handle, 0, writer, 0);
+    atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
+#ifdef TWICE
+    while (atomic_load_explicit(&flag, memory_order_relaxed) == 2) { }
+#else
+    while (atomic_load_explicit(&flag, memory_order_relaxed) != 1) { }
+#endif
+    pthread_join(handle, 0);
+}
+"""
+LOOPS = [number for number, text in enumerate(PROGRAM.splitlines(), 1) if "while" in text]
+LOOP = dict(zip(("-DTWICE", ""), LOOPS, strict=True))
+
+
+def answer(shell: Shell, option: str, runs: int, seed: int = 1) -> Any:
+    shell.write("program.c", PROGRAM)
+    words = [option] if option else []
+    shell.ok("fencepost-cc", "--mode", "atomics", "-O1", *words, "program.c", "-o", "program")
+    command = ("fencepost", "run", "--json", "--schedule", "random", "--seed", str(seed))
+    return json.loads(shell.run(*command, "--runs", str(runs), "./program").stdout)
+
+
+def lines(found: Any) -> set[int]:
+    return {finding["access"]["stack"][0]["line"] for finding in found["findings"]}
+
+
+def test_a_run_that_went_round_speaks_for_those_that_did_not(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    alone = [answer(shell, "", 1, seed) for seed in range(1, 31)]
+    assert {LOOP[""]} in [lines(one) for one in alone]  # in that run nobody has seen the loop wait
+    assert lines(answer(shell, "", 30)) == set()
+
+
+def test_a_value_that_would_end_the_loop_stays_a_finding(tmp_path: Path) -> None:
+    """2 prolongs the loop, but the reader can read 0."""
+    assert lines(answer(Shell(tmp_path), "-DTWICE", 30)) == {LOOP["-DTWICE"]}
