@@ -74,7 +74,7 @@ inline void access_point(scheduler::Operation const& next) {
         KEEP_REGISTERS();
         void const* const end =
             t.stack_base != nullptr ? t.stack_base : reinterpret_cast<void*>(t.stack_high);
-        std::uint64_t const state = scheduler::state_of_thread(next.pc, address, frame, end);
+        std::uint64_t const state = scheduler::state_of_thread(next, frame, end);
         scheduler::look_for_rounds(next, state);
     }
     scheduler::point(next, again);

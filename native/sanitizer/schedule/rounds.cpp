@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "sanitizer/schedule/scheduler.hpp"
 #include "sanitizer/system/memory.hpp"
 
 namespace fencepost::scheduler {
@@ -23,6 +24,11 @@ Rounds* rounds = nullptr;
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
+}
+
+// Hashed, so that two states in one order have another key than in the other.
+std::uint64_t start_of_key(std::uint64_t state) {
+    return mixed(1, state);
 }
 
 bool has_rounds(std::uint64_t key) {
@@ -57,14 +63,14 @@ std::uint32_t Path::find(std::uint64_t state) const {
 }
 
 std::uint64_t Path::key(std::uint32_t first) const {
-    std::uint64_t key = steps[count - 1].state;
+    std::uint64_t key = start_of_key(steps[count - 1].state);
     for (std::uint32_t i = count - 1; i-- > first;) key = mixed(key, steps[i].state);
     return key;
 }
 
 std::uint64_t Path::find_round(std::uint32_t& first) const {
     if (rounds == nullptr || rounds->count == 0) return 0;
-    std::uint64_t found = 0, key = steps[count - 1].state;
+    std::uint64_t found = 0, key = start_of_key(steps[count - 1].state);
     for (std::uint32_t i = count; i-- > 0;) {
         if (i + 1 < count) key = mixed(key, steps[i].state);
         if (!has_rounds(key)) continue;
@@ -85,16 +91,17 @@ bool Path::still_holds(std::uint32_t first) const {
     return true;
 }
 
-std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame, void const* end) {
+std::uint64_t state_of_thread(Operation const& next, void const* frame, void const* end) {
 #if defined(__x86_64__)
     auto const* const first = static_cast<std::uint64_t const*>(frame) - saved_words;
     auto const bytes = reinterpret_cast<std::uintptr_t>(end) - reinterpret_cast<std::uintptr_t>(first);
     if (end == nullptr || bytes > largest_stack) return 0;
-    std::uint64_t hash = mixed(mixed(1, pc), address);
+    std::uint64_t hash =
+        mixed(mixed(mixed(1, next.pc), reinterpret_cast<std::uintptr_t>(next.object)), next.expected);
     for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) hash = mixed(hash, first[i]);
     return hash | 1;
 #else
-    (void)pc, (void)address, (void)frame, (void)end;
+    (void)next, (void)frame, (void)end;
     return 0;
 #endif
 }

@@ -18,15 +18,18 @@
 
 namespace fencepost::scheduler {
 
+struct Operation;  // scheduler.hpp
+
 // The thread's state at an access: `frame` is that of the function which the program called, and which has
-// kept all registers that it must below that (KEEP_REGISTERS); `end` is where its stack begins. 0 if it
-// cannot be told.
+// kept all registers that it must below that (KEEP_REGISTERS); `end` is where its stack begins. What a
+// compare-exchange expects may be in none of these: what the last one has read is then passed on to the next
+// in a register that nobody keeps. 0 if the state cannot be told.
 #if defined(__x86_64__)
 #define KEEP_REGISTERS() asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15")
 #else
 #define KEEP_REGISTERS() static_cast<void>(0)
 #endif
-std::uint64_t state_of_thread(std::uintptr_t pc, std::uintptr_t address, void const* frame, void const* end);
+std::uint64_t state_of_thread(Operation const&, void const* frame, void const* end);
 
 // The accesses of a thread since it last changed anything; the oldest of many are dropped.
 struct Path {
