@@ -1,7 +1,7 @@
 // A spin lock whose unlock is relaxed: what it protects is not protected. Mode atomics does not watch the counter.
 // atomics: nothing seen
 // races: data race
-// repair: use `memory_order_release` for the operation at spin_lock.c:17
+// repair: `memory_order_release` for the operation at spin_lock.c:17
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
