@@ -378,4 +378,4 @@ class TestTheReport:
             frame.locator("[aria-label='One step back']").click()
             assert frame.locator(".fp-place").inner_text() == "step 3 of 4"
             frame.locator("svg .edge[data-relations=fr]").first.focus()
-            assert "from-reads" in frame.locator(".fp-tip").inner_text()
+            frame.locator(".fp-tip", has_text="from-reads").wait_for()

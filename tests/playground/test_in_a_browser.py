@@ -249,7 +249,7 @@ class TestSettings:
         page.click("#settings")
         page.click("#settings-reset")
         page.keyboard.press("Escape")
-        assert wait_for_answer(page) == "not robust"
+        wait_for_text(page, "#answer .fp-verdict", "not robust")
 
     def test_costs_change_the_repair(self, page):
         page.click("#settings")
