@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -266,17 +267,11 @@ def _why(explored: Explored) -> str:
     return explored.why or explored.last.why or "not every execution was followed to its end"
 
 
-class _file:  # noqa: N801 (used like a function)
+@contextmanager
+def _file(sites: SiteTable, changes: Changes) -> Iterator[tuple[str, ...]]:
     """The settings that make these changes and list the sites, as long as the context lasts."""
-
-    def __init__(self, sites: SiteTable, changes: Changes) -> None:
-        self._text = sites.file_of(changes)
-        self._directory = tempfile.TemporaryDirectory(prefix="fencepost-sites-")
-
-    def __enter__(self) -> tuple[str, ...]:
-        path = Path(self._directory.name) / "sites"
-        path.write_text(self._text, encoding="utf-8")
-        return (f"sites={path}", "list_sites=1") if self._text else ("list_sites=1",)
-
-    def __exit__(self, *_: object) -> None:
-        self._directory.cleanup()
+    text = sites.file_of(changes)
+    with tempfile.TemporaryDirectory(prefix="fencepost-sites-") as directory:
+        path = Path(directory) / "sites"
+        path.write_text(text, encoding="utf-8")
+        yield (f"sites={path}", "list_sites=1") if text else ("list_sites=1",)
