@@ -84,16 +84,19 @@ def cheapest_repair(
     find_all: bool = False,
     most: int | None = None,
     deadline: float | None = None,
+    time_limit: str = "time limit",
     watcher: Callable[[RepairProgress], None] | None = None,
 ) -> Found:
     """The search; with `find_all` for every minimum.
 
     It gives up once it knows that a minimum costs as much as `most`, with `find_all` that it costs more.
     Among minima, one for which the sum of `discouraged` is least is found first. `deadline` is a time of
-    `time.monotonic`, which `check` is expected to keep too. Ctrl-C ends the search with what is known.
+    `time.monotonic`, which `check` is expected to keep too; `time_limit` is what the user calls it. Ctrl-C
+    ends the search with what is known.
     """
     enough = None if most is None else most + find_all
-    search = _Search(costs, check, discouraged or [0] * len(costs), deadline, watcher, enough=enough)
+    discouraged = discouraged or [0] * len(costs)
+    search = _Search(costs, check, discouraged, deadline, watcher, time_limit=time_limit, enough=enough)
     try:
         search.find_minimum()
         if find_all and search.best is not None:
@@ -121,12 +124,14 @@ class _Search:
         deadline: float | None,
         watcher: Callable[[RepairProgress], None] | None,
         *,
+        time_limit: str,
         enough: int | None,
     ) -> None:
         self._costs = costs
         self._discouraged = discouraged
         self._check = check
         self._deadline = deadline
+        self._time_limit = time_limit
         self._watcher = watcher
         self._enough = enough
         self._candidates = HittingSets(costs, discouraged)
@@ -186,7 +191,7 @@ class _Search:
         try:
             return self._candidates.cheapest(left)
         except TimeIsUpError:
-            raise _StoppedError("the time limit was reached") from None
+            raise _StoppedError(f"the {self._time_limit} was reached") from None
 
     def _will_do(self, chosen: Chosen) -> bool:
         if chosen in self._good:

@@ -44,7 +44,8 @@ class Limits(msgspec.Struct, frozen=True):
     @property
     def time_limit(self) -> str:
         """The limit on time as the user gave it."""
-        return f"time limit of {self.seconds if self.asked is None else self.asked:g} s"
+        asked = self.seconds if self.asked is None else self.asked
+        return "time limit" if asked is None else f"time limit of {asked:g} s"
 
 
 class Variation(NamedTuple):

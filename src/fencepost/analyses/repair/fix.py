@@ -121,6 +121,7 @@ def _fix(
         find_all=find_all,
         most=None if most is None else prices.price_of(most),
         deadline=checks.deadline,
+        time_limit=limits.time_limit,
         watcher=checks.note,
     )
     return answers.of_search(found, find_all=find_all)

@@ -84,6 +84,7 @@ def relax(
         # Of orders that cost the same, those that are not seq_cst, and of these the ones outside loops.
         discouraged=[100 * change.kind.startswith("sc-") + change.loops for change in changes],
         deadline=checks.deadline,
+        time_limit=limits.time_limit,
         watcher=checks.note,
     )
     return answers.of_search(found)
