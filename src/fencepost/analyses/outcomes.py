@@ -248,7 +248,7 @@ def _allows(column: _Column, values: _Values) -> _Allowed:
 
 def _about_modes(program: Program, models: Sequence[str]) -> list[str]:
     """That some models do not take the modes as they are written, said once."""
-    given = {model: mode_warnings(program, model, "--model rc20") for model in models}
+    given = {model: mode_warnings(program, model) for model in models}
     said = [(model, warning) for model, warnings in given.items() for warning in warnings]
     names = " and ".join(model for model, _ in said)
     verb = "takes" if len(said) == 1 else "take"

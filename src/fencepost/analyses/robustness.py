@@ -195,12 +195,12 @@ def _shortest(tactics: Tactics) -> Tactics:
     return replace(tactics, partial_order=False, threads=1)
 
 
-def mode_warnings(program: Program, model: str, ask: str = "--model rc20") -> list[str]:
+def mode_warnings(program: Program, model: str) -> list[str]:
     """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
 
     They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
     A program without any modes is meant to be read with those of the model. The modes of `lock(x)` and
-    `unlock(x)` are not written by anybody. `ask` is what to ask with to have the modes taken as written.
+    `unlock(x)` are not written by anybody.
     """
     if not MODELS[model].synchronises:
         return []
@@ -222,7 +222,7 @@ def mode_warnings(program: Program, model: str, ask: str = "--model rc20") -> li
         *(["relaxed accesses as acquire and release"] if ignored[0] in relaxed else []),
         *(["acquire and release fences as nothing"] if weak_fences else []),
     ]
-    return [f"{model} takes {' and '.join(what)}{at}; `{ask}` takes the modes as they are written"]
+    return [f"{model} takes {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
 
 
 def _is_written_relaxed(program: Program, access: CellAccess) -> bool:

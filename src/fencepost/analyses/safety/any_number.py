@@ -155,7 +155,6 @@ class _UnderWeakMemory:
         return Safe(**common, any_number=answer.any_number, engine="robustness", because=because)
 
     def _common(self, answer: SafetyAnswer | RobustnessAnswer) -> dict[str, Any]:
-        ask = "fencepost robust --model rc20"
         return {
             "file": self._program.file,
             "question": "verify",
@@ -163,5 +162,5 @@ class _UnderWeakMemory:
             "criterion": "safe",
             "stats": answer.stats,
             "exhaustive": False,
-            "warnings": (*self._program.warnings, *mode_warnings(self._program, self._model, ask)),
+            "warnings": (*self._program.warnings, *mode_warnings(self._program, self._model)),
         }
