@@ -293,8 +293,8 @@ class TestDownloads:
         write(page, FENCED)
         wait_for_answer(page)
         page.click("#download summary")
-        assert page.is_disabled("#download [data-kind=svg]")
-        assert page.is_enabled("#download [data-kind=html]")
+        page.wait_for_selector("#download [data-kind=svg]:disabled")
+        page.wait_for_selector("#download [data-kind=html]:enabled")
 
 
 class TestLinks:
