@@ -150,7 +150,7 @@ def _found(question: Question, answer: Answer | None) -> dict[str, bool | None]:
 
     def finding(value: object) -> bool | None:
         # A search that ended at a violation has not looked everywhere: nothing found is no answer.
-        return True if value is not None else (False if answer.exhaustive else None)
+        return True if value is not None else (False if answer.rules_out else None)
 
     return {
         question.criterion: answer.holds,

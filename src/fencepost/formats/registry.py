@@ -157,10 +157,10 @@ def _format_of(file: str, name: str | None) -> Format | None:
     if ending == SHARED_ENDING:
         return None
     if ending in _C_ENDINGS:
-        compiler, program = ("fencepost-cc" if ending == ".c" else "fencepost-c++"), "a.out"
+        compiler = "fencepost-cc" if ending == ".c" else "fencepost-c++"
         raise InputError(
-            f"C and C++ programs are watched while they run: build this one with `{compiler}`, then start it "
-            f"with `fencepost run ./{program}`",
+            f"C and C++ programs are watched while they run: build this one with `{compiler}`, then ask "
+            "`fencepost check ./a.out` about every execution, or `fencepost run ./a.out` about some of them",
             file,
         )
     if os.path.isdir(file):

@@ -57,6 +57,11 @@ def headline(answer: Answer) -> str:
     return f"{verdict(answer)}, but it has {' and '.join(found)}" if found else verdict(answer)
 
 
+def kind(answer: Answer) -> str:
+    """The headline, but for the number of threads with which a program goes wrong: to count answers by."""
+    return headline(answer) if answer.holds else headline(answer).removesuffix(_for_how_many(answer))
+
+
 def brief(answer: Answer) -> str:
     """The same on one line for scripts, with the verdict as in JSON; but `robust` is not said of less."""
     if answer.holds and also_found(answer):

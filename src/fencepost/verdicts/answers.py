@@ -118,6 +118,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="verdict"):
         return str(self.__struct_config__.tag)
 
     @property
+    def rules_out(self) -> bool:
+        """Whether there is no data race and no failing assertion if none is shown. A proof of robustness for
+        every number of threads looks for both; it is not `exhaustive` because deadlocks were not looked for.
+        """
+        proven = self.any_number is not msgspec.UNSET and self.question == "robust" and self.holds is True
+        return self.exhaustive or proven
+
+    @property
     def parts_found(self) -> dict[str, AnyWitness | Race | Assertion | DeadlockState]:
         """What was found, by the name of its field: the witness first."""
         names = ("witness", "race", "assertion", "deadlock")

@@ -3,7 +3,9 @@ import sys
 
 import pytest
 
+from fencepost import robust
 from fencepost.errors import InputError
+from fencepost.formats.tpl import read
 from fencepost.report.printable import columns
 from fencepost.report.text.table import counts, summary
 from tests.report.witnesses import ANSWERS
@@ -35,6 +37,16 @@ def test_what_was_not_searched_for_is_not_said_to_be_absent():
     rows = {line.split()[0]: line.split()[1:4] for line in table if ".tpl" in line}
     assert rows == {"a.tpl": ["robust", "–", "–"], "b.tpl": ["unknown", "?", "?"]}
     assert "?: not searched exhaustively" in table
+
+
+def test_a_proof_for_every_number_of_threads_rules_out_races_and_failing_assertions():
+    counting = robust(read("max_value 1; global x; fn w[*] { FADD(x, 1); }", "a.tpl"))
+    sides = "{ x.store(1); r = y.load(); } { y.store(1); r = x.load(); }"
+    buffering = "global x, y; fn w[*] { local r; oneof(" + sides + "); }"
+    broken = robust(read(buffering, "b.tpl"))
+    table = summary([(answer.file, answer) for answer in (counting, broken, broken)]).splitlines()
+    assert table[2].split()[:8] == ["a.tpl", "robust", "for", "every", "number", "of", "threads", "–"]
+    assert table[-1] == "3 files: 1 robust for every number of threads, 2 not robust"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fencepost.errors import InputError
 from fencepost.memory_models import DATA_RACES, DEADLOCKS, WRITE_RACES
 from fencepost.report.printable import columns, counted, printable
-from fencepost.report.story import headline, models_asked, mood
+from fencepost.report.story import headline, kind, models_asked, mood
 from fencepost.verdicts import Answer, RaceFree, Racy, Safe, SafetyWitness, Unsafe
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ def counts(answers: Sequence[Answer | InputError]) -> str:
 
     Where a verdict comes with a finding, semicolons keep the kinds apart.
     """
-    number = Counter(_verdict(answer) for answer in answers)
+    number = Counter(ERROR if isinstance(answer, InputError) else kind(answer) for answer in answers)
     files = counted(len(answers), "file")
-    between = "; " if any("," in kind for kind in number) else ", "
+    between = "; " if any("," in what for what in number) else ", "
     kinds = between.join(
-        counted(count, kind) if kind == ERROR else f"{count} {kind}" for kind, count in number.items()
+        counted(count, what) if what == ERROR else f"{count} {what}" for what, count in number.items()
     )
     given = [answer for answer in answers if isinstance(answer, Answer)]
     found = [
@@ -141,7 +141,7 @@ def _found_columns(answers: Sequence[Answer | InputError]) -> tuple[str, ...]:
 def _row(answer: Answer | InputError, found: Sequence[str]) -> tuple[str, ...]:
     if isinstance(answer, InputError):
         return ERROR, *("" for _ in found), "", ""
-    searched = answer.exhaustive or answer.criterion in _ABOUT_BAD_STATES
+    searched = answer.rules_out or answer.criterion in _ABOUT_BAD_STATES
     unseen = _NONE if searched and answer.holds is not None else _NOT_SEARCHED
     cells = [_FOUND[column](answer) or unseen for column in found]
     return _verdict(answer), *cells, f"{answer.stats.states:,}", f"{answer.stats.seconds:.2f}"
