@@ -98,3 +98,67 @@ def test_nothing_is_written_if_a_source_has_changed(shell: Shell) -> None:
     assert "nothing was written: sb.c has changed since the program was built" in done.stderr
     assert (shell.directory / "sb.c").read_text(encoding="utf-8") == text
     assert (shell.directory / "access.h").read_text(encoding="utf-8") == ACCESS
+
+
+def test_nothing_is_written_if_a_header_has_changed(shell: Shell) -> None:
+    shell.write("access.h", ACCESS + "\n")
+    done = shell.run("fencepost", "fix", "--write", "--yes", "./sb")
+    assert done.returncode == 2
+    assert "nothing was written: access.h has changed since the program was built" in done.stderr
+    assert (shell.directory / "sb.c").read_text(encoding="utf-8") == SB
+
+
+# With these options the repair is two fences, which are new lines: what stands below them moves.
+_BY_FENCES = ("--cost", "sc-fence=1", "--without", "sc-store")
+_LATE = len(SB.splitlines()) + 1  # the line behind the program
+
+
+def refused(shell: Shell, text: str) -> str:
+    """Why the patch of this program is not written."""
+    shell.write("sb.c", text)
+    shell.ok("fencepost-cc", "--mode", "full", "-O1", "sb.c", "-o", "sb")
+    done = shell.run("fencepost", "fix", *_BY_FENCES, "--write", "--yes", "./sb")
+    assert done.returncode == 2
+    assert "+  atomic_thread_fence(memory_order_seq_cst);" in done.stdout
+    assert (shell.directory / "sb.c").read_text(encoding="utf-8") == text
+    assert (shell.directory / "access.h").read_text(encoding="utf-8") == ACCESS
+    return " ".join(done.stderr.split())
+
+
+def test_nothing_is_written_if_the_patch_does_not_compile(shell: Shell) -> None:
+    why = refused(shell, SB + f'_Static_assert(__LINE__ == {_LATE}, "it has moved");\n')
+    assert "nothing was written: the patched program cannot be built here" in why
+    assert "it has moved" in why
+
+
+def test_nothing_is_written_if_the_patched_program_shows_something(shell: Shell) -> None:
+    """Only this one is to be blamed: where the line has moved, two more accesses are relaxed."""
+    declared = f"""#if __LINE__ == {_LATE}
+#define MOVED memory_order_seq_cst
+#else
+#define MOVED memory_order_relaxed
+#endif
+static atomic_int u, v;
+static void *more(void *which) {{
+  atomic_store_explicit(which ? &u : &v, 1, MOVED);
+  return atomic_load_explicit(which ? &v : &u, MOVED) ? which : 0;
+}}
+static void with_more(void) {{
+  pthread_t one, two;
+  pthread_create(&one, 0, more, &u);
+  pthread_create(&two, 0, more, 0);
+  pthread_join(one, 0);
+  pthread_join(two, 0);
+}}
+"""
+    text = "static void with_more(void);\n" + SB.replace(
+        "return a + b > 2", "with_more();\n  return a + b > 2"
+    )
+    why = refused(shell, text + declared.replace(str(_LATE), str(len(text.splitlines()) + 1)))
+    assert "nothing was written: the patched program still shows a finding" in why
+
+
+def test_nothing_is_written_if_the_patched_program_fails(shell: Shell) -> None:
+    main = next(number for number, line in enumerate(SB.splitlines(), 1) if "return a + b" in line)
+    why = refused(shell, SB.replace("a + b > 2", f"__LINE__ != {main}"))
+    assert "the patched program fails, as it did not before: an execution exited with code 1" in why

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.sanitizer.answer.left_out import LeftOut
 from fencepost.sanitizer.answer.summing import Asked, answer_of
 from fencepost.sanitizer.answer.tally import Tally
 from fencepost.sanitizer.run.runs import Job, run_all
@@ -40,7 +41,7 @@ def _runs(program: Path, schedules: list[Schedule], *settings: str) -> AnyRunAns
     command = (str(program),)
     tally = Tally(command[0])
     run_all(Job(command=command, timeout=60, at_terminal=False, settings=settings), schedules, tally.add)
-    return answer_of(tally, Asked(command=command, schedule=schedules[0], internals=True))
+    return answer_of(tally, Asked(command=command, schedule=schedules[0], left_out=LeftOut(internals=True)))
 
 
 def _is_gone(shell: Shell, program: Path, finding: Finding) -> bool:

@@ -330,28 +330,6 @@ def search_limits(command: Command) -> Command:
     )
 
 
-def _list_internals(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from fencepost.sanitizer.answer.suppressions import listed_internals
-
-        click.echo(listed_internals(), nl=False)
-        context.exit()
-
-
-def internals_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Whether findings inside of libstdc++ are reported, and which those are."""
-    listing = click.option(
-        "--list-suppressions",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_list_internals,
-        help="Print what is left out by default, and exit.",
-    )
-    flag = click.option("--internals", is_flag=True, help="Report findings inside of libstdc++ too.")
-    return flag(listing(command))
-
-
 def library_option(name: str) -> str | None:
     """The setting of this name in FENCEPOST_OPTIONS, which the sanitizer's run-time library reads too."""
     settings = dict(part.partition("=")[::2] for part in os.environ.get("FENCEPOST_OPTIONS", "").split(":"))

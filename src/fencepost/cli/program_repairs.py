@@ -18,7 +18,7 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import library_option
+from fencepost.cli.watched import left_out_by
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.repair.executions import Asking
@@ -182,10 +182,10 @@ def _write(
     if not yes and not click.confirm(f"Change {files}?", err=True):
         return
     try:
-        write_checked(patch, answer, asking)
+        checked = write_checked(patch, answer, asking)
     except CannotWritePatchError as error:
         fail(f"nothing was written: {error}")
-    click.echo(f"The patched program was built and checked: nothing is left. Written: {files}", err=True)
+    click.echo(f"{checked[0].upper()}{checked[1:]}. Written: {files}", err=True)
 
 
 def _wanted(
@@ -199,8 +199,6 @@ def _wanted(
     saying: Callable[[str], None],
 ) -> Wanted:
     from fencepost.errors import InputError
-    from fencepost.sanitizer.answer.checking import LeftOut
-    from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.frameworks import Test, chosen, tests_of
     from fencepost.sanitizer.repair.changes import KINDS
     from fencepost.sanitizer.repair.executions import Asking
@@ -215,12 +213,11 @@ def _wanted(
     some = [Test("", ())] if tests is None else chosen(tests, patterns)
     if not some or (tests is None and patterns):
         raise InputError("no test was found in it", command[0])
-    unwanted = options["program_suppressions"] or library_option("suppressions")
     return Wanted(
         asking=Asking(
             command=command,
             tests=tuple(some),
-            left_out=LeftOut(suppressions=read_suppressions(unwanted) if unwanted else []),
+            left_out=left_out_by(options["program_suppressions"]),
             races=races,
             runs=options["program_runs"],
             processes=options["program_jobs"] or 1,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator, Sequence
 
 _KEPT_TOGETHER = re.compile(r"`[^`]{1,40}`|\(line \d+\)|, line \d+")
 _BLANKS = re.compile(r"[ \t\r\n]+")
@@ -48,6 +49,13 @@ def clip(text: str, room: int) -> str:
 def pad(text: str, room: int) -> str:
     """`text` followed by blanks up to `room` columns."""
     return text + " " * (room - columns(text))
+
+
+def aligned(*parts: Sequence[str]) -> Iterator[str]:
+    """Rows of the cells of each part, one part below the other; the last one is not padded."""
+    widths = [max(map(columns, part)) for part in parts[:-1]]
+    for *cells, last in zip(*parts, strict=True):
+        yield "  ".join([*(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True)), last])
 
 
 def paragraph(text: str, room: int) -> list[str]:

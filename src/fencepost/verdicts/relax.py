@@ -13,7 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts.answers import Answer, NotRobust, Robust, Stats, Unsafe
+from fencepost.verdicts.answers import NotRobust, Robust, Unsafe
+from fencepost.verdicts.changed import ChangedAnswer
 
 
 class Weakening(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,27 +45,18 @@ class Needed(msgspec.Struct, frozen=True, kw_only=True):
     broken: Robust | NotRobust | Unsafe
 
 
-class RelaxAnswer(Answer, frozen=True, kw_only=True):
+class RelaxAnswer(ChangedAnswer, frozen=True, kw_only=True):
     """What every answer to `relax` has.
 
-    The orders of the program cost `cost_before`. With the `weakenings` they cost `cost`, and no orders that
-    keep the program right cost less than `lower_bound`. `needed` says why the rest stays. `diff` and
-    `relaxed` are the weaker program as a unified diff and as a text; `in_place` says whether that is the
-    user's own text. `proof` is what it took to check it once more in the end, `stats` what everything took;
-    the search tried `checks` choices of orders.
+    The orders of the program cost `cost_before`, and `cost` with the `weakenings`. `needed` says why the rest
+    stays. `relaxed` is the text of the weaker program.
     """
 
     question: Literal["relax"]
     cost_before: float
-    cost: float | None
-    lower_bound: float
     weakenings: tuple[Weakening, ...] | None
     needed: tuple[Needed, ...] = ()
-    checks: int = 0
-    diff: str = ""
     relaxed: str | None = None
-    in_place: bool = False
-    proof: Stats | None = None
 
 
 class Relaxed(RelaxAnswer, frozen=True, kw_only=True, tag="robust"):

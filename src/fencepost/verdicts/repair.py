@@ -1,10 +1,9 @@
 """The answers to `fix`.
 
 The verdict is about the repaired program. It is `robust` (or `persistent`, if that was asked for or is the
-cheaper of the two) if a repair
-was found and proven to be a minimum, `not-robust` (or `fragile`) if no set of the allowed changes repairs the
-program, and `unknown` if the search reached a limit. An unknown answer may still hold a repair: the cheapest
-one known.
+cheaper of the two) if a repair was found and proven to be a minimum, `not-robust` (or `fragile`) if no set of
+the allowed changes repairs the program, and `unknown` if the search reached a limit. An unknown answer may
+still hold a repair: the cheapest one known.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from fencepost.verdicts.answers import Answer, Stats
+from fencepost.verdicts.changed import ChangedAnswer
 
 Action = Literal["insert-before", "insert-after", "replace"]
 
@@ -36,27 +35,18 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     cost: float
 
 
-class RepairAnswer(Answer, frozen=True, kw_only=True):
+class RepairAnswer(ChangedAnswer, frozen=True, kw_only=True):
     """What every answer to `fix` has.
 
-    `edits` is the repair, None if none is known; `cost` is what it costs. No repair costs less than
-    `lower_bound`. `minima` are all repairs that cost as little, if they were asked for. `diff` and `repaired`
-    are the repair as a unified diff and as the text of the whole program; `in_place` says whether that is the
-    user's own text with the edits made, or the program written anew. `proof` is what it took to check
-    the repaired program once more in the end, `stats` what the search took; it tried `checks` sets of
-    changes. Data races, failing assertions and deadlocks are those of the repaired program.
+    `edits` is the repair, None if none is known. `minima` are all repairs that cost as little, if they were
+    asked for. `repaired` is the text of the whole program. Data races, failing assertions and deadlocks are
+    those of the repaired program.
     """
 
     question: Literal["fix"]
     edits: tuple[Edit, ...] | None
-    cost: float | None
-    lower_bound: float
     minima: tuple[tuple[Edit, ...], ...] = ()
-    checks: int = 0
-    diff: str = ""
     repaired: str | None = None
-    in_place: bool = False
-    proof: Stats | None = None
 
 
 class Repaired(RepairAnswer, frozen=True, kw_only=True, tag="robust"):

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fencepost.cli.answers import known_findings, print_known
-from fencepost.cli.console import (
-    check_outputs,
-    exit_on_input_error,
-    progress_line,
-    terminal_width,
-    wants_color,
-    write_file,
-)
-from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
+from fencepost.cli.console import exit_on_input_error, progress_line, wants_color
+from fencepost.cli.options import Amount, exit_codes
+from fencepost.cli.watched import Reporter, Reporting, reporting_options
 from fencepost.errors import InputError
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.sanitizer.frameworks import FRAMEWORKS, Framework, Test, chosen, tests_of
 
 if TYPE_CHECKING:
-    from fencepost.sanitizer.answer.checking import LeftOut
+    from fencepost.sanitizer.answer.left_out import LeftOut
     from fencepost.sanitizer.run.events import Exploration
     from fencepost.sanitizer.run.exploration import Limits
     from fencepost.verdicts.check import AnyCheckAnswer
@@ -98,18 +90,7 @@ _EPILOG = exit_codes(
     metavar="N",
     help="Weak executions for each finding, with --harm. [default: 100]",
 )
-@click.option("--suppressions", metavar="FILE", help="Findings not to report.")
-@internals_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, or one for each test.")
-@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
-@click.option("--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too.")
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="JSON",
-    help="Report only what is not in these earlier answers (--json).",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
+@reporting_options
 def check(
     *,
     command: tuple[str, ...],
@@ -127,25 +108,19 @@ def check(
     list_tests: bool,
     harm: bool,
     weak_runs: int | None,
-    suppressions: str | None,
-    internals: bool,
-    as_json: bool,
-    sarif: Path | None,
-    junit: Path | None,
-    baseline: Path | None,
-    quiet: bool,
+    reporting: Reporting,
 ) -> NoReturn:
     """Run every execution of a program built with fencepost-cc or fencepost-c++: is it robust?
 
     Executions that differ only in the order of independent steps are one. For small programs that end: two or
     three threads, a few operations each. Of a program with tests, each test is checked on its own.
     """
-    from fencepost.report.export.baseline import without_known
+    from fencepost.sanitizer.answer import check_text, junit
     from fencepost.sanitizer.run.exploration import Limits
 
     if weak_runs is not None and not harm:
         raise click.UsageError("--weak-runs goes with --harm")
-    check_outputs(findings=sarif, answers=junit)
+    reporter = Reporter(reporting, check_text.render)
     tests = exit_on_input_error(lambda: _tests(command, framework, patterns))
     if list_tests:
         click.echo("".join(f"{test.name}\n" for test in tests if test.name), nl=False)
@@ -165,26 +140,17 @@ def check(
         raise click.UsageError("the file of --resume cannot have a colon in its name")
     if resume is not None and len(tests) > 1:
         raise click.UsageError("--resume keeps the state of one test: choose it with --test")
-    left_out = exit_on_input_error(lambda: _left_out(suppressions, internals=internals))
-    known = known_findings(baseline)
-    answers: list[AnyCheckAnswer] = []
     for test in tests:
-        answer, interrupted = exit_on_input_error(partial(_answer, command, test, limits, left_out))
+        answer, interrupted = exit_on_input_error(partial(_answer, command, test, limits, reporter.left_out))
         if harm and not interrupted:
-            answer, interrupted = _with_harm(answer, weak_runs or _WEAK_RUNS, left_out)
-        new, hidden = without_known(answer, known)
-        _print(answer if as_json else new, as_json=as_json, quiet=quiet)
-        if not as_json:
-            print_known(hidden)
-        answers.append(new)
+            answer, interrupted = _with_harm(answer, weak_runs or _WEAK_RUNS, reporter.left_out)
+        reporter.show(answer)
         if interrupted:
             break
-    _write(answers, sarif, junit)
-    if len(tests) > 1 and not as_json:
-        from fencepost.sanitizer.answer.check_text import total
-
-        click.echo(total(answers, color=wants_color()), nl=False, color=True)
-    codes = {answer.exit_code for answer in answers}
+    reporter.write(junit.encode)
+    if len(tests) > 1 and not reporting.as_json:
+        click.echo(check_text.total(reporter.answers, color=wants_color()), nl=False, color=True)
+    codes = {answer.exit_code for answer in reporter.answers}
     sys.exit(next(code for code in (EXIT_VIOLATED, EXIT_UNDECIDED, EXIT_HOLDS) if code in codes))
 
 
@@ -199,14 +165,6 @@ def _tests(command: tuple[str, ...], framework: Framework | None, patterns: tupl
         remedy = "" if framework or tests else "; name the framework (--framework), or give it no arguments"
         raise InputError(f"no test was found in it{which}{remedy}", command[0])
     return some
-
-
-def _left_out(suppressions: str | None, *, internals: bool) -> LeftOut:
-    from fencepost.sanitizer.answer.checking import LeftOut
-    from fencepost.sanitizer.answer.suppressions import read_suppressions
-
-    file = suppressions or library_option("suppressions")
-    return LeftOut(suppressions=read_suppressions(file) if file else [], internals=internals)
 
 
 def _answer(
@@ -256,25 +214,3 @@ def _with_harm(answer: AnyCheckAnswer, runs: int, left_out: LeftOut) -> tuple[An
     finally:
         if display is not None:
             display.close()
-
-
-def _write(answers: Sequence[AnyCheckAnswer], sarif: Path | None, junit: Path | None) -> None:
-    if sarif is not None:
-        from fencepost.sanitizer.answer import sarif as findings
-
-        write_file(sarif, findings.encode(*answers), "findings")
-    if junit is not None:
-        from fencepost.sanitizer.answer import junit as cases
-
-        write_file(junit, cases.encode(answers), "answers")
-
-
-def _print(answer: AnyCheckAnswer, *, as_json: bool, quiet: bool) -> None:
-    from fencepost.report.export.as_json import encode
-    from fencepost.sanitizer.answer import check_text
-
-    if as_json:
-        click.echo(encode(answer))
-        return
-    page = check_text.render(answer, color=wants_color(), width=terminal_width(), quiet=quiet)
-    click.echo(page, nl=False, color=True)

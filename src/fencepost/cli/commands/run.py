@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fencepost.cli.answers import known_findings, print_known
-from fencepost.cli.console import (
-    check_outputs,
-    exit_on_input_error,
-    progress_line,
-    terminal_width,
-    wants_color,
-    write_file,
-)
-from fencepost.cli.options import Amount, exit_codes, internals_option, library_option
+from fencepost.cli.console import exit_on_input_error, progress_line
+from fencepost.cli.options import Amount, exit_codes
+from fencepost.cli.watched import Reporter, Reporting, reporting_options
 
 if TYPE_CHECKING:
+    from fencepost.sanitizer.answer.left_out import LeftOut
     from fencepost.sanitizer.run.replay import Replay
     from fencepost.sanitizer.run.runs import Job
     from fencepost.verdicts.run import AnyRunAnswer, Schedule
@@ -79,19 +72,8 @@ _EPILOG = exit_codes(
     help="Time limit per run. [default: 600]",
 )
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at the same time.")
-@click.option("--suppressions", metavar="FILE", help="Findings not to report.")
-@internals_option
 @click.option("--list-sites", is_flag=True, help="List the atomic operations that the program makes.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too.")
-@click.option("--junit", type=click.Path(path_type=Path), help="Write the answer as JUnit XML too.")
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="JSON",
-    help="Report only what is not in these earlier answers (--json).",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print the summary only.")
+@reporting_options
 def run(
     *,
     command: tuple[str, ...],
@@ -105,14 +87,8 @@ def run(
     max_steps: int | None,
     timeout: float,
     jobs: int | None,
-    suppressions: str | None,
-    internals: bool,
     list_sites: bool,
-    as_json: bool,
-    sarif: Path | None,
-    junit: Path | None,
-    baseline: Path | None,
-    quiet: bool,
+    reporting: Reporting,
 ) -> NoReturn:
     """Run a program built with fencepost-cc or fencepost-c++: does weak memory show?
 
@@ -121,11 +97,10 @@ def run(
     """
     from msgspec import structs
 
-    from fencepost.report.export.baseline import without_known
+    from fencepost.sanitizer.answer import report_text, run_junit
     from fencepost.sanitizer.run.runs import Job
 
-    check_outputs(findings=sarif, answers=junit)
-    known = known_findings(baseline)
+    reporter = Reporter(reporting, report_text.render)
     again = None
     if replay is not None:
         if (schedule, seed, depth, length, max_steps, weak) != (None, None, None, None, None, False):
@@ -143,32 +118,17 @@ def run(
         command=command or (again.command if again else ()),
         timeout=timeout,
         processes=jobs,
-        keep_decisions=as_json,
+        keep_decisions=reporting.as_json,
         learn_length=again is None and length is None and schedules[0].kind == "pct",
-        stdout_to_stderr=as_json,
+        stdout_to_stderr=reporting.as_json,
         settings=("list_sites=1",) if list_sites else (),
     )
     if not job.command:
         raise click.UsageError("expected a program to run, as in `fencepost run -- ./a.out`")
-    unwanted = suppressions or library_option("suppressions")
-    answer = exit_on_input_error(lambda: _answer(job, schedules, again, unwanted, internals=internals))
-    new, hidden = without_known(answer, known)
-    _print(answer if as_json else new, as_json=as_json, quiet=quiet)
-    if not as_json:
-        print_known(hidden)
-    _write(new, sarif, junit)
+    answer = exit_on_input_error(lambda: _answer(job, schedules, again, reporter.left_out))
+    new = reporter.show(answer)
+    reporter.write(lambda answers: run_junit.encode(answers[0]))
     sys.exit(new.exit_code)
-
-
-def _write(answer: AnyRunAnswer, sarif: Path | None, junit: Path | None) -> None:
-    if sarif is not None:
-        from fencepost.sanitizer.answer.sarif import encode
-
-        write_file(sarif, encode(answer), "findings")
-    if junit is not None:
-        from fencepost.sanitizer.answer import run_junit
-
-        write_file(junit, run_junit.encode(answer), "answers")
 
 
 def _replay(path: str) -> Replay:
@@ -202,18 +162,14 @@ def _common(schedules: list[Schedule]) -> Schedule:
     return structs.replace(schedules[0], depth=0) if several else schedules[0]
 
 
-def _answer(
-    job: Job, schedules: list[Schedule], replay: Replay | None, unwanted: str | None, *, internals: bool
-) -> AnyRunAnswer:
+def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, left_out: LeftOut) -> AnyRunAnswer:
     import msgspec
 
     from fencepost.sanitizer.answer.sites import SiteTable
     from fencepost.sanitizer.answer.summing import Asked, answer_of
-    from fencepost.sanitizer.answer.suppressions import read_suppressions
     from fencepost.sanitizer.answer.tally import Tally
     from fencepost.sanitizer.run.runs import InterruptedRunsError, Outcome, run_all
 
-    suppressions = read_suppressions(unwanted) if unwanted else []
     tally = Tally(job.command[0])
     sites = SiteTable()
     interrupted = False
@@ -237,21 +193,9 @@ def _answer(
     asked = Asked(
         command=job.command,
         schedule=_common(schedules),
-        suppressions=suppressions,
-        internals=internals,
+        left_out=left_out,
         seconds=time.monotonic() - started,
         interrupted=interrupted,
         again=replay.ids if replay is not None else frozenset(),
     )
     return msgspec.structs.replace(answer_of(tally, asked), sites=sites.sites)
-
-
-def _print(answer: AnyRunAnswer, *, as_json: bool, quiet: bool) -> None:
-    from fencepost.report.export.as_json import encode
-    from fencepost.sanitizer.answer import report_text
-
-    if as_json:
-        click.echo(encode(answer))
-        return
-    page = report_text.render(answer, color=wants_color(), width=terminal_width(), quiet=quiet)
-    click.echo(page, nl=False, color=True)

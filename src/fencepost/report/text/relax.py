@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fencepost.report import story
 from fencepost.report.findings import findings
-from fencepost.report.printable import columns, counted, pad, printable
+from fencepost.report.printable import aligned, counted, printable
 from fencepost.report.text.answer import findings_and_footer, verdict_line
 from fencepost.report.text.page import INDENT, Page, page_of
 from fencepost.report.text.repair import diff_lines
@@ -73,15 +73,13 @@ def _said(answer: AnyRelaxAnswer) -> Iterator[str]:
 
 def _rows(weakenings: Sequence[Weakening]) -> Iterator[str]:
     """One statement per row: where, in which function, what, and what it saves or, traded, costs."""
-    parts = [
+    rows = aligned(
         [f"line {one.line}" for one in weakenings],
         [printable(one.function) for one in weakenings],
         [_words(one.statement, one.text) for one in weakenings],
-    ]
-    widths = [max(map(columns, part)) for part in parts]
-    for one, *cells in zip(weakenings, *parts, strict=True):
-        row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
-        yield f"{INDENT}{row}  {'saves' if one.saves >= 0 else 'costs'} {abs(one.saves):g}"
+        [f"{'saves' if one.saves >= 0 else 'costs'} {abs(one.saves):g}" for one in weakenings],
+    )
+    return (INDENT + row for row in rows)
 
 
 def _words(old: str, new: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fencepost.report import story
-from fencepost.report.printable import columns, counted, pad, printable
+from fencepost.report.printable import aligned, columns, counted, printable
 from fencepost.report.repair import edit_words, said
 from fencepost.report.text.answer import findings_and_footer, verdict_line
 from fencepost.report.text.page import INDENT, Page, page_of
@@ -53,11 +53,8 @@ def _rows(edits: Sequence[Edit], file: str, width: int) -> Iterator[str]:
     places = [f"{file}:{edit.line}" for edit in edits]
     if max(map(columns, places)) > room:
         places = [f"line {edit.line}" for edit in edits]
-    parts = [places, functions, words]
-    widths = [max(map(columns, part)) for part in parts]
-    for edit, *cells in zip(edits, *parts, strict=True):
-        row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
-        yield f"{INDENT}{row}  cost {edit.cost:g}"
+    rows = aligned(places, functions, words, [f"cost {edit.cost:g}" for edit in edits])
+    return (INDENT + row for row in rows)
 
 
 def diff_lines(page: Page, diff: str) -> Iterator[str]:

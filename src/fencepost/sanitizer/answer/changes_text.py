@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fencepost.report.printable import columns, counted, pad, printable
+from fencepost.report.printable import aligned, counted, printable
 from fencepost.report.text.page import INDENT, Page, page_of
 from fencepost.sanitizer.answer import explain
 from fencepost.verdicts.program_changes import (
@@ -129,15 +129,13 @@ def _cheapest(answer: ChangesAnswer) -> str:
 
 
 def _rows(changes: Sequence[PricedChange], *, relaxes: bool) -> Iterator[str]:
-    parts = [
+    rows = aligned(
         [explain.site_place(one.change.site) for one in changes],
         [printable(one.change.site.function.partition("(")[0]) for one in changes],
         [words(one.change) for one in changes],
-    ]
-    widths = [max(map(columns, part)) for part in parts]
-    for one, *cells in zip(changes, *parts, strict=True):
-        row = "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True))
-        yield f"{INDENT}{row}  " + (f"saves {one.saves:g}" if relaxes else f"cost {one.cost:g}")
+        [f"saves {one.saves:g}" if relaxes else f"cost {one.cost:g}" for one in changes],
+    )
+    return (INDENT + row for row in rows)
 
 
 def words(change: SiteChange) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.explain import place
-from fencepost.sanitizer.answer.findings import deadlock, names_in, places_in
+from fencepost.sanitizer.answer.findings import deadlock, places_in
+from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
 from fencepost.sanitizer.answer.summing import findings_in, merged, trouble, warnings
-from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.answer.tally import Tally
 from fencepost.sanitizer.run.events import (
@@ -33,7 +33,7 @@ from fencepost.sanitizer.run.exploration import Explored
 from fencepost.sanitizer.run.runs import Outcome
 from fencepost.verdicts import Stats
 from fencepost.verdicts.check import AllRobust, AnyCheckAnswer, CheckUnknown, SomeNotRobust
-from fencepost.verdicts.run import Deadlock, Finding, Schedule, places
+from fencepost.verdicts.run import Schedule, places
 
 # Of what only one outcome was tried: why that is no proof.
 _UNTRIED = {
@@ -51,20 +51,12 @@ _CLOCKS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut:
-    """Which findings and deadlocks are not wanted."""
-
-    suppressions: Sequence[Suppression] = ()
-    internals: bool = False  # are those inside of libstdc++ wanted?
-
-
-@dataclass(frozen=True, kw_only=True)
 class Checked:
     """What was asked for, as far as the answer says it, and what it took."""
 
     command: tuple[str, ...]
     test: str = ""
-    left_out: LeftOut = LeftOut()
+    left_out: LeftOut = field(default_factory=LeftOut)
     resume: Path | None = None
     seconds: float = 0.0
 
@@ -122,14 +114,6 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     if why:
         return CheckUnknown(**common, why=why, interrupted=explored.interrupted)
     return AllRobust(**common)
-
-
-def is_left_out(one: Finding | Deadlock, left_out: LeftOut) -> bool:
-    if isinstance(one, Deadlock):
-        return is_suppressed("deadlock", names_in(one), left_out.suppressions)
-    if not left_out.internals and is_internal(one.access, one.missed):
-        return True
-    return is_suppressed(one.kind, names_in(one), left_out.suppressions)
 
 
 def _tally(program: str, explored: Explored) -> Tally:

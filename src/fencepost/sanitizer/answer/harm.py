@@ -18,8 +18,8 @@ from typing import TypeVar
 import msgspec
 
 from fencepost.sanitizer.answer import explain
-from fencepost.sanitizer.answer.checking import LeftOut, is_left_out
 from fencepost.sanitizer.answer.findings import deadlock, finding, identities, places_of
+from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, failure
 from fencepost.sanitizer.run.events import Found, RawDeadlock, RawFinding, RawOldRead, StepLimit

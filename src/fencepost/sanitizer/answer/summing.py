@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,11 +14,10 @@ from fencepost.sanitizer.answer.findings import (
     deadlock,
     finding,
     joined_repairs,
-    names_in,
     places_in,
     places_of,
 )
-from fencepost.sanitizer.answer.suppressions import Suppression, is_internal, is_suppressed
+from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
 from fencepost.sanitizer.answer.tally import Seen, Tally
 from fencepost.sanitizer.answer.triage import in_groups, rank_of, worst
@@ -48,8 +47,7 @@ class Asked:
 
     command: tuple[str, ...]
     schedule: Schedule
-    suppressions: Sequence[Suppression] = ()
-    internals: bool = False  # are findings inside of libstdc++ wanted?
+    left_out: LeftOut = field(default_factory=LeftOut)
     seconds: float = 0.0
     interrupted: bool = False
     again: frozenset[str] = frozenset()  # the ids of an earlier answer that should be seen once more
@@ -65,10 +63,8 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     symbols = look_up(places_in(tally))
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
-    wanted = [one for one in findings if not is_suppressed(one.kind, names_in(one), asked.suppressions)]
-    if not asked.internals:
-        wanted = [one for one in wanted if not is_internal(one.access, one.missed)]
-    live = [one for one in deadlocks if not is_suppressed("deadlock", names_in(one), asked.suppressions)]
+    wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
+    live = [one for one in deadlocks if not is_left_out(one, asked.left_out)]
     missing = asked.again - {one.id for one in findings} - {one.id for one in deadlocks}
     common: dict[str, Any] = {
         "file": asked.command[0],

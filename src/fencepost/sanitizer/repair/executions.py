@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from fencepost.sanitizer.answer.checking import Checked, LeftOut, check_answer, is_left_out
+from fencepost.sanitizer.answer.checking import Checked, check_answer
 from fencepost.sanitizer.answer.findings import finding, places_of
+from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
 from fencepost.sanitizer.answer.sites import SiteTable
 from fencepost.sanitizer.answer.summing import Asked, answer_of
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
@@ -197,11 +198,10 @@ class Executions:
         asked = Asked(
             command=self.asking.command,
             schedule=schedules[0],
-            suppressions=self.asking.left_out.suppressions,
-            internals=self.asking.left_out.internals,
+            left_out=self.asking.left_out,
         )
         answer: AnyRunAnswer = answer_of(tally, asked)
-        failures = [f"a run {one.why}" for one in answer.troubles]
+        failures = [f"an execution {one.why}" for one in answer.troubles]
         failures += ["threads wait for each other for ever" for _ in answer.deadlocks]
         late = isinstance(answer, RunsUnknown) or tally.runs < len(schedules)
         return Look(

@@ -1,8 +1,8 @@
 """From the changes of an answer to a patch of the sources, and the patched program checked once more.
 
 A patch is written only if the program can be built from the patched sources, each compiled as it was, and
-if its executions then show nothing. What a program is linked with besides its own objects is not known, so
-one that needs further libraries is left to its own build.
+if its executions then show nothing, and do not fail in a new way. What a program is linked with besides its
+own objects is not known, so one that needs further libraries is left to its own build.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def patch_for(answer: AnyProgramFix | AnyProgramRelax, sites: Sequence[Site] = (
         return str(error)
 
 
-def write_checked(patch: SourcePatch, answer: AnyProgramFix | AnyProgramRelax, asking: Asking) -> None:
-    """Write the patch; raises `CannotWritePatchError` if that would not be right."""
+def write_checked(patch: SourcePatch, answer: AnyProgramFix | AnyProgramRelax, asking: Asking) -> str:
+    """Write the patch and say how it was checked; raises `CannotWritePatchError` if it would not be right."""
     builds = builds_of(answer.file)
     if patch.by_hand:
         raise CannotWritePatchError(
@@ -56,8 +56,9 @@ def write_checked(patch: SourcePatch, answer: AnyProgramFix | AnyProgramRelax, a
         )
     with tempfile.TemporaryDirectory(prefix="fencepost-patched-") as scratch:
         program = _built(builds, patch, os.path.realpath(scratch))
-        _check(program, asking, answer.sampled)
+        checked = _check(program, asking, answer)
     write_patch(patch, builds)
+    return checked
 
 
 def _built(builds: Sequence[Build], patch: SourcePatch, scratch: str) -> str:
@@ -95,12 +96,21 @@ def _run(build: Build, words: list[str], directory: str) -> None:
         )
 
 
-def _check(program: str, asking: Asking, sampled: int | None) -> None:
+def _check(program: str, asking: Asking, answer: AnyProgramFix | AnyProgramRelax) -> str:
+    """All executions as before, or many runs if the patched program does not come to the end of them."""
     again = replace(asking, command=(program, *asking.command[1:]))
-    look = Executions(again).all((), How(runs=sampled, seconds=None))
+    runs = answer.sampled
+    look = Executions(again).all((), How(runs=runs))
+    if look.why and not look.executions and not look.interrupted and runs is None:
+        runs = RUNS
+        look = Executions(again).all((), How(runs=runs))
+    if look.interrupted:
+        raise CannotWritePatchError("the check of the patched program was interrupted")
     if look.executions:
         raise CannotWritePatchError("the patched program still shows a finding")
-    if look.why and sampled is None:
-        more = Executions(again).all((), How(runs=RUNS, seconds=None))
-        if more.executions:
-            raise CannotWritePatchError("the patched program still shows a finding")
+    new = [one for one in look.failures if one not in answer.failures]
+    if new:
+        raise CannotWritePatchError(f"the patched program fails, as it did not before: {new[0]}")
+    if runs is None:
+        return "all executions of the patched program were run: nothing is left in any of them"
+    return f"the patched program was run {runs:,} times with each of two schedules: nothing was seen"
