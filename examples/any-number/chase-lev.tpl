@@ -1,7 +1,7 @@
 // The work-stealing deque of Chase and Lev in C11, as in examples/rc20/chase-lev.tpl, with any number of
 // thieves: the owner pushes two elements and takes one. Under RC20 two thieves show that the CAS is not
 // seq_cst here. Under RA it takes four: the last one only reads, and that orders what the others have done.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=yes
 max_value 3;
 global top, bottom, array[2];
 na taken[2];

@@ -1,5 +1,5 @@
 // Double-checked initialisation: whoever comes first initialises under the lock.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 1;
 global done, locked;
 na object;

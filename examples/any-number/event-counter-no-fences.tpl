@@ -1,5 +1,5 @@
 // The event counter without fences: the producer misses a consumer that has missed the change.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=no
 max_value 1;
 global ready, waiting, woken;
 

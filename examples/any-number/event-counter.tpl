@@ -1,6 +1,6 @@
 // An event counter: any number of threads say that they wait, look again, and sleep until they are woken; the
 // one who changes the state wakes them if it sees that somebody waits. SC fences between the two on each side.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 1;
 global ready, waiting, woken;
 

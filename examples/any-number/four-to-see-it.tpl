@@ -1,5 +1,5 @@
 // Independent reads of independent writes with relaxed loads and gates: it takes four threads.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=yes
 max_value 1;
 global x, y;
 

@@ -1,5 +1,5 @@
 // A hand-off mailbox with one slot: any number of senders, any number of receivers.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 3;
 global slot;  // 0 empty, 1 being filled, 2 full, 3 being emptied
 na letter;

@@ -1,6 +1,6 @@
 // The queue of Michael and Scott (1996) with a pool of three nodes, of which the first is there at the start:
 // any number of threads put an element in, and any number take one out. No node is used twice.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 2;
 global head, tail, busy[3], next[3];
 na value[3];

@@ -1,5 +1,5 @@
 // A once flag: 0 nobody has begun, 1 somebody initialises, 2 done.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 2;
 global state;
 na object;

@@ -1,5 +1,5 @@
 // One thread publishes data behind a flag; any number of readers wait for it.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 1;
 global ready;
 na data;

@@ -1,6 +1,6 @@
 // A pointer to one of three nodes, as in read-copy-update: the updater fills a node that nobody has seen yet
 // and publishes it. Any number of readers follow the pointer. Old nodes are never reused.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 3;
 global pointer;
 na node[3]=1;

@@ -1,5 +1,5 @@
 // A reader-writer lock with a bounded count of readers; 3 says that a writer has it.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 3;
 global count;
 na data;

@@ -1,5 +1,5 @@
 // The lock is robust, but its unlock is relaxed: the data race needs two threads.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 // expect: race rc20=yes
 max_value 1;
 global locked;

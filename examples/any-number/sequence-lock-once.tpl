@@ -1,5 +1,5 @@
 // A sequence lock with fences (Boehm 2012) that is written once, and any number of readers.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 2;
 global seq, a, b;
 

@@ -1,7 +1,7 @@
 // A sequence lock (Boehm 2012): a writer that writes again and again, any number of readers that try again.
 // The counter has two bits. The reader ends with a read-don't-modify-write, and the data is release and
 // acquire: relaxed, a reader could see one half of a write and not the other, and try again in vain.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 3;
 global seq, a, b;
 

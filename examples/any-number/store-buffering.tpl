@@ -1,5 +1,5 @@
 // Each thread is one side of store buffering: two threads show it.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=no
 max_value 1;
 global x, y;
 

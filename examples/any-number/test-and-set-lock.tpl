@@ -1,5 +1,5 @@
 // A test-and-set lock around plain data, with any number of threads.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 1;
 global locked;
 na data;

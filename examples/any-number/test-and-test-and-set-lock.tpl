@@ -1,5 +1,5 @@
 // A lock that looks before it tries: the loads spin in the cache.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 1;
 global locked;
 na data;

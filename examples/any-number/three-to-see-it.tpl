@@ -1,5 +1,5 @@
 // Store buffering where each thread needs a second one to open its gate: with two threads nothing is seen.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=no
 max_value 1;
 global gate, x, y;
 

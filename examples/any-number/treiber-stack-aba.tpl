@@ -1,6 +1,6 @@
 // Treiber's stack (1986) with a pool of two nodes, where any number of threads push and pop. A node can be
 // popped, given back and pushed again between the load and the CAS of another thread that pops.
-// expect: robust ra=no rc20=no
+// expect: robust ra=no rc20=no tso=no
 max_value 2;
 global head, busy[3], next[3];
 na value[3];

@@ -1,5 +1,5 @@
 // Treiber's stack (1986) with a pool of two nodes: any number of threads push, one pops and gives nodes back.
-// expect: robust ra=yes rc20=yes
+// expect: robust ra=yes rc20=yes tso=yes
 max_value 2;
 global head, busy[3], next[3];
 na value[3];

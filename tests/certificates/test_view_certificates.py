@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from fencepost.analyses.any_number import robust_for_any_number, views_of
+from fencepost.analyses.any_number import views_of
+from fencepost.analyses.robustness import robust
+from fencepost.analyses.tso_any_number import tso_views_of
 from fencepost.analyses.view_certificates import certified, stale_topics
 from fencepost.analyses.view_search import least_views
 from fencepost.certificates.any_number import (
@@ -19,6 +21,7 @@ from fencepost.certificates.any_number import (
     decode_views,
     encode_views,
 )
+from fencepost.certificates.any_number.attacks import AfterReadSteps, attack_starts, attacker_topics
 from fencepost.certificates.any_number.view_sets import ViewSet
 from fencepost.certificates.any_number.views import Topic, ViewSteps, race_topics
 from fencepost.certificates.check import Refuted
@@ -28,16 +31,18 @@ from fencepost.formats import load
 from fencepost.formats.headers import expectations
 from fencepost.formats.registry import write
 from fencepost.memory_models import ANY_NUMBER_MODELS
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.verdicts import Robust, Unknown
 from tests.analyses.test_any_number import random_templates
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "any-number"
-LARGE = {"reader-writer-lock", "michael-scott-queue", "treiber-stack"}  # take seconds for each check
+# Take seconds for each check, the last one against TSO.
+LARGE = {"reader-writer-lock", "michael-scott-queue", "treiber-stack", "chase-lev"}
 CASES = [
     pytest.param(file.stem, model, marks=[pytest.mark.slow] if file.stem in LARGE else [])
     for file in sorted(EXAMPLES.glob("*.tpl"))
-    for model in ("ra", "rc20")
+    for model in ("ra", "rc20", "tso")
     if expectations(file.read_text())["robust", model]
 ]
 
@@ -175,12 +180,12 @@ def test_the_engine_finds_what_the_definition_of_views_finds_by_the_thousand(mod
         compare_with_the_engine(seed, model)
 
 
-@pytest.mark.parametrize("model", ANY_NUMBER_MODELS)
+@pytest.mark.parametrize("model", [*ANY_NUMBER_MODELS, "tso"])
 def test_certificates_of_random_programs_are_right(model: str) -> None:
     proven = 0
     for seed in range(60):
         program = random_templates(random.Random(seed), model)
-        answer = robust_for_any_number(program, model, limits=Limits(states=500), watcher=None)
+        answer = robust(program, model, limits=Limits(states=500))
         if not isinstance(answer, Robust):
             continue
         _, certificate = certified(program, model, limits=Limits(), watcher=None)
@@ -219,7 +224,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "tso"], "takes --model ra, rc20, cpp20"),
+        (["--model", "tso", "--criterion", "trf"], "does not go with --criterion trf"),
         (["--instances", "2"], "programs with any number of threads"),
         (["--criterion", "observational"], "does not go with --criterion observational"),
     ],
@@ -239,3 +244,41 @@ def test_a_program_that_is_not_robust_has_no_certificate(tmp_path: Path) -> None
     result = CliRunner().invoke(main, ["robust", "-q", file, "--certificate", str(path)])
     assert result.exit_code == 1
     assert not path.exists()
+
+
+def test_a_certificate_against_tso_has_every_attacker() -> None:
+    program, certificate = proof("event-counter", "tso")
+    topics = [part.topic.about for part in certificate.parts]
+    assert topics.count("attacker") == len(program.threads)
+    for part, about in enumerate(topics):
+        parts = (*certificate.parts[:part], *certificate.parts[part + 1 :])
+        assert isinstance(check_views(program, replace(certificate, parts=parts)), Refuted), about
+
+
+def compare_attacks_with_the_engine(seed: int) -> str:
+    """As `compare_with_the_engine`, for attacks on robustness against TSO."""
+    program = on_x86(random_templates(random.Random(seed), "tso"))
+    found = tso_views_of(program, 1, Limits(states=3_000), None)
+    if found.stopped is not None:
+        return "unfinished"
+
+    def succeeds(attacker: Topic) -> bool:
+        first_half = least_views(ViewSteps(program, "tso", attacker), 1)
+        return any(
+            least_views(AfterReadSteps(program, topic), 1, starts=starts).violates()
+            for topic, starts in attack_starts(first_half).items()
+        )
+
+    attacked = any(map(succeeds, attacker_topics(program)))
+    assert attacked == found.violation, write(program)
+    return "attacked" if attacked else "robust"
+
+
+def test_the_engine_finds_the_attacks_that_the_definition_of_views_finds() -> None:
+    assert {compare_attacks_with_the_engine(seed) for seed in range(80)} >= {"attacked", "robust"}
+
+
+@pytest.mark.slow
+def test_the_engine_finds_the_attacks_that_the_definition_of_views_finds_by_the_thousand() -> None:
+    for seed in range(1000, 2000):
+        compare_attacks_with_the_engine(seed)

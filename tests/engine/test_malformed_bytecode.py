@@ -161,8 +161,15 @@ def searches(program, pieces):
                 program, source.choice(list(Criterion)), False, pieces.maybe(number(3)), *LIMITS
             ),
             lambda: _native.explore_any_number(
-                program, source.choice(list(Model)), [pair], number(3), None, *LIMITS
+                program,
+                source.choice(list(Model)),
+                [pair],
+                number(3),
+                None,
+                [pair],
+                *LIMITS,
             ),
+            lambda: _native.explore_attacks(program, [pair], number(3), pieces.maybe(number(3)), *LIMITS),
             lambda: _native.is_safe_pivot(program, number(3), [([0], [0, 1])] * number(4), 300),
             lambda: _native.reachable(program, 300),
             lambda: _native.enumerate_graphs(

@@ -21,7 +21,7 @@ NATIVE = ROOT / "native"
 # From the bottom; rooms of one layer stand in one line.
 LAYERS = {
     "engine": "program | state | machine | monitors | search"
-    " | any_number by_location graphs tso safety | python",
+    " | by_location graphs tso safety | any_number | python",
     "sanitizer": "system | core images | schedule races | report | hooks",
 }
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)

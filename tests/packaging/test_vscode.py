@@ -1,7 +1,8 @@
 """The extension for Visual Studio Code: what is in the package, that it loads, and what the server tells it.
 
-`make vscode` builds it with npm; without it these tests are skipped. The editor itself is not here: the tests
-in `editor/vscode/test` talk to the server with the packages of the extension.
+It is built with npm, as `make vscode` does it; these tests are skipped where npm's registry cannot be
+reached. The editor itself is not here: the tests in `editor/vscode/test` talk to the server with the packages
+of the extension.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import fencepost
 from tests.packaging.wheels import ROOT
 
 SOURCES = ROOT / "editor" / "vscode"
-PACKAGE = ROOT / "dist" / "fencepost.vsix"
+_NO_REGISTRY = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
 MANIFEST = json.loads((SOURCES / "package.json").read_text(encoding="utf-8"))
 
 # Loads the extension where `vscode` is whatever it takes it for, and prints the commands that it registers.
@@ -43,16 +44,32 @@ process.exit(0);
 
 
 @pytest.fixture(scope="module")
-def extension(tmp_path_factory):
-    """The extension as Visual Studio Code unpacks it."""
-    if not PACKAGE.exists() or not (SOURCES / "node_modules").exists():
-        pytest.skip("there is no extension: `make vscode` builds it, if npm can be reached")
-    folder = tmp_path_factory.mktemp("extension")
-    with zipfile.ZipFile(PACKAGE) as packed:
+def built(tmp_path_factory):
+    """The sources of the extension with the packages that npm fetches, and the extension made of them."""
+    folder = tmp_path_factory.mktemp("vscode")
+    sources = shutil.copytree(SOURCES, folder / "sources", ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copy(ROOT / "LICENSE", sources)
+    if shutil.which("npm") is None:
+        pytest.skip("there is no npm")
+    npm(sources, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
+    package = folder / "fencepost.vsix"
+    npm(sources, "run", "--silent", "package", "--", str(package))
+    with zipfile.ZipFile(package) as packed:
         packed.extractall(folder)
-    if (folder / "extension" / "extension.js").read_bytes() != (SOURCES / "extension.js").read_bytes():
-        pytest.skip("dist/fencepost.vsix is older than editor/vscode: run `make vscode`")
-    return folder / "extension"
+    return folder
+
+
+def npm(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(["npm", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode and any(code in done.stderr for code in _NO_REGISTRY):
+        pytest.skip("npm's registry cannot be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def extension(built):
+    """The extension as Visual Studio Code unpacks it."""
+    return built / "extension"
 
 
 def test_it_has_the_version_of_fencepost():
@@ -89,7 +106,7 @@ def test_it_loads_and_registers_its_commands(extension):
     assert sorted(json.loads(done.stdout)) == sorted(contributed)
 
 
-def test_its_client_and_its_grammars_go_with_the_server(extension, tmp_path):
+def test_its_client_and_its_grammars_go_with_the_server(built, extension, tmp_path):
     """With the packages of the extension, and those that only tests need from where it was built."""
     shutil.copytree(SOURCES / "test", extension / "test")
     start = "import sys; sys.argv[0] = 'fencepost'; from fencepost.cli.main import main; main()"
@@ -99,7 +116,7 @@ def test_its_client_and_its_grammars_go_with_the_server(extension, tmp_path):
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(fencepost.__file__).parents[1]),
-        "NODE_PATH": str(SOURCES / "node_modules"),
+        "NODE_PATH": str(built / "sources" / "node_modules"),
         "FENCEPOST": str(server),
         "EXAMPLES": str(ROOT / "examples"),
     }

@@ -12,7 +12,7 @@ from fencepost.report.html.page import page as report_page
 
 from . import axe
 from .browsing import PHONE, TABLET, WIDE, text_of, visit, wait_for_answer, wait_for_text, write
-from .serving import SB
+from .serving import ENDLESS, SB
 
 MOST_KILOBYTES = 300
 SMALLEST_TEXT = 9  # pixels
@@ -33,6 +33,17 @@ def report(tmp_path_factory):
 
 def focused(page):
     return page.evaluate("document.activeElement.id || document.activeElement.className")
+
+
+def tab_into(page, selector):
+    """As `tab_to`, to the first element with the focus that the selector fits."""
+    for _ in range(160):
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+            return
+        if "cm-content" in focused(page):
+            page.keyboard.press("Escape")
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {selector}")
 
 
 def press(page, *keys):
@@ -131,6 +142,62 @@ class TestByKeyboardAlone:
         page.wait_for_selector(".fp-tip:visible")
         press(page, "Escape")
         page.wait_for_selector(".fp-tip", state="hidden")
+
+    def test_another_question_is_chosen(self, page):
+        tab_to(page, "question")
+        press(page, "End")
+        last = page.locator("#question option").last.get_attribute("value")
+        assert page.input_value("#question") == last
+        assert wait_for_answer(page)
+
+    def test_settings_are_changed(self, page):
+        tab_to(page, "settings")
+        press(page, "Enter")
+        tab_into(page, "[name=criterion]")
+        page.keyboard.type("obs")
+        tab_into(page, "[name=states]")
+        page.keyboard.type("2000")
+        press(page, "Escape")
+        wait_for_text(page, "#answer .fp-verdict", "observationally robust")
+        assert page.query_selector("#settings.set")
+
+    def test_all_models_are_asked_and_a_row_is_opened(self, page):
+        tab_to(page, "compare")
+        press(page, "Enter")
+        page.wait_for_selector("body[data-busy=no] #outcomes")
+        tab_into(page, ".models button.bad")
+        press(page, "Enter")
+        page.wait_for_selector("#answer svg .edge")
+
+    def test_a_search_is_cancelled(self, page, serving):
+        write(page, ENDLESS)
+        press(page, "Control+Enter")
+        wait_for_text(page, "#progress", "states")
+        press(page, "Escape")
+        tab_to(page, "cancel")
+        press(page, "Enter")
+        page.wait_for_selector("#problem .failure")
+
+    def test_an_answer_is_downloaded(self, page):
+        tab_into(page, "#download summary")
+        press(page, "Enter")
+        tab_into(page, "#download [data-kind=sarif]")
+        with page.expect_download() as download:
+            press(page, "Enter")
+        assert download.value.suggested_filename.endswith(".sarif")
+
+    def test_a_link_is_made_and_the_theme_is_switched(self, page):
+        tab_to(page, "link")
+        press(page, "Enter")
+        page.wait_for_url("**/#program=*")
+        tab_to(page, "theme")
+        press(page, "Enter")
+        assert page.evaluate("document.documentElement.style.colorScheme") == "dark"
+
+    def test_the_cycle_alone_is_shown(self, page):
+        tab_into(page, "#answer button[aria-pressed]")
+        press(page, "Enter")
+        assert drawn(page, ".edge:not(.on-cycle, [data-relations=po])") == 0
 
     def test_the_run_is_stepped_through(self, page):
         page.focus("#answer [aria-label='Step of the run']")

@@ -53,7 +53,9 @@ class AnyNumberSearch {
 
     // Why the search has to end, if it has to.
     std::optional<Outcome> search(std::optional<std::uint32_t> topic) {
-        ViewSearch views(program_, machine_, rules_ ? &*rules_ : nullptr, topic, question_, limits_.bytes);
+        ViewSearch views(program_, TopicBits(machine_, rules_ ? &*rules_ : nullptr, topic), question_,
+                         limits_.bytes);
+        views.start();
         auto const progress = [&] {
             return Progress{views_before_ + views.views(), steps_before_ + views.steps(), views.waiting(),
                             views.bytes(), 0};

@@ -1,6 +1,9 @@
 #include "engine/any_number/view_search.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/any_number/attack_bits.hpp"
 
 namespace fencepost {
 
@@ -8,10 +11,6 @@ namespace {
 
 std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) {
     return static_cast<std::uint64_t>(first) << 32 | second;
-}
-
-bool bit_at(Word const* words, std::uint32_t bit) {
-    return (words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
 }  // namespace
@@ -31,29 +30,28 @@ std::uint32_t Interner::number(Word const* record) {
 }
 
 // A view is a record of its global state and its local states, two numbers to a word.
-ViewSearch::ViewSearch(Program const& program, Machine<LabelMonitor> const& machine, TopicRules const* rules,
-                       std::optional<std::uint32_t> topic, AnyNumberQuestion const& question,
-                       std::size_t most_bytes)
+template <class Bits>
+ViewSearch<Bits>::ViewSearch(Program const& program, Bits bits, AnyNumberQuestion const& question,
+                             std::size_t most_bytes)
     : program_(program),
-      machine_(machine),
-      rules_(rules),
-      topic_(topic),
+      bits_(std::move(bits)),
+      machine_(bits_.machine()),
       question_(question),
-      key_words_(machine.key_words()),
-      words_(key_words_ + (topic ? rules->words() : 0)),
+      key_words_(machine_.key_words()),
+      words_(bits_.words()),
       memory_(most_bytes),
       globals_(words_, memory_),
       locals_(words_ + 1, memory_),
       views_((question.k + 2) / 2, memory_),
       joint_(words_),
-      state_(machine.words()),
+      state_(machine_.words()),
       record_(std::max(words_ + 1, std::size_t{question.k + 2} / 2)),
-      successors_(machine.words()) {
+      successors_(machine_.words()) {
     make_masks();
-    start();
 }
 
-void ViewSearch::make_masks() {
+template <class Bits>
+void ViewSearch<Bits>::make_masks() {
     std::vector<bool> is_fixed(program_.threads.size(), true);
     std::vector<Word> retired(machine_.words(), 0);
     shared_.assign(words_, ~Word{0});
@@ -64,10 +62,7 @@ void ViewSearch::make_masks() {
             std::vector<Word> own(words_, 0);
             auto const of_machine = machine_.own_bits(t);
             for (auto const& mask : of_machine.masks()) own[mask.word] |= mask.bits;
-            if (topic_) {
-                for (auto const bit : rules_->bits_of_thread(t))
-                    own[key_words_ + bit / 64] |= Word{1} << bit % 64;
-            }
+            bits_.mark_own(t, own.data());
             for (std::size_t i = 0; i < words_; ++i) shared_[i] &= ~own[i];
             if (t == thread.actor) masks_.back() = own;
             machine_.retire(retired.data(), t);
@@ -81,7 +76,8 @@ void ViewSearch::make_masks() {
 }
 
 // At the start every topic is dormant, and then its bits mean nothing.
-void ViewSearch::start() {
+template <class Bits>
+void ViewSearch<Bits>::start() {
     std::optional<Failure> failure;
     StateList starts(machine_.words());
     machine_.start(starts, failure);
@@ -104,7 +100,8 @@ void ViewSearch::start() {
     for (auto const g : globals) add_start_views(g, locals, view);
 }
 
-void ViewSearch::add_start_views(GlobalNumber global, Locals const& starts, Locals& view) {
+template <class Bits>
+void ViewSearch<Bits>::add_start_views(GlobalNumber global, Locals const& starts, Locals& view) {
     if (view.size() == question_.k) return add_view(global, view);
     for (auto const l : starts) {
         if (!view.empty() && l < view.back()) continue;
@@ -114,12 +111,14 @@ void ViewSearch::add_start_views(GlobalNumber global, Locals const& starts, Loca
     }
 }
 
-GlobalNumber ViewSearch::global_of(Word const* joint) {
+template <class Bits>
+GlobalNumber ViewSearch<Bits>::global_of(Word const* joint) {
     for (std::size_t i = 0; i < words_; ++i) record_[i] = joint[i] & shared_[i];
     auto const g = globals_.number(record_.data());
     if (g < at_.size()) return g;
     auto& here = at_.emplace_back();
     compose(g, none);
+    violates_ = violates_ || bits_.violates(joint_.data());
     for (auto const t : fixed_) {
         check(t);
         if (auto const access = non_atomic(state_.data(), t)) here.accesses.push_back(*access);
@@ -129,7 +128,8 @@ GlobalNumber ViewSearch::global_of(Word const* joint) {
 }
 
 // Of a thread that has ended, monitors know nothing that matters.
-LocalNumber ViewSearch::local_of(Word const* joint, std::uint32_t kind) {
+template <class Bits>
+LocalNumber ViewSearch<Bits>::local_of(Word const* joint, std::uint32_t kind) {
     auto const actor = question_.templates[kind].actor;
     bool const has_ended = machine_.point(joint, actor) >= program_.threads[actor].ended();
     for (std::size_t i = 0; i < words_; ++i) {
@@ -145,22 +145,19 @@ LocalNumber ViewSearch::local_of(Word const* joint, std::uint32_t kind) {
     return l;
 }
 
-std::uint32_t ViewSearch::kind_of(LocalNumber l) {
-    return static_cast<std::uint32_t>(locals_[l][words_]);
-}
-
-// The state in which `l`, if it is one, is the only thread of a template: in `joint_`, and in `state_`
-// without the bits of the topic.
-void ViewSearch::compose(GlobalNumber g, LocalNumber l) {
+// The state in which `l`, if it is one, is the only thread of a template: in `joint_`, and in `state_` as the
+// machine has it.
+template <class Bits>
+void ViewSearch<Bits>::compose(GlobalNumber g, LocalNumber l) {
     for (std::size_t i = 0; i < words_; ++i) {
         joint_[i] = globals_[g][i] | absent_[i];
         if (l != none) joint_[i] = (joint_[i] & ~masks_[kind_of(l)][i]) | locals_[l][i];
     }
-    std::fill(state_.begin(), state_.end(), 0);
-    copy_words(state_.data(), joint_.data(), key_words_);
+    bits_.to_machine(joint_.data(), state_.data());
 }
 
-Word const* ViewSearch::record(GlobalNumber g, Locals const& locals) {
+template <class Bits>
+Word const* ViewSearch<Bits>::record(GlobalNumber g, Locals const& locals) {
     std::fill_n(record_.begin(), (question_.k + 2) / 2, 0);
     record_[0] = g;
     for (std::size_t i = 0; i < locals.size(); ++i)
@@ -168,28 +165,37 @@ Word const* ViewSearch::record(GlobalNumber g, Locals const& locals) {
     return record_.data();
 }
 
-void ViewSearch::add_view(GlobalNumber g, Locals const& locals) {
+template <class Bits>
+void ViewSearch<Bits>::add_view(GlobalNumber g, Locals const& locals) {
     auto const before = views_.size();
     views_.number(record(g, locals));
     if (views_.size() == before) return;
     for (auto const l : locals) meet(g, l);
 }
 
-void ViewSearch::meet(GlobalNumber g, LocalNumber l) {
+template <class Bits>
+void ViewSearch<Bits>::meet(GlobalNumber g, LocalNumber l) {
     if (!met_.insert(pair_of(g, l)).second) return;
     at_[g].locals.push_back(l);
     compose(g, l);
     check(question_.templates[kind_of(l)].actor);
 }
 
-bool ViewSearch::advance() {
-    if (next_ == views_.size() || violates_) return false;
-    auto const last = static_cast<StateNumber>(next_++);
-    auto const* const view = views_[last];
-    auto const g = static_cast<GlobalNumber>(view[0]);
-    Locals locals(question_.k);
+template <class Bits>
+GlobalNumber ViewSearch<Bits>::view(std::size_t n, Locals& locals) const {
+    auto const* const view = views_[static_cast<std::uint32_t>(n)];
+    locals.resize(question_.k);
     for (std::size_t i = 0; i < locals.size(); ++i)
         locals[i] = static_cast<LocalNumber>(view[(i + 1) / 2] >> (i % 2 == 0 ? 32 : 0));
+    return static_cast<GlobalNumber>(view[0]);
+}
+
+template <class Bits>
+bool ViewSearch<Bits>::advance() {
+    if (next_ == views_.size() || violates_) return false;
+    auto const last = static_cast<StateNumber>(next_++);
+    Locals locals;
+    auto const g = view(last, locals);
     auto const candidates = at_[g].locals;
     for (auto const l : candidates) {
         Locals more = locals;
@@ -201,7 +207,8 @@ bool ViewSearch::advance() {
 
 // Whether any k of these k + 1 are in a view that was found not later than `last`. This holds for one of
 // their views only: the one found last.
-bool ViewSearch::are_views(GlobalNumber g, Locals const& more, StateNumber last) {
+template <class Bits>
+bool ViewSearch<Bits>::are_views(GlobalNumber g, Locals const& more, StateNumber last) {
     Locals fewer(more.begin() + 1, more.end());
     for (std::size_t i = 0;; ++i) {
         if (auto const found = views_.find(record(g, fewer)); found == no_state || found > last) return false;
@@ -210,9 +217,10 @@ bool ViewSearch::are_views(GlobalNumber g, Locals const& more, StateNumber last)
     }
 }
 
-void ViewSearch::expand(GlobalNumber g, Locals const& more) {
+template <class Bits>
+void ViewSearch<Bits>::expand(GlobalNumber g, Locals const& more) {
     ++steps_made_;
-    if (!topic_ && !machine_.monitor().has_modes) find_conflicts(g, more);
+    if (!bits_.exist() && !machine_.monitor().has_modes) find_conflicts(g, more);
     if (!question_.exclusive.empty()) find_excluded(g, more);
     Locals others;
     for (std::size_t i = 0; i < more.size(); ++i) {
@@ -224,7 +232,8 @@ void ViewSearch::expand(GlobalNumber g, Locals const& more) {
     for (auto const& step : fixed_steps(g)) reach(step, more);
 }
 
-void ViewSearch::reach(Step const& step, Locals const& others) {
+template <class Bits>
+void ViewSearch<Bits>::reach(Step const& step, Locals const& others) {
     Locals reached;
     for (auto const l : others) reached.push_back(after(step.label, l));
     if (step.own != none) reached.push_back(step.own);
@@ -237,7 +246,8 @@ void ViewSearch::reach(Step const& step, Locals const& others) {
     }
 }
 
-std::vector<ViewSearch::Step> const& ViewSearch::steps_of(GlobalNumber g, LocalNumber l) {
+template <class Bits>
+auto ViewSearch<Bits>::steps_of(GlobalNumber g, LocalNumber l) -> std::vector<Step> const& {
     auto const [at, is_new] = steps_.try_emplace(pair_of(g, l));
     if (is_new) {
         std::vector<Step> steps;
@@ -248,7 +258,8 @@ std::vector<ViewSearch::Step> const& ViewSearch::steps_of(GlobalNumber g, LocalN
     return at->second;
 }
 
-std::vector<ViewSearch::Step> const& ViewSearch::fixed_steps(GlobalNumber g) {
+template <class Bits>
+auto ViewSearch<Bits>::fixed_steps(GlobalNumber g) -> std::vector<Step> const& {
     if (!at_[g].steps) {
         std::vector<Step> steps;
         for (auto const t : fixed_) {
@@ -261,10 +272,11 @@ std::vector<ViewSearch::Step> const& ViewSearch::fixed_steps(GlobalNumber g) {
 }
 
 // In the state composed last.
-void ViewSearch::make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind,
-                            std::vector<Step>& steps) {
+template <class Bits>
+void ViewSearch<Bits>::make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind,
+                                  std::vector<Step>& steps) {
     auto const access = machine_.next_access(state_.data(), thread);
-    if (!access) return;
+    if (!access || !bits_.allow(state_.data(), thread, *access)) return;
     std::optional<Failure> failure;
     successors_.clear();
     machine_.step(state_.data(), thread, *access, successors_, failure);
@@ -272,93 +284,45 @@ void ViewSearch::make_steps(std::uint32_t thread, std::optional<std::uint32_t> k
     std::vector<Word> const before = joint_;
     for (std::size_t n = 0; n < successors_.size(); ++n) {
         auto next = before;
-        copy_words(next.data(), successors_[n], key_words_);
-        auto const label = machine_.monitor().label(successors_[n]);
-        bool const told = topic_ && tell(label, next.data() + key_words_);
+        auto const label = bits_.step(successors_[n], next.data());
         auto const global = global_of(next.data());
-        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, told ? label : none});
+        steps.push_back({global, kind ? local_of(next.data(), *kind) : none, label});
     }
 }
 
-// What the label does to the bits of the topic; false if it is dormant and stays so. Once it has woken, its
-// mark is set.
-bool ViewSearch::tell(LabelNumber label, Word* bits) {
-    auto& mark_word = bits[rules_->mark_word()];
-    if ((mark_word & TopicRules::mark) == 0 && !wakes(label)) return false;
-    mark_word |= TopicRules::mark;
-    for (auto const& change : effect(label).changes)
-        bits[change.word] =
-            bit_at(bits, change.from) ? bits[change.word] | change.set : bits[change.word] & ~change.clear;
-    return true;
-}
-
-bool ViewSearch::wakes(LabelNumber label) const {
-    auto const& events = machine_.monitor().labels().events(label);
-    return std::ranges::any_of(events, [this](auto const& event) { return rules_->wakes(event, *topic_); });
-}
-
-LocalNumber ViewSearch::after(LabelNumber label, LocalNumber other) {
-    if (label == none) return other;
-    auto const [at, is_new] = after_.try_emplace(pair_of(label, other), other);
-    if (is_new) {
-        auto const kind = kind_of(other);
-        auto const& effect = on_others(label, kind);
-        std::vector<Word> joint(locals_[other], locals_[other] + words_);
-        for (std::size_t i = key_words_; i < words_; ++i)
-            joint[i] = (joint[i] | effect.set[i - key_words_]) & ~effect.clear[i - key_words_];
-        at->second = local_of(joint.data(), kind);
-    }
-    return at->second;
-}
-
-// As the bystander of the template shows it. What a step does to others does not depend on anything.
-ViewSearch::OnOthers const& ViewSearch::on_others(LabelNumber label, std::uint32_t kind) {
-    auto const [at, is_new] = on_others_.try_emplace({label, kind});
-    if (!is_new) return at->second;
-    auto& on = at->second;
-    on.set.assign(rules_->words(), 0);
-    on.clear.assign(rules_->words(), 0);
-    auto const& thread = question_.templates[kind];
-    auto const from = rules_->bits_of_thread(thread.bystander), to = rules_->bits_of_thread(thread.actor);
-    for (auto const& change : effect(label).changes) {
-        for (std::size_t n = 0; n < from.size(); ++n) {
-            Word const bit = Word{1} << from[n] % 64;
-            if (change.word != from[n] / 64 || ((change.set | change.clear) & bit) == 0) continue;
-            if (!rules_->is_constant(change.from)) throw std::logic_error("a step treats others differently");
-            bool const sets = (change.set & bit) != 0;
-            Word const own = Word{1} << to[n] % 64;
-            (sets ? on.set : on.clear)[to[n] / 64] |= own;
-            (sets ? on.clear : on.set)[to[n] / 64] &= ~own;
+template <class Bits>
+LocalNumber ViewSearch<Bits>::after(LabelNumber label, LocalNumber other) {
+    if constexpr (Bits::changes_others) {
+        if (label == none) return other;
+        auto const [at, is_new] = after_.try_emplace(pair_of(label, other), other);
+        if (is_new) {
+            auto const kind = kind_of(other);
+            auto const& effect = bits_.on_others(label, question_.templates[kind]);
+            std::vector<Word> joint(locals_[other], locals_[other] + words_);
+            for (std::size_t i = key_words_; i < words_; ++i)
+                joint[i] = (joint[i] | effect.set[i]) & ~effect.clear[i];
+            at->second = local_of(joint.data(), kind);
         }
+        return at->second;
     }
-    return on;
+    return other;
 }
 
-TopicRules::Effect const& ViewSearch::effect(LabelNumber label) {
-    if (label >= effects_.size()) effects_.resize(label + 1);
-    if (!effects_[label])
-        effects_[label] = rules_->effect(machine_.monitor().labels().events(label), *topic_);
-    return *effects_[label];
+// In the state composed last.
+template <class Bits>
+void ViewSearch<Bits>::check(std::uint32_t thread) {
+    violates_ = violates_ || bits_.violates(joint_.data(), state_.data(), thread);
 }
 
-// Whether the next access of the thread violates what the topic is about, in the state composed last.
-void ViewSearch::check(std::uint32_t thread) {
-    if (!topic_ || violates_) return;
-    auto const* const bits = joint_.data() + key_words_;
-    if (!bit_at(bits, thread) || !bit_at(bits, rules_->aware_shift() + thread)) return;
-    auto const access = machine_.next_access(state_.data(), thread);
-    auto const& topic = rules_->topics()[*topic_];
-    violates_ = access && rules_->asks(topic, machine_, state_.data(), thread, *access) &&
-                !rules_->bounds(topic, thread, *access->instruction, bits);
-}
-
-std::optional<ViewSearch::NonAtomic> ViewSearch::non_atomic(Word const* state, std::uint32_t thread) const {
+template <class Bits>
+auto ViewSearch<Bits>::non_atomic(Word const* state, std::uint32_t thread) const -> std::optional<NonAtomic> {
     auto const access = machine_.next_access(state, thread);
     if (!access || !access->instruction->non_atomic) return std::nullopt;
     return NonAtomic{access->cell, access->instruction->op == Op::store};
 }
 
-void ViewSearch::find_conflicts(GlobalNumber g, Locals const& more) {
+template <class Bits>
+void ViewSearch<Bits>::find_conflicts(GlobalNumber g, Locals const& more) {
     auto accesses = at_[g].accesses;
     for (auto const l : more) {
         if (accesses_[l]) accesses.push_back(*accesses_[l]);
@@ -371,12 +335,14 @@ void ViewSearch::find_conflicts(GlobalNumber g, Locals const& more) {
     }
 }
 
-void ViewSearch::find_excluded(GlobalNumber g, Locals const& more) {
+template <class Bits>
+void ViewSearch<Bits>::find_excluded(GlobalNumber g, Locals const& more) {
     auto const there = std::ranges::count_if(more, [this](auto l) { return exclusive_[l]; });
     excluded_ = excluded_ || at_[g].exclusive + there > 1;
 }
 
-bool ViewSearch::is_exclusive(Word const* state, std::uint32_t thread) const {
+template <class Bits>
+bool ViewSearch<Bits>::is_exclusive(Word const* state, std::uint32_t thread) const {
     if (question_.exclusive.empty()) return false;
     auto const& of_thread = program_.threads[thread];
     auto const access = machine_.next_access(state, thread);
@@ -385,5 +351,8 @@ bool ViewSearch::is_exclusive(Word const* state, std::uint32_t thread) const {
     return std::ranges::any_of(question_.exclusive,
                                [&](Place const& place) { return place.thread == thread && place.pc == pc; });
 }
+
+template class ViewSearch<TopicBits>;
+template class ViewSearch<AttackBits>;
 
 }  // namespace fencepost

@@ -1,16 +1,13 @@
-// All views of one topic, or of the program alone.
+// All views of a program, with the bits of a topic in their states, of an attack, or none.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "engine/any_number/any_number.hpp"
-#include "engine/monitors/labels.hpp"
-#include "engine/monitors/topics.hpp"
+#include "engine/any_number/topic_bits.hpp"
 #include "engine/search/explorer.hpp"
 #include "engine/state/store.hpp"
 
@@ -41,12 +38,20 @@ class Interner {
     HashTable table_;
 };
 
+// `Bits` says what a state has besides program state and memory (topic_bits.hpp, attack_bits.hpp).
+template <class Bits>
 class ViewSearch {
   public:
-    // Without `topic`, the search is for failing assertions and, where the model does not order accesses by
-    // their modes, for conflicting accesses that come next.
-    ViewSearch(Program const& program, Machine<LabelMonitor> const& machine, TopicRules const* rules,
-               std::optional<std::uint32_t> topic, AnyNumberQuestion const& question, std::size_t most_bytes);
+    // With bits of a topic the search is for what violates it. With none it is for failing assertions and,
+    // where the model does not order accesses by their modes, for conflicting accesses that come next.
+    ViewSearch(Program const& program, Bits bits, AnyNumberQuestion const& question, std::size_t most_bytes);
+
+    // Begins with k threads at their starts. The program may be at other places, too: with views of states
+    // that were made from parts of states of the machine, with the bits.
+    void start();
+    GlobalNumber global_of(Word const* joint);
+    LocalNumber local_of(Word const* joint, std::uint32_t kind);
+    void add_view(GlobalNumber g, Locals const& locals);
 
     // Looks at one more view; false if there is none left, or nothing more to find.
     bool advance();
@@ -63,6 +68,16 @@ class ViewSearch {
     bool fails() const { return fails_; }
     bool excluded() const { return excluded_; }
 
+    // What was found: each view, by the numbers of its states, and these states.
+    GlobalNumber view(std::size_t n, Locals& locals) const;
+    Word const* local(LocalNumber l) const { return locals_[l]; }
+    std::uint32_t kind_of(LocalNumber l) const { return static_cast<std::uint32_t>(locals_[l][words_]); }
+    // The state in which no thread of a template is there.
+    Word const* state_of(GlobalNumber g) {
+        compose(g, none);
+        return joint_.data();
+    }
+
   private:
     // A step of one thread: the global state after it, its own local state after it (`none` if it has no
     // such, being there once), and what the topic is told, on which depends what happens to the others.
@@ -70,10 +85,6 @@ class ViewSearch {
         GlobalNumber global;
         LocalNumber own;
         LabelNumber label;
-    };
-    // Bits that a step sets and clears in the local state of every other thread of a template.
-    struct OnOthers {
-        std::vector<Word> set, clear;
     };
     struct NonAtomic {
         std::uint32_t cell;
@@ -87,18 +98,12 @@ class ViewSearch {
     };
 
     void make_masks();
-    void start();
     void add_start_views(GlobalNumber global, Locals const& starts, Locals& view);
 
-    // The parts of a state of the machine with the bits of the topic.
-    GlobalNumber global_of(Word const* joint);
-    LocalNumber local_of(Word const* joint, std::uint32_t kind);
-    std::uint32_t kind_of(LocalNumber l);
     void compose(GlobalNumber g, LocalNumber l);
 
     // The record of a view, in `record_`.
     Word const* record(GlobalNumber g, Locals const& locals);
-    void add_view(GlobalNumber g, Locals const& locals);
     void meet(GlobalNumber g, LocalNumber l);
     bool are_views(GlobalNumber g, Locals const& more, StateNumber last);
 
@@ -107,11 +112,7 @@ class ViewSearch {
     std::vector<Step> const& steps_of(GlobalNumber g, LocalNumber l);
     std::vector<Step> const& fixed_steps(GlobalNumber g);
     void make_steps(std::uint32_t thread, std::optional<std::uint32_t> kind, std::vector<Step>& steps);
-    bool tell(LabelNumber label, Word* bits);
-    bool wakes(LabelNumber label) const;
     LocalNumber after(LabelNumber label, LocalNumber other);
-    OnOthers const& on_others(LabelNumber label, std::uint32_t kind);
-    TopicRules::Effect const& effect(LabelNumber label);
 
     void check(std::uint32_t thread);
     void find_conflicts(GlobalNumber g, Locals const& more);
@@ -120,11 +121,10 @@ class ViewSearch {
     std::optional<NonAtomic> non_atomic(Word const* state, std::uint32_t thread) const;
 
     Program const& program_;
-    Machine<LabelMonitor> const& machine_;
-    TopicRules const* rules_;
-    std::optional<std::uint32_t> topic_;
+    Bits bits_;
+    Machine<typename Bits::Monitor> const& machine_;
     AnyNumberQuestion const& question_;
-    std::size_t key_words_, words_;  // of the machine without label; with the bits of the topic
+    std::size_t key_words_, words_;  // of program state and memory; with the bits
 
     std::vector<std::uint32_t> fixed_;      // threads that are there once
     std::vector<std::vector<Word>> masks_;  // per template: the bits of its actor
@@ -140,9 +140,7 @@ class ViewSearch {
     std::vector<bool> exclusive_;                                 // per local state: at an exclusive place
     std::unordered_map<std::uint64_t, std::vector<Step>> steps_;  // by global and local state
     std::unordered_map<std::uint64_t, LocalNumber> after_;        // by label and local state
-    std::map<std::pair<LabelNumber, std::uint32_t>, OnOthers> on_others_;
-    std::vector<std::optional<TopicRules::Effect>> effects_;
-    std::vector<Word> joint_, state_, record_;  // room
+    std::vector<Word> joint_, state_, record_;                    // room
     StateList successors_;
     std::uint64_t steps_made_ = 0;
     bool violates_ = false, conflicts_ = false, fails_ = false, excluded_ = false;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "engine/any_number/any_number.hpp"
+#include "engine/any_number/attacks.hpp"
 #include "engine/by_location/explore.hpp"
 #include "engine/monitors/topics.hpp"
 #include "engine/python/bindings.hpp"
@@ -174,15 +175,12 @@ bool are_alike(Thread const& a, Thread const& b) {
            std::ranges::equal(a.code, b.code, {}, &Instruction::op, &Instruction::op);
 }
 
-// Each template as the numbers of its two threads.
-AnyNumberResult explore_any_number_releasing_gil(
-    Program const& program, Model model,
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> const& templates, std::uint32_t k,
-    std::optional<std::uint32_t> reader,
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> const& exclusive, std::uint64_t most_states,
-    double most_seconds, std::size_t most_bytes, std::optional<Report> report) {
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// Each template is given as the numbers of its two threads.
+AnyNumberQuestion any_number_question(Program const& program, Pairs const& templates, std::uint32_t k,
+                                      std::optional<std::uint32_t> reader) {
     AnyNumberQuestion question{{}, k, {}, reader};
-    for (auto const& [thread, pc] : exclusive) question.exclusive.push_back({thread, pc});
     auto const threads = program.threads.size();
     for (auto const& [actor, bystander] : templates) {
         if (actor >= threads || bystander >= threads || actor == bystander ||
@@ -192,9 +190,29 @@ AnyNumberResult explore_any_number_releasing_gil(
     }
     if (k == 0 || templates.empty() || threads > TopicRules::most_threads)
         throw std::invalid_argument("threads of views");
+    return question;
+}
+
+AnyNumberResult explore_any_number_releasing_gil(Program const& program, Model model, Pairs const& templates,
+                                                 std::uint32_t k, std::optional<std::uint32_t> reader,
+                                                 Pairs const& exclusive, std::uint64_t most_states,
+                                                 double most_seconds, std::size_t most_bytes,
+                                                 std::optional<Report> report) {
+    auto question = any_number_question(program, templates, k, reader);
+    for (auto const& [thread, pc] : exclusive) question.exclusive.push_back({thread, pc});
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     return explore_any_number(program, model, question, {most_states, most_seconds, most_bytes}, watcher);
+}
+
+AnyNumberResult explore_attacks_releasing_gil(Program const& program, Pairs const& templates, std::uint32_t k,
+                                              std::optional<std::uint32_t> attacker,
+                                              std::uint64_t most_states, double most_seconds,
+                                              std::size_t most_bytes, std::optional<Report> report) {
+    auto const question = any_number_question(program, templates, k, attacker);
+    auto const watcher = watcher_for(std::move(report));
+    nb::gil_scoped_release release;
+    return explore_attacks(program, question, {most_states, most_seconds, most_bytes}, watcher);
 }
 
 // Per cell what others write and what it can hold.
@@ -407,6 +425,8 @@ NB_MODULE(_native, m) {
     m.def("explore_any_number", &explore_any_number_releasing_gil, "program"_a, "model"_a, "templates"_a,
           "k"_a, "reader"_a.none(), "exclusive"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
           "report"_a);
+    m.def("explore_attacks", &explore_attacks_releasing_gil, "program"_a, "templates"_a, "k"_a,
+          "attacker"_a.none(), "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a);
     m.def("is_safe_pivot", &is_safe_pivot_among, "program"_a, "pivot"_a, "cells"_a, "most_states"_a);
     m.def("reachable", &reachable, "program"_a, "most_states"_a);
     bind_sra(m);

@@ -7,7 +7,7 @@ bool Attacks::work() {
     open_.pop_back();
     if (!store_.load(n, current_.data())) return false;
     Word const* const state = current_.data();
-    auto const y = static_cast<std::uint32_t>(machine_.monitor_key().get(state) % program_.cells.size());
+    auto const y = AfterRead::cell_of(program_, machine_.monitor_key().get(state));
     std::optional<Failure> ignored;
     for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
         auto const access = machine_.next_access(state, t);

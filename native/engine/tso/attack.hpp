@@ -7,6 +7,9 @@
 // More such threads and cells allow more, so the monitor is monotone and subsumption applies.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "engine/search/explorer.hpp"
 #include "engine/state/layout.hpp"
 
@@ -33,6 +36,9 @@ class AfterRead {
     static std::uint64_t key(Program const& program, std::uint32_t attacker, std::uint32_t y) {
         return attacker * program.cells.size() + y;
     }
+    static std::uint32_t cell_of(Program const& program, std::uint64_t key) {
+        return static_cast<std::uint32_t>(key % program.cells.size());
+    }
 
     void start(Word*) const {}
     void apply(Word* state, MonitorEvent const& e) const {
@@ -43,6 +49,7 @@ class AfterRead {
         if (e.kind != read && e.kind != non_atomic_read) written_[e.cell].set(state, 1);
     }
 
+    Field const& joined(std::uint32_t t) const { return joined_[t]; }
     void attacker_read(Word* state, std::uint32_t x) const { read_[x].set(state, 1); }
     bool happens_after(Word const* state, std::uint32_t t, std::uint32_t x, bool writes) const {
         return joined_[t].get(state) != 0 || (writes ? touched(state, x) : written_[x].get(state) != 0);
@@ -55,13 +62,27 @@ class AfterRead {
     std::vector<Field> read_, written_;  // per cell; what is written counts as read
 };
 
+// Where the first half of an attack ends: `attacker` has read x, which overtook its write of y.
+struct Overtaken {
+    std::uint32_t attacker, y, x;
+};
+
+// The state with which the second half starts, from one of the program without monitor.
+inline void enter_second_half(Program const& program, Machine<AfterRead> const& machine,
+                              std::span<Word const> state, Overtaken const& by, Word* entered) {
+    std::fill(entered, entered + machine.words(), 0);
+    std::copy(state.begin(), state.end(), entered);
+    machine.retire(entered, by.attacker);
+    machine.monitor_key().set(entered, AfterRead::key(program, by.attacker, by.y));
+    machine.monitor().attacker_read(entered, by.x);
+}
+
 // All attacks of a program, each from the states that its first half leads to.
 class Attacks {
   public:
-    // Where the first half ended: after the run to state `from`, `attacker` alone, at its read of x.
-    struct Start {
+    // After the run to state `from`, and what the attacker then did alone.
+    struct Start : Overtaken {
         StateNumber from;
-        std::uint32_t attacker, y, x;
     };
     Attacks(Program const& program, std::size_t most_bytes)
         : program_(program),
@@ -92,11 +113,7 @@ class Attacks {
     static constexpr std::uint32_t is_start = 0xff;  // as thread of an origin: its parent is a start
 
     void enter(std::span<Word const> state, Start const& start, Word* entered) const {
-        std::fill(entered, entered + machine_.words(), 0);
-        std::copy(state.begin(), state.end(), entered);
-        machine_.retire(entered, start.attacker);
-        machine_.monitor_key().set(entered, AfterRead::key(program_, start.attacker, start.y));
-        machine_.monitor().attacker_read(entered, start.x);
+        enter_second_half(program_, machine_, state, start, entered);
     }
     bool insert(Word const* state, Origin origin) {
         auto const number = static_cast<StateNumber>(store_.size());

@@ -3,6 +3,7 @@
 #include "engine/search/explorer.hpp"
 #include "engine/search/persistent_sets.hpp"
 #include "engine/tso/attack.hpp"
+#include "engine/tso/attack_starts.hpp"
 #include "engine/tso/solo_run.hpp"
 
 namespace fencepost {
@@ -10,10 +11,6 @@ namespace fencepost {
 namespace {
 
 using PlainMachine = Machine<NoMonitor>;
-
-bool is_store(Access const* access) {
-    return access != nullptr && access->instruction->op == Op::store;
-}
 
 // Persistence and triangular races: the read that overtakes a write races with another thread's next step.
 class PatternVisitor {
@@ -111,38 +108,14 @@ class PatternVisitor {
 class AttackVisitor {
   public:
     AttackVisitor(Program const& program, PlainMachine const& machine, std::size_t most_bytes)
-        : program_(program),
-          machine_(machine),
-          solo_(program, machine, true, false),
-          attacks_(program, most_bytes) {
-        for (std::uint32_t p = 0; p < program.threads.size(); ++p) {
-            reads_ahead_.push_back(reads_ahead(program.threads[p], true));
-            CellSet accessed, written;
-            for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
-                if (t == p) continue;
-                for (auto const& i : program.threads[t].code) {
-                    if (!i.is_access()) continue;
-                    accessed |= cells_of(i);
-                    if (i.op != Op::load && i.op != Op::wait) written |= cells_of(i);
-                }
-            }
-            accessed_by_others_.push_back(accessed);
-            written_by_others_.push_back(written);
-        }
-    }
+        : program_(program), machine_(machine), starts_(program, machine), attacks_(program, most_bytes) {}
 
     bool visit(StateNumber n, Word const* state, Accesses accesses) {
         for (std::uint32_t p = 0; p < accesses.size(); ++p) {
             if (!is_store(accesses[p])) continue;
-            auto const& store = *accesses[p];
-            if (!accessed_by_others_[p][store.cell]) continue;
-            if ((reads_ahead_[p][store.pc] & written_by_others_[p]).none()) continue;
-            auto const start = [&](std::uint32_t, Access const& read, Value) {
-                if (written_by_others_[p][read.cell])
-                    attacks_.add({state, machine_.words()}, {n, p, store.cell, read.cell});
-                return false;
-            };
-            solo_.run(state, p, store, start, [](FencePlaces const&) { return false; });
+            auto const y = accesses[p]->cell;
+            starts_.find(state, p, *accesses[p],
+                         [&](std::uint32_t x) { attacks_.add({state, machine_.words()}, {{p, y, x}, n}); });
         }
         return false;
     }
@@ -172,10 +145,8 @@ class AttackVisitor {
   private:
     Program const& program_;
     PlainMachine const& machine_;
-    SoloRun<NoMonitor> solo_;
+    AttackStarts starts_;
     Attacks attacks_;
-    std::vector<std::vector<CellSet>> reads_ahead_;                // per thread and instruction
-    std::vector<CellSet> accessed_by_others_, written_by_others_;  // per thread
 };
 
 // For one pivot with partial-order reduction.

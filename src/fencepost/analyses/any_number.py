@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -22,7 +23,14 @@ from msgspec.structs import replace
 from fencepost.analyses.robustness import all_warnings, robust
 from fencepost.engine import _native
 from fencepost.engine._native import Outcome
-from fencepost.engine.search import Limits, Watcher, explore_any_number, stats, why_unknown
+from fencepost.engine.search import (
+    Limits,
+    Watcher,
+    explore_any_number,
+    stats,
+    two_of_each,
+    why_unknown,
+)
 from fencepost.program import MOST_THREADS, Load, Program, Thread
 from fencepost.verdicts import (
     Answer,
@@ -51,12 +59,15 @@ class Stopped(NamedTuple):
     at_state_limit: bool = False
 
 
-def stopped(program: Program, search: _native.Result, limits: Limits) -> Stopped | None:
-    """The same of a native search; None if it came to its end."""
+def stopped(
+    program: Program, search: _native.Result, limits: Limits, apart: Thread | None = None
+) -> Stopped | None:
+    """The same of a native search of views, in which a thread of `apart` was told apart; None if it came to
+    its end."""
     if search.outcome in (Outcome.COMPLETE, Outcome.VIOLATION):
         return None
     return Stopped(
-        why_unknown(program, search, limits),
+        why_unknown(two_of_each(program, apart).program, search, limits),
         search.outcome == Outcome.INTERRUPTED,
         search.outcome == Outcome.STATE_LIMIT,
     )
@@ -246,21 +257,29 @@ def views_of(program: Program, model: str, k: int, limits: Limits, watcher: Watc
     search is made once more for each template that reads non-atomic locations, with one thread of it apart.
     """
     started = time.monotonic()
-    parts = [explore_any_number(program, model, k, limits, watcher)]
     readers = [thread for thread in program.templates if _reads_non_atomic(program, thread)]
-    for thread in readers if model in ("rc20", "cpp20") else ():
-        if parts[-1].violation or parts[-1].search.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION):
-            break
+    parts: list[tuple[Thread | None, _native.AnyNumberResult]] = []
+    for apart in (None, *(readers if model in ("rc20", "cpp20") else ())):
         left = limits.after(time.monotonic() - started)
-        parts.append(explore_any_number(program, model, k, left, watcher, apart=thread))
-    searches = [part.search for part in parts]
+        part = explore_any_number(program, model, k, left, watcher, apart=apart)
+        parts.append((apart, part))
+        if part.violation or part.search.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION):
+            break
+    return joined(program, k, parts, limits)
+
+
+def joined(
+    program: Program, k: int, parts: Sequence[tuple[Thread | None, _native.AnyNumberResult]], limits: Limits
+) -> Views:
+    """What searches show that were made one after the other, each with a thread of a template apart."""
+    whys = (stopped(program, part.search, limits, apart) for apart, part in parts)
     return Views(
         k,
-        sum((stats(search) for search in searches), Stats()),
-        violation=any(part.violation for part in parts),
-        race=any(part.race for part in parts),
-        failure=any(part.failure for part in parts),
-        stopped=next(filter(None, (stopped(program, s, limits) for s in searches)), None),
+        sum((stats(part.search) for _, part in parts), Stats()),
+        violation=any(part.violation for _, part in parts),
+        race=any(part.race for _, part in parts),
+        failure=any(part.failure for _, part in parts),
+        stopped=next(filter(None, whys), None),
     )
 
 

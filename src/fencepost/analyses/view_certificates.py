@@ -16,12 +16,20 @@ import msgspec
 from fencepost.analyses.model_choice import chosen_model
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.view_search import StoppedError, ViewWatch, least_views
-from fencepost.certificates.any_number.certificate import FreeOf, ViewCertificate, ViewModel, part_of
+from fencepost.certificates.any_number.attacks import AfterReadSteps, attack_starts, attacker_topics
+from fencepost.certificates.any_number.certificate import (
+    FreeOf,
+    Part,
+    ViewCertificate,
+    ViewModel,
+    part_of,
+)
 from fencepost.certificates.any_number.view_sets import ViewSet
 from fencepost.certificates.any_number.views import Overwritten, Topic, ViewSteps, asked_of, race_topics
 from fencepost.engine.search import Limits, Watcher
 from fencepost.errors import InputError
 from fencepost.memory_models import MODELS
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.static.critical_values import ValueClasses, stale_classes
 from fencepost.verdicts import Robust, RobustnessAnswer, Unknown
@@ -58,24 +66,41 @@ class _Search:
     """What is looked at for a certificate."""
 
     def __init__(self, program: Program, model: ViewModel, k: int, watch: ViewWatch) -> None:
-        self._program, self._model, self._k, self._watch = program, model, k, watch
+        self._asked, self._model, self._k, self._watch = program, model, k, watch
+        self._program = on_x86(program) if model == "tso" else program
 
     def certificate(self, answer: Robust) -> ViewCertificate:
         states = self.views_about(Topic())
-        topics = stale_topics(self._program, states.overwritten)
-        parts = [part_of(states), *(part_of(self.views_about(topic)) for topic in topics)]
+        parts = [part_of(states)]
+        if self._model == "tso":
+            parts += self.attacks()
+        else:
+            topics = stale_topics(self._program, states.overwritten)
+            parts += [part_of(self.views_about(topic)) for topic in topics]
         free_of: list[FreeOf] = []
         if answer.assertion is None:
             assert not states.fails, "the engine found no failure, but there is one"
             free_of.append("failures")
         if answer.race is None:
             free_of.append("data races")
-            if not MODELS[self._model].synchronises:
+            if self._model != "tso" and not MODELS[self._model].synchronises:
                 parts += [part_of(self.views_about(topic)) for topic in race_topics(self._program)]
-        return ViewCertificate.of(self._program, self._model, self._k, free_of, parts)
+        return ViewCertificate.of(self._asked, self._model, self._k, free_of, parts)
+
+    def attacks(self) -> Iterator[Part]:
+        """Both halves of what each attacker can do."""
+        for attacker in attacker_topics(self._program):
+            first_half = self.views_about(attacker)
+            yield part_of(first_half)
+            for topic, starts in attack_starts(first_half).items():
+                steps = AfterReadSteps(self._program, topic)
+                yield part_of(self._free(least_views(steps, self._k, self._watch, starts)))
 
     def views_about(self, topic: Topic) -> ViewSet:
-        views = least_views(ViewSteps(self._program, self._model, topic), self._k, self._watch)
+        return self._free(least_views(ViewSteps(self._program, self._model, topic), self._k, self._watch))
+
+    def _free(self, views: ViewSet) -> ViewSet:
+        topic = views.steps.topic
         assert not views.violates(), f"the engine found no violation, but there is one: {topic}"
         return views
 

@@ -1,4 +1,4 @@
-"""The search of views by the definitions, which is slow: for certificates, and for TSO.
+"""The search of views by the definitions, which is slow: for certificates.
 
 The views are those of `certificates/any_number`. The native search (`native/engine/any_number`) has its own.
 """

@@ -193,6 +193,29 @@ def explore_tso(
         )
 
 
+class TwoOfEach(NamedTuple):
+    """A program as searches of views take it: each template as two threads, one that makes steps and one that
+    shows what these do to others. A thread that is told apart from the rest of its template comes first."""
+
+    program: Program
+    templates: list[tuple[int, int]]  # the numbers of their threads
+    actors: list[int]  # by the number that a thread has in the program as it was
+
+
+def two_of_each(program: Program, apart: Thread | None = None) -> TwoOfEach:
+    threads = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
+    templates: list[tuple[int, int]] = []
+    actors: list[int] = []
+    for thread in program.threads:
+        actors.append(len(threads))
+        if thread.least is None:
+            threads.append(thread)
+            continue
+        templates.append((len(threads), len(threads) + 1))
+        threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
+    return TwoOfEach(replace(program, threads=tuple(threads)), templates, actors)
+
+
 def explore_any_number(
     program: Program,
     model: str,
@@ -209,29 +232,30 @@ def explore_any_number(
     races with what it has read. Without it, no two threads may stand at places of `exclusive`, a place being
     a thread and a pc. Threads whose assumptions fail stand at their ends under "sc", as for `verify`.
     """
-    one = [] if apart is None else [replace(apart, least=None, tid=0, copies=3)]
-    places: list[tuple[int, int]] = []
-    threads = list(one)
-    actors: list[int] = []
-    for thread in program.threads:
-        actors.append(len(threads))
-        if thread.least is None:
-            threads.append(thread)
-            continue
-        places.append((len(threads), len(threads) + 1))
-        threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
-    lowered = replace(program, threads=tuple(threads))
-    code = lowering_for(lowered, model, local=False, cut_off=model != "sc").plain
+    given = two_of_each(program, apart)
+    code = lowering_for(given.program, model, local=False, cut_off=model != "sc").plain
     with _as_input_errors(program):
         return _native.explore_any_number(
             code,
             _native.Model[model.upper()],
-            places,
+            given.templates,
             k,
-            0 if one else None,
-            [(actors[thread], pc) for thread, pc in exclusive],
+            None if apart is None else 0,
+            [(given.actors[thread], pc) for thread, pc in exclusive],
             **bounds(limits, watcher),
         )
+
+
+def explore_attacks(
+    program: Program, k: int, limits: Limits, watcher: Watcher | None = None, *, apart: Thread | None = None
+) -> _native.AnyNumberResult:
+    """Collect the views of k threads of a program with templates that show attacks on its robustness against
+    TSO: by a thread of the template `apart`, or without it by the threads that are there once."""
+    given = two_of_each(program, apart)
+    code = Lowering(given.program, monitored=False, store_buffers=True, cut_off=True).plain
+    attacker = None if apart is None else 0
+    with _as_input_errors(program):
+        return _native.explore_attacks(code, given.templates, k, attacker, **bounds(limits, watcher))
 
 
 def _native_variation(tactics: Tactics) -> _native.Variation:

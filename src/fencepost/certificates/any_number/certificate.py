@@ -25,7 +25,7 @@ from fencepost.errors import InputError
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
 
-ViewModel = Literal["ra", "rc20", "cpp20"]
+ViewModel = Literal["ra", "rc20", "cpp20", "tso"]
 FreeOf = Literal["data races", "failures"]
 FORMAT: Literal["fencepost-view-certificate"] = "fencepost-view-certificate"
 

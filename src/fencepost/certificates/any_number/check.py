@@ -6,10 +6,14 @@ The first part is about the program, each other one about one topic. Of every pa
 2. what any step makes of any k + 1 threads, of which any k are together in a view, is in it (`view_sets`);
 3. no view violates what the part is about.
 
-The first part has the views of all states, so it tells which values are ever overwritten: each of them must
-be in the topic of some part. Then nothing that is stale has been left out, and the program is robust by
-Theorem 5.3 of rocker-2019. That it has no data race is checked in the first part under RA, where two threads
-would stand at conflicting accesses, and under RC20 and C++20 by parts about last writes and reads.
+Against TSO there are parts for each thread as the attacker, and for the second half of each of its attacks,
+whose starts follow from the first (`attacks`). That no attack succeeds is robustness.
+
+Otherwise the first part, which has the views of all states, tells which values are ever overwritten: each of
+them must be in the topic of some part. Then nothing that is stale has been left out, and the program is
+robust by Theorem 5.3 of rocker-2019. That it has no data race is checked in the first part under RA and TSO,
+where two threads would stand at conflicting accesses, and under RC20 and C++20 by parts about last writes and
+reads.
 """
 
 from __future__ import annotations
@@ -17,11 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from fencepost.certificates.any_number.attacks import AfterReadSteps, attack_starts, attacker_topics
 from fencepost.certificates.any_number.certificate import Part, ViewCertificate
 from fencepost.certificates.any_number.view_sets import ViewSet
 from fencepost.certificates.any_number.views import Overwritten, Topic, ViewSteps, asked_of, race_topics
 from fencepost.certificates.check import Refuted
 from fencepost.memory_models import MODELS
+from fencepost.models.tso import on_x86
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
 
@@ -49,6 +55,8 @@ def check_views(program: Program, certificate: ViewCertificate) -> ViewsChecked 
 def _checked(program: Program, certificate: ViewCertificate) -> ViewsChecked:
     if certificate.program != program_digest(program):
         raise _FalseError("it is the certificate of another program")
+    if certificate.model == "tso":
+        program = on_x86(program)
     if not program.templates or certificate.k < 1:
         raise _FalseError("it is not about any number of threads")
     if not certificate.parts or certificate.parts[0].topic != Topic():
@@ -60,8 +68,11 @@ def _checked(program: Program, certificate: ViewCertificate) -> ViewsChecked:
         wholes += _check_part(views, number)
         sets.append(views)
     topics = [part.topic for part in certificate.parts]
-    for missing in _values_left_out(program, sets[0].overwritten, topics):
-        raise _FalseError(missing)
+    if certificate.model == "tso":
+        _check_attacks(program, sets, topics)
+    else:
+        for missing in _values_left_out(program, sets[0].overwritten, topics):
+            raise _FalseError(missing)
     if "failures" in certificate.free_of and sets[0].fails:
         raise _FalseError("a view of its first part leads to a failing assertion")
     if "data races" in certificate.free_of:
@@ -72,15 +83,23 @@ def _checked(program: Program, certificate: ViewCertificate) -> ViewsChecked:
 
 def _read(program: Program, certificate: ViewCertificate, part: Part, number: int) -> ViewSet:
     topic = part.topic
-    if topic.about != "program" and not 0 <= topic.cell < len(program.cells):
+    of_attacks = topic.about in ("attacker", "after-read")
+    if topic.about != "program" and of_attacks != (certificate.model == "tso"):
+        raise _FalseError(f"part {number} is about another model")
+    has_cell = topic.about not in ("program", "attacker")
+    if has_cell and not 0 <= topic.cell < len(program.cells):
         raise _FalseError(f"part {number} is about a location that the program does not have")
-    if topic.about != "program" and program.atomic_cells[topic.cell] != (topic.about == "stale"):
+    if (
+        has_cell
+        and topic.about != "after-read"
+        and program.atomic_cells[topic.cell] != (topic.about == "stale")
+    ):
         raise _FalseError(f"part {number} is about a location of the wrong kind")
-    if topic.about == "last-read" and not 0 <= topic.reader < len(program.threads):
+    if (of_attacks or topic.about == "last-read") and not 0 <= topic.reader < len(program.threads):
         raise _FalseError(f"part {number} is about a thread that the program does not have")
     if any(not 0 <= value < program.modulus for value in topic.values):
         raise _FalseError(f"part {number} is about values that no location can hold")
-    views = ViewSet(ViewSteps(program, certificate.model, topic), certificate.k)
+    views = ViewSet(_steps_of(program, certificate.model, topic), certificate.k)
     if not all(map(views.steps.is_global, part.globals)) or not all(map(views.steps.is_local, part.locals)):
         raise _FalseError(f"part {number} has a state that the program does not have")
     globals_ = [views.globals.of(here) for here in part.globals]
@@ -97,8 +116,15 @@ def _read(program: Program, certificate: ViewCertificate, part: Part, number: in
     return views
 
 
+def _steps_of(program: Program, model: str, topic: Topic) -> ViewSteps:
+    if topic.about == "after-read":
+        return AfterReadSteps(program, topic)
+    return ViewSteps(program, model, topic)
+
+
 def _check_part(views: ViewSet, number: int) -> int:
-    if any(start not in views for start in views.starts()):
+    # Those of the second half of an attack follow from the first (`_check_attacks`).
+    if views.steps.topic.about != "after-read" and any(start not in views for start in views.starts()):
         raise _FalseError(f"in part {number} a view of a start is missing")
     wholes = 0
     for here in list(views.at):
@@ -110,6 +136,21 @@ def _check_part(views: ViewSet, number: int) -> int:
     if views.violates():
         raise _FalseError(f"a view of part {number} violates what the part is about")
     return wholes
+
+
+def _check_attacks(program: Program, sets: Sequence[ViewSet], topics: Sequence[Topic]) -> None:
+    """The first halves of all attackers are there, and what they lead to."""
+    views_about = dict(zip(topics, sets, strict=True))
+    for attacker in attacker_topics(program):
+        if attacker not in views_about:
+            name = program.threads[attacker.reader].name
+            raise _FalseError(f"it has no part with `{name}` as the attacker")
+        for topic, starts in attack_starts(views_about[attacker]).items():
+            if topic not in views_about:
+                raise _FalseError(f"it has no part about the delayed write of {program.cells[topic.cell]}")
+            views = views_about[topic]
+            if any(views.numbered(start) not in views for start in starts):
+                raise _FalseError("after a read that overtakes a write, a view is missing")
 
 
 def _values_left_out(
@@ -129,7 +170,7 @@ def _values_left_out(
 
 
 def _check_races(program: Program, model: str, states: ViewSet, topics: Sequence[Topic]) -> None:
-    if MODELS[model].synchronises:
+    if model == "tso" or MODELS[model].synchronises:
         if states.conflicts():
             raise _FalseError("in a view of its first part two accesses race")
         return

@@ -139,8 +139,10 @@ class ViewSet:
         """Whether some view shows a violation, or a race by happens-before, of the topic."""
         together = {local for here in self.at for local in self.locals_at(here)}
         alone = (local for here in self.at for local in self.globals.all[here].fixed)
-        return any(self.steps.violates(self.locals.all[local]) for local in together) or any(
-            self.steps.violates(local) for local in alone
+        return (
+            any(self.steps.violates(self.locals.all[local]) for local in together)
+            or any(self.steps.violates(local) for local in alone)
+            or any(self.steps.violates_at(self.globals.all[here]) for here in self.at)
         )
 
     def conflicts(self) -> bool:

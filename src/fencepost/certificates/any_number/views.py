@@ -10,6 +10,7 @@ local states of k threads of templates. What a monitor has is one bit for each v
                  to x comes before in hbsc.
     last-write   the newest write to a non-atomic cell, for races: a bit says that it happens before
     last-read    the newest read of it by one thread, which is told apart from others of its template
+    attacker, after-read   for TSO (`attacks`)
 
 The bits are exact. The rules only join and copy places in the modification order of x. Let n be the first
 place that is newer than all stale writes of the topic: `place ≥ n` turns the greater of two places into an
@@ -50,6 +51,8 @@ from fencepost.program import (
 )
 
 Bits = tuple[int, ...]
+_WITHOUT_BITS = ("program", "attacker")
+_ABOUT_ACCESSES = ("stale", "last-write", "last-read")
 _ACTOR = 0  # what the thread that makes a step is called in the rules
 
 
@@ -57,12 +60,12 @@ _ACTOR = 0  # what the thread that makes a step is called in the rules
 class Topic:
     """What bits are about. A stale write counts for reads if `plain`, for writes if `free`."""
 
-    about: Literal["program", "stale", "last-write", "last-read"] = "program"
+    about: Literal["program", "stale", "last-write", "last-read", "attacker", "after-read"] = "program"
     cell: int = NO_CELL
     plain: bool = False
     free: bool = False
     values: frozenset[int] = frozenset()
-    reader: int = -1  # the number of its function; of a template, one thread is told apart
+    reader: int = -1  # the number of its function; of a template, one thread is told apart. Or the attacker
 
 
 class Local(NamedTuple):
@@ -129,13 +132,13 @@ class ViewSteps:
 
     @property
     def _bits_of_thread(self) -> int:
-        if self.topic.about == "program":
+        if self.topic.about in _WITHOUT_BITS:
             return 0
         return (12 if self._ordered_by_s else 3) + 1
 
     @property
     def _bits_of_cell(self) -> int:
-        if self.topic.about == "program":
+        if self.topic.about in _WITHOUT_BITS:
             return 0
         return (8 if self._ordered_by_s else 1) + 2
 
@@ -287,7 +290,7 @@ class ViewSteps:
     ) -> tuple[OnOthers, Bits, tuple[Bits, ...]]:
         """What a step does to the bits: of others, of its own thread, of cells."""
         topic = self.topic
-        if topic.about == "program":
+        if topic.about in _WITHOUT_BITS:
             return OnOthers(), (), here.cells
         known: int | None = None
         learns = 0  # whether what the actor has seen of the topic's cell is newer than what is stale
@@ -336,7 +339,7 @@ class ViewSteps:
         lts = self._threads[local.kind]
         at = ThreadState(local.pc, local.registers)
         access = lts.access(at)
-        if topic.about == "program" or access is None or access.cell != topic.cell:
+        if topic.about not in _ABOUT_ACCESSES or access is None or access.cell != topic.cell:
             return False
         if topic.about == "last-write":
             return not local.bits[0]
@@ -348,6 +351,10 @@ class ViewSteps:
             if (step := lts.step(at, value)) is not None
             for label in [step.label]
         )
+
+    def violates_at(self, here: Global) -> bool:
+        """Whether a global state does."""
+        return False
 
     def _asks(self, label: Label) -> bool:
         return self.topic.free if label.writes else self.topic.plain

@@ -19,7 +19,6 @@ from fencepost.cli.options import (
     search_tactics,
 )
 from fencepost.memory_models import (
-    ANY_NUMBER_MODELS,
     DEFAULT_MODELS,
     MODELS,
     OBSERVATIONAL,
@@ -103,8 +102,6 @@ def robust(
         check_certificate_options(files, where)
         if criterion != "robust":
             raise click.UsageError(f"--certificate does not go with --criterion {criterion}")
-        if model not in (None, *ANY_NUMBER_MODELS):
-            raise click.UsageError(f"--certificate takes --model {', '.join(ANY_NUMBER_MODELS)}")
     check_outputs(files, certificate=certificate)
 
     def job(path: str) -> Job:
