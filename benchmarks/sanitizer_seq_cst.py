@@ -34,7 +34,7 @@ STRESS = ROOT / "benchmarks" / "sanitizer_stress.cpp"
 RESULTS = ROOT / "benchmarks" / "results" / "sanitizer_seq_cst.md"
 PAGE = ROOT / "docs" / "sanitizer.md"
 
-BEFORE = "c3dcc92f"
+BEFORE = "35716eb5"
 """The commit before S came into the library."""
 OPERATIONS = 400_000
 SHORT = 16
