@@ -1,8 +1,9 @@
 // A program that does nothing but atomic operations, for measuring what watching them costs.
 //
-//   sanitizer_stress SHAPE THREADS LOCATIONS OPERATIONS
+//   sanitizer_stress SHAPE THREADS LOCATIONS OPERATIONS [TURN]
 //
-// OPERATIONS is the number of accesses to locations in all threads together; locks and fences come on top.
+// OPERATIONS is the number of accesses to locations in all threads together; locks and fences come on top. A
+// thread gives the processor away after TURN of them (under locks: of its entries), or never.
 // Prints the largest resident size of the process, in kB.
 //   locks     groups of locations, each group under a spin lock; accesses are relaxed (robust)
 //   fences    any location, release and acquire, each after an SC fence (robust)
@@ -35,6 +36,14 @@ struct Chance {
     }
 };
 
+struct Turns {
+    unsigned long length;  // 0: for ever
+    unsigned long made = 0;
+    void pass_on_if_over() {
+        if (length != 0 && ++made % length == 0) sched_yield();
+    }
+};
+
 class Memory {
   public:
     explicit Memory(unsigned long count) : count_(count), locations_(new Location[count]()) {}
@@ -61,16 +70,18 @@ void access(Location& x, unsigned long kind, std::memory_order load, std::memory
     }
 }
 
-void sequentially_consistent(Memory& memory, Chance chance, unsigned long operations) {
+void sequentially_consistent(Memory& memory, Chance chance, Turns turns, unsigned long operations) {
     for (unsigned long i = 0; i < operations; i++) {
+        turns.pass_on_if_over();
         Location& x = memory[chance.below(memory.count())];
         access(x, chance.below(10), std::memory_order_seq_cst, std::memory_order_seq_cst,
                std::memory_order_seq_cst);
     }
 }
 
-void release_acquire(Memory& memory, Chance chance, unsigned long operations, bool fences) {
+void release_acquire(Memory& memory, Chance chance, Turns turns, unsigned long operations, bool fences) {
     for (unsigned long i = 0; i < operations; i++) {
+        turns.pass_on_if_over();
         Location& x = memory[chance.below(memory.count())];
         if (fences) std::atomic_thread_fence(std::memory_order_seq_cst);
         access(x, chance.below(10), std::memory_order_acquire, std::memory_order_release,
@@ -80,7 +91,7 @@ void release_acquire(Memory& memory, Chance chance, unsigned long operations, bo
 
 constexpr unsigned long group_size = 10, accesses_per_entry = 10;
 
-void under_locks(Memory& memory, Chance chance, unsigned long operations) {
+void under_locks(Memory& memory, Chance chance, Turns turns, unsigned long operations) {
     unsigned long const groups = memory.count() / group_size;
     for (unsigned long i = 0; i < operations; i += accesses_per_entry) {
         unsigned long const first = chance.below(groups) * group_size;
@@ -91,6 +102,7 @@ void under_locks(Memory& memory, Chance chance, unsigned long operations) {
             access(memory[first + 1 + chance.below(group_size - 1)], chance.below(10),
                    std::memory_order_relaxed, std::memory_order_relaxed, std::memory_order_relaxed);
         lock.store(0, std::memory_order_release);
+        turns.pass_on_if_over();
     }
 }
 
@@ -120,8 +132,9 @@ long largest_resident_kb() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 5) {
-        std::fprintf(stderr, "usage: %s locks|fences|free|seq_cst|messages THREADS LOCATIONS OPERATIONS\n",
+    if (argc != 5 && argc != 6) {
+        std::fprintf(stderr,
+                     "usage: %s locks|fences|free|seq_cst|messages THREADS LOCATIONS OPERATIONS [TURN]\n",
                      argv[0]);
         return 2;
     }
@@ -129,18 +142,20 @@ int main(int argc, char** argv) {
     unsigned long const threads = std::strtoul(argv[2], nullptr, 10);
     unsigned long const operations = std::strtoul(argv[4], nullptr, 10);
     Memory memory(std::strtoul(argv[3], nullptr, 10));
+    Turns const turns{argc == 6 ? std::strtoul(argv[5], nullptr, 10) : 0};
     std::vector<std::thread> running;
     for (unsigned long number = 0; number < threads; number++) {
         running.emplace_back([&, number] {
             Chance const chance{number + 1};
             if (std::strcmp(shape, "locks") == 0)
-                under_locks(memory, chance, operations / threads);
+                under_locks(memory, chance, turns, operations / threads);
             else if (std::strcmp(shape, "messages") == 0)
                 messages(memory, number, operations);
             else if (std::strcmp(shape, "seq_cst") == 0)
-                sequentially_consistent(memory, chance, operations / threads);
+                sequentially_consistent(memory, chance, turns, operations / threads);
             else
-                release_acquire(memory, chance, operations / threads, std::strcmp(shape, "fences") == 0);
+                release_acquire(memory, chance, turns, operations / threads,
+                                std::strcmp(shape, "fences") == 0);
         });
     }
     for (std::thread& thread : running) thread.join();

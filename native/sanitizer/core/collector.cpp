@@ -8,7 +8,8 @@
 //
 // Work is proportional to clocks and steps. Most locations drop by themselves what all threads know
 // (history.hpp), and have room for the steps that are left. So this is only done when that room has grown by
-// as much as the work, which is where some thread learns nothing for long; and when times grow large.
+// as much as the work, which is where some thread learns nothing for long; and when times grow large. It is
+// not done for the few steps that many locations have, each of them.
 #include <utility>
 
 #include "sanitizer/core/locations.hpp"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::uint32_t free_per_slot = 256;  // records
 constexpr Time least_time = 1 << 24;          // few enough for a bit each, far from the largest number
 constexpr std::uint32_t steps_per_look = 32;  // and slot: how often to find out what all threads know
+constexpr std::int64_t few_steps = 8;         // of one location: take twice the room of the location itself
 
 std::int64_t room_due = 1 << 12;
 std::int64_t records_due = 1 << 12;
@@ -310,6 +312,15 @@ void collect() {
     __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
 }
 
+namespace {
+
+bool is_room_due() {
+    auto const cells = static_cast<std::int64_t>(__atomic_load_n(&cells_in_use, __ATOMIC_RELAXED));
+    return __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due + few_steps * cells;
+}
+
+}  // namespace
+
 bool note_steps(Thread& t) {
     std::uint32_t const steps = __atomic_add_fetch(&steps_since_look, t.unreported_steps, __ATOMIC_RELAXED);
     t.unreported_steps = 0;
@@ -318,8 +329,8 @@ bool note_steps(Thread& t) {
         __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
         find_known_to_all();
     }
-    bool const due = __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due ||
-                     __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due || t.time >= time_due;
+    bool const due = is_room_due() || __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due ||
+                     t.time >= time_due;
     return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 

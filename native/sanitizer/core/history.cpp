@@ -13,7 +13,8 @@ namespace {
 
 constexpr Time superseded = -1;
 constexpr std::uint32_t max_capacity = (1 << 30) - 1;
-constexpr std::uint32_t fewest = 2;  // steps that there is room for
+constexpr std::uint32_t fewest = 2;     // steps that there is room for
+constexpr std::uint32_t most_kept = 8;  // likewise, where a location ends and another may begin
 
 // Values on their way from dropped writes to the next write that is kept.
 class Pending {
@@ -118,7 +119,7 @@ void History::begin_again(std::uint64_t initial) {
 
 void History::end() {
     drop_all();
-    move_to(0);
+    if (capacity_ > most_kept) move_to(0);
 }
 
 Step History::at(std::ptrdiff_t position) const {

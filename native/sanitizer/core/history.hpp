@@ -110,7 +110,7 @@ class History {
     Stamp written;        // the newest write, from its writer's step; all zero: it is the initial one
     std::uint64_t value;  // of the newest write
 
-    // The location begins anew; it holds `initial`, which everybody knows.
+    // The location begins anew; it holds `initial`, which everybody knows. There are no steps.
     void begin(std::uint64_t initial);
     // So does one whose memory was written by code that is not instrumented.
     void begin_again(std::uint64_t initial);

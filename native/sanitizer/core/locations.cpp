@@ -6,6 +6,7 @@
 namespace fencepost {
 
 CellSlab* cell_slabs;
+std::size_t cells_in_use;
 void (*forget_race_message)(RaceMessage&);
 RaceMessage (*copy_of_race_message)(RaceMessage const&);
 
@@ -17,7 +18,7 @@ Lock table_lock;  // guards chains and free cells; only taken where a cell comes
 Cell* free_cells;
 
 // A few at first; where there are many, as many as a large page holds.
-constexpr std::size_t slab_bytes = 64 * 1024, small_slabs = 64;
+constexpr std::size_t slab_bytes = 64 * 1024, small_slabs = 16;
 std::size_t slabs_made;
 Cell* fresh_cells;
 Cell* fresh_end;
@@ -34,6 +35,7 @@ void make_cells() {
 }
 
 Cell* take_cell() {
+    __atomic_store_n(&cells_in_use, cells_in_use + 1, __ATOMIC_RELAXED);
     if (Cell* const cell = free_cells; cell != nullptr) {
         free_cells = cell->next;
         return cell;
@@ -63,6 +65,7 @@ void retire(Cell& cell) {
     }
     if (cell.race_message.word != 0) forget_race_message(cell.race_message);
     __atomic_store_n(&cell.key, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&cells_in_use, cells_in_use - 1, __ATOMIC_RELAXED);
     cell.next = free_cells;
     free_cells = &cell;
 }

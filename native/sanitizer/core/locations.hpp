@@ -256,6 +256,7 @@ struct CellSlab {
     Cell cells[];
 };
 extern CellSlab* cell_slabs;
+extern std::size_t cells_in_use;
 
 template <class Action>
 void for_all_cells(Action action) {

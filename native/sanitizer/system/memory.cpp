@@ -15,7 +15,7 @@ constexpr std::size_t line = 64;
 
 // The pages of a chunk are made at once, which is cheaper than when they are touched. Where many are used
 // they are large pages.
-constexpr std::size_t chunk = 256 * 1024, small_chunks = 64;
+constexpr std::size_t chunk = 256 * 1024, small_chunks = 16;
 
 struct Free {
     Free* next;
