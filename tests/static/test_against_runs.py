@@ -121,7 +121,7 @@ def test_possible_values_of_a_location(code: str, values: set[int | None]) -> No
 
 
 def test_values_that_come_round_a_loop_are_possible() -> None:
-    program = read("global x, y; max_value 9; fn t { local r; r = y.load(); x.store(r); y.store(7); }")
+    program = read("max_value 9; global x, y; fn t { local r; r = y.load(); x.store(r); y.store(7); }")
     assert PossibleValues(program).of_location("x") == {0, 7}
 
 
@@ -222,7 +222,7 @@ def test_classes_are_no_finer_than_somebody_asks(
 ) -> None:
     """Free values, asked for by every store, are there because of the store."""
     program = read(
-        f"global x, y; max_value 9; fn t {{ local r; {access} }} fn u {{ x.store(1); x.store(2); }}"
+        f"max_value 9; global x, y; fn t {{ local r; {access} }} fn u {{ x.store(1); x.store(2); }}"
     )
     free = (free[0], True)
     assert stale_classes(program)["x"] == StaleClasses(ValueClasses(*plain), ValueClasses(*free))
@@ -337,7 +337,10 @@ class Renaming:
 def check_exchange(
     program: Program, exchange: ThreadExchange, lts: ProgramLts, states: list[ScState]
 ) -> None:
-    """Every state does what its image does, renamed. Dead registers count as 0."""
+    """Every state does what its image does, renamed. Dead registers count as 0.
+
+    The first state need not be its own image: then all that is found are images of what is there.
+    """
     renaming = Renaming(program, exchange)
     live = [live_registers(thread, frozenset()) for thread in program.threads]
 
@@ -367,10 +370,6 @@ def check_exchange(
 
     for state in states:
         assert steps(state, rename=True) == steps(image_of(state), rename=False)
-    for t, part in enumerate(lts.threads):
-        starts = {renaming.at(t, at, live[t]) for at in part.start.states}
-        image = renaming.thread(t)
-        assert starts == {plain(image, at) for at in lts.threads[image].start.states}
     classes = stale_classes(program)
     for x, (name, _) in enumerate(cells(program)):
         image_name = cells(program)[renaming.cell(x)][0]
@@ -422,7 +421,7 @@ OWN_VALUES = """
         ("", "x.store({v}); r = x.load();", True),
         ("", "x.store({v}); r = x.load(); r = FADD(x, 1);", False),
         ("", "x.store({v}); r = FADD(x, 0);", True),
-        ("", "x.store({v}); r = FETCH_AND(x, 0);", False),
+        ("", "x.store({v}); r = x.fetch_and(0);", False),
         ("", "x.store({v}); r = x.load(); x.store(r + r);", False),
         ("", "x.store({v}); r = x.load(); if (r < 2) {{ x.store(0); }}", False),
         # What x can hold at first is told apart by one of the threads only.
