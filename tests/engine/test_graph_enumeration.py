@@ -93,6 +93,22 @@ SPECIAL = {
         fn t { local r, s; x.store(1); r = x.load(); s = y.load(); }
         fn u { local r, s; y.store(1); r = y.load(); s = x.load(); }
     """,
+    "fences that do one thing and not the other": """
+        global x, y, d;
+        fn t { d.store(1, rlx); fence(acq); x.store(1, rlx); }
+        fn u { local r, s; r = x.load(rlx); fence(rel); s = d.load(rlx); }
+        fn v { local r, s; r = x.load(acq); s = d.load(rlx); }
+    """,
+    "an SC fence acquires": """
+        global x, d;
+        fn t { d.store(1, rlx); x.store(1, rel); }
+        fn u { local r, s; r = x.load(rlx); fence; s = d.load(rlx); }
+    """,
+    "an SC fence releases": """
+        global x, d;
+        fn t { d.store(1, rlx); fence; x.store(1, rlx); }
+        fn u { local r, s; r = x.load(acq); s = d.load(rlx); }
+    """,
     "compare-exchanges whose orders differ": """
         global x, y, d;
         fn t { d.store(1, rlx); x.store(1, rel); }
