@@ -90,7 +90,12 @@ SUITES: dict[str, list[list[str]]] = {
     ],
     "weak": [["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"]],
     "static": [
-        ["tests/static"],
+        [
+            "tests/static",
+            f"{ENGINE}/test_reductions.py::test_threads_with_different_orders_for_failure_are_not_exchanged",
+            f"{ENGINE}/test_reductions.py::test_seq_cst_accesses_to_own_locations_are_steps_where_there_are_sc_fences",
+            f"{ENGINE}/test_reductions.py::test_accesses_that_nobody_sees_are_no_scheduling_points",
+        ],
         [
             f"{DEFINITIONS}::test_random_programs[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",

@@ -41,6 +41,11 @@ def places(body: str) -> list[tuple[str, str]]:
     return [(place.side, tpl.format_instruction(code[place.pc])) for place in flow.places()]
 
 
+def test_a_fence_after_an_access_that_comes_round_is_not_one_before_it() -> None:
+    """The first time nothing comes before it."""
+    assert places("again: x.store(1); goto again;") == [("before", "x.store(1)"), ("after", "x.store(1)")]
+
+
 def test_between_two_accesses_there_is_one_place() -> None:
     assert places("x.store(1); r = 1; r = y.load(); skip;") == [("before", "r = y.load()")]
 
