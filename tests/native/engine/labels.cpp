@@ -30,8 +30,13 @@ std::vector<MonitorEvent> many_events() {
                 for (unsigned modes = 0; modes < 8; ++modes) {
                     for (std::uint32_t plain : {none, 0u, 1u, 1024u}) {
                         for (std::uint32_t free : {none, 0u, 1u, 1024u}) {
-                            all.push_back({kind, thread, cell, (modes & 1) != 0, (modes & 2) != 0,
-                                           (modes & 4) != 0, {plain, free}});
+                            all.push_back({kind,
+                                           thread,
+                                           cell,
+                                           (modes & 1) != 0,
+                                           (modes & 2) != 0,
+                                           (modes & 4) != 0,
+                                           {plain, free}});
                         }
                     }
                 }

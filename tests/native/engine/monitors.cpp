@@ -24,7 +24,10 @@ constexpr std::uint32_t plain_register = 0, turn_register = 1;
 class SymmetricProgram {
   public:
     SymmetricProgram(std::uint64_t seed, bool ordered_by_s, std::size_t most)
-        : chance_(seed), ordered_by_s_(ordered_by_s), equal_(2 + chance_.one_in(3)) {
+        : chance_(seed),
+          ordered_by_s_(ordered_by_s),
+          sc_one_in_(1 + chance_.below(4)),
+          equal_(2 + chance_.one_in(3)) {
         program_.max_value = max_value;
         add_cells();
         for (Value v = 0; v <= max_value; ++v) program_.expressions.emplace_back().constant = v;
@@ -107,7 +110,8 @@ class SymmetricProgram {
     }
     Drawn random_fence() {
         Drawn drawn{{}, Where::shared, {}};
-        drawn.instruction.op = static_cast<Op>(static_cast<std::uint32_t>(Op::acquire_fence) + chance_.below(3));
+        drawn.instruction.op =
+            static_cast<Op>(static_cast<std::uint32_t>(Op::acquire_fence) + chance_.below(3));
         if (chance_.one_in(4)) {
             drawn.instruction.op = ordered_by_s_ ? Op::order_fence : Op::sc_fence;
             drawn.instruction.first_cell = none;
@@ -140,7 +144,8 @@ class SymmetricProgram {
     }
     Drawn random_access(bool alone) {
         Drawn drawn{{}, static_cast<Where>(chance_.below(5)), {}};
-        if (alone && (drawn.where == Where::own || drawn.where == Where::own_plain)) drawn.where = Where::shared;
+        if (alone && (drawn.where == Where::own || drawn.where == Where::own_plain))
+            drawn.where = Where::shared;
         auto& i = drawn.instruction;
         bool const turn = drawn.where == Where::turn;
         if (drawn.where == Where::own_plain || drawn.where == Where::shared_plain) {
@@ -151,10 +156,10 @@ class SymmetricProgram {
                 i.op = static_cast<Op>(static_cast<std::uint32_t>(Op::load) + chance_.below(10));
             } while (turn && is_fetch(i.op));
             if (chance_.one_in(3)) i.op = chance_.one_in(2) ? Op::load : Op::store;
-            i.acquire = chance_.one_in(2), i.release = chance_.one_in(2), i.sc = chance_.one_in(3);
+            i.acquire = chance_.one_in(2), i.release = chance_.one_in(2), i.sc = chance_.one_in(sc_one_in_);
             i.acquire_alone = i.acquire, i.sc_alone = i.sc;
             if (i.op == Op::compare_exchange)
-                i.acquire_alone = chance_.one_in(2), i.sc_alone = chance_.one_in(3);
+                i.acquire_alone = chance_.one_in(2), i.sc_alone = chance_.one_in(2);
             i.acquire = i.acquire || i.sc, i.release = i.release || i.sc;
             i.acquire_alone = i.acquire_alone || i.sc_alone;
         }
@@ -180,9 +185,10 @@ class SymmetricProgram {
             i.first_cell = i.first_cell == none ? program_.fence_cell() : cell(drawn.where, t);
             std::vector<std::uint32_t> operands;
             for (auto operand : drawn.operands) {
-                operands.push_back(operand == own_value       ? t + 1
-                                   : operand == from_register ? max_value + 1 + (turn ? turn_register : plain_register)
-                                                              : operand);
+                operands.push_back(operand == own_value ? t + 1
+                                   : operand == from_register
+                                       ? max_value + 1 + (turn ? turn_register : plain_register)
+                                       : operand);
             }
             if (i.op == Op::wait) {
                 i.many = operands;
@@ -206,7 +212,7 @@ class SymmetricProgram {
 
     Chance chance_;
     bool ordered_by_s_, taints_ = false;
-    std::uint32_t equal_;
+    std::uint32_t sc_one_in_, equal_;
     Program program_;
 };
 
@@ -316,10 +322,11 @@ class Both {
         tell(label);
         auto const after = stale_topics();
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
-            if (after[k] && !before[k]) CHECK(std::ranges::any_of(label, [&](auto const& event) {
-                auto const seen = Rules::seen(event);
-                return seen && rules_.wakes(*seen, k);
-            }));
+            if (after[k] && !before[k])
+                CHECK(std::ranges::any_of(label, [&](auto const& event) {
+                    auto const seen = Rules::seen(event);
+                    return seen && rules_.wakes(*seen, k);
+                }));
         }
     }
     void exchange() {
@@ -334,8 +341,9 @@ class Both {
         if (i.op == Op::sc_fence) return {sc_fence, t, program_.fence_cell()};
         bool writes = i.op != Op::load && i.op != Op::wait;
         if (i.op == Op::compare_exchange) writes = chance_.one_in(2);
-        MonitorEvent event{read, t, i.first_cell, writes ? i.acquire : i.acquire_alone, i.release,
-                           writes ? i.sc : i.sc_alone};
+        MonitorEvent event{read,         t,
+                           i.first_cell, writes ? i.acquire : i.acquire_alone,
+                           i.release,    writes ? i.sc : i.sc_alone};
         if (i.non_atomic) {
             event.kind = writes ? non_atomic_write : non_atomic_read;
         } else if (writes) {
@@ -354,7 +362,8 @@ class Both {
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
             auto topic = topics_[k];
             for (auto const& event : label) {
-                topic.woken = topic.woken || (event.kind != MonitorEvent::Kind::exchange && rules_.wakes(event, k));
+                topic.woken =
+                    topic.woken || (event.kind != MonitorEvent::Kind::exchange && rules_.wakes(event, k));
             }
             auto const effect = rules_.effect(label, k);
             for (auto const& change : effect.changes) {
@@ -376,7 +385,8 @@ class Both {
         auto const& tracked = plain ? cell.plain.tracked : cell.free.tracked;
         auto const c = plain ? topic.plain : topic.free;
         Views::Selected selected;
-        Views::StaleBits stale(machine_.monitor().views(), topic.cell, view, View{none}, View{none}, selected);
+        Views::StaleBits stale(machine_.monitor().views(), topic.cell, view, View{none}, View{none},
+                               selected);
         if (c < tracked.size()) {
             plain ? stale.plain(tracked[c]) : stale.free(tracked[c]);
             return selected.any(state_.data());
@@ -394,7 +404,8 @@ class Both {
         auto const& tracked = plain ? cell.plain.tracked : cell.free.tracked;
         if (is_single(topic)) return true;
         Views::Selected selected;
-        Views::StaleBits stale(machine_.monitor().views(), topic.cell, view, View{none}, View{none}, selected);
+        Views::StaleBits stale(machine_.monitor().views(), topic.cell, view, View{none}, View{none},
+                               selected);
         for (auto v : tracked) plain ? stale.plain(v) : stale.free(v);
         return !selected.any(state_.data());
     }
@@ -458,24 +469,24 @@ class Both {
     }
 
     void compare_races() {
-        auto const& views = machine_.monitor().views();
-        for (std::uint32_t d = 0; d < program_.cells.size(); ++d) {
-            if (program_.cells[d].atomic) continue;
-            for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
-                auto const found = views.missed(state_.data(), machine_.monitor().current(t), d, true);
-                bool write = false;
-                std::uint32_t reader = none;
-                for (std::uint32_t k = topics_.size(); k-- > 0;) {
+        auto const& monitor = machine_.monitor();
+        for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+            for (auto const& i : program_.threads[t].code) {
+                if (!i.is_access()) continue;
+                auto const pc = static_cast<std::uint32_t>(&i - program_.threads[t].code.data());
+                auto const access = machine_.access_at(state_.data(), t, pc);
+                bool any = false;
+                for (std::uint32_t k = 0; k < topics_.size(); ++k) {
                     auto const& topic = rules_.topics()[k];
-                    if (topic.cell != d || !topics_[k].woken || !is_stale(k, t)) continue;
-                    if (topic.kind == Topic::Kind::last_write) write = true;
-                    if (topic.kind == Topic::Kind::last_read) reader = std::min(reader, topic.reader);
+                    if (topic.kind == Topic::Kind::stale_value || !topics_[k].woken) continue;
+                    CHECK(is_aware(k, t));
+                    any = any || (rules_.asks(topic, machine_, state_.data(), t, access) && is_stale(k, t));
                 }
-                CHECK(found.has_value() == (write || reader != none));
-                CHECK(!found || found->write == write);
-                CHECK(!found || write || found->thread == reader);
-                auto const as_reader = views.missed(state_.data(), machine_.monitor().current(t), d, false);
-                CHECK(as_reader.has_value() == write);
+                auto const missed = [&] {
+                    return monitor.views().missed(state_.data(), monitor.current(t), i.first_cell,
+                                                  i.op == Op::store);
+                };
+                CHECK(any == (i.non_atomic && missed().has_value()));
             }
         }
     }
@@ -498,7 +509,7 @@ void check_model(Model model) {
         SymmetricProgram const small(seed, Rules::parts.order, 2);
         sorts_to_reachable_states<PackedMonitor<Rules>>(small.program(), count);
         SymmetricProgram const larger(seed, Rules::parts.order, 4);
-        compared += Both<Rules>(larger.program(), model, seed).run(100);
+        compared += Both<Rules>(larger.program(), model, seed).run(250);
     }
     std::printf("%s: %zu states, %zu sorted; %zu topics compared\n", Rules::name, count.states, count.kept,
                 compared);

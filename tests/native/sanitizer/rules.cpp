@@ -332,8 +332,12 @@ class Experiment {
             if (cell.created()) cell->begin(0);
             cell->begin_again(1);
             for (Thread* t : threads_) {
-                Answers const nothing{false, false, std::vector<bool>(values), std::vector<bool>(values),
-                                      std::vector<bool>(values), std::vector<bool>(values)};
+                Answers const nothing{false,
+                                      false,
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values)};
                 if (check(*t, *cell, Order::relaxed) == nothing && cell->last() == 0) continue;
                 std::printf("location %d does not begin anew\n", x);
                 return false;
