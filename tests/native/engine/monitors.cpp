@@ -509,7 +509,7 @@ void check_model(Model model) {
         SymmetricProgram const small(seed, Rules::parts.order, 2);
         sorts_to_reachable_states<PackedMonitor<Rules>>(small.program(), count);
         SymmetricProgram const larger(seed, Rules::parts.order, 4);
-        compared += Both<Rules>(larger.program(), model, seed).run(250);
+        compared += Both<Rules>(larger.program(), model, seed).run(100);
     }
     std::printf("%s: %zu states, %zu sorted; %zu topics compared\n", Rules::name, count.states, count.kept,
                 compared);
