@@ -85,10 +85,11 @@ def test_drawn_programs_with_modes(program):
     check_against_definitions(program, "rc20")
 
 
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("file", REGRESSIONS, ids=lambda file: file.stem)
-def test_programs_that_once_disagreed(file, model):
-    check_against_definitions(load(file), model)
+def test_programs_that_once_disagreed(file, model, order):
+    check_against_definitions(load(file), model, order)
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -58,7 +58,8 @@ def copy_with_switches(listed: list[Mutant]) -> None:
 
 def install() -> None:
     options = ["FENCEPOST_RUNTIME=OFF", "FENCEPOST_EDITOR=OFF"]
-    here = ["--no-build-isolation"] if importlib.util.find_spec("scikit_build_core") else []
+    there = all(importlib.util.find_spec(name) for name in ("scikit_build_core", "nanobind", "lark"))
+    here = ["--no-build-isolation"] if there else []
     shutil.rmtree(SITE, ignore_errors=True)
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(SITE), *here]

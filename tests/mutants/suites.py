@@ -5,11 +5,13 @@ from __future__ import annotations
 ENGINE = "tests/engine"
 DEFINITIONS = f"{ENGINE}/test_against_definitions.py"
 COUNTING = f"{ENGINE}/test_robust_by_counting.py"
+NATIVE = "tests/native/test_native.py::test_part_of_the_engine"
 FEW_COUNTED = f"{COUNTING}::test_a_robust_program_has_no_graphs_but_those_of_sc[0]"
 
 # First some that are fast, then those for mutants that survive these. `make test` runs all of them.
 SUITES: dict[str, list[list[str]]] = {
     "monitors": [
+        [f"{NATIVE}[monitors]"],
         [
             f"{DEFINITIONS}::test_random_programs[0-cpp20]",
             f"{DEFINITIONS}::test_random_programs[0-rc20]",
@@ -27,6 +29,7 @@ SUITES: dict[str, list[list[str]]] = {
         [DEFINITIONS, f"{ENGINE}/test_observational.py", f"{ENGINE}/test_reductions.py"],
     ],
     "topics": [
+        [f"{NATIVE}[labels]", f"{NATIVE}[monitors]"],
         [
             f"{ENGINE}/test_topics.py",
             f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
@@ -36,6 +39,7 @@ SUITES: dict[str, list[list[str]]] = {
         [DEFINITIONS],
     ],
     "reductions": [
+        [f"{NATIVE}[monitors]", f"{NATIVE}[known_steps]"],
         [
             f"{ENGINE}/test_known_steps.py",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
@@ -79,7 +83,11 @@ SUITES: dict[str, list[list[str]]] = {
         [COUNTING, "tests/analyses/test_outcomes.py"],
         ["tests/analyses/safety/test_graph_search.py"],
     ],
-    "any-number": [["tests/analyses/test_any_number.py"]],
+    "any-number": [
+        ["tests/analyses/safety/test_any_number.py::test_threads_that_are_not_there_stand_nowhere"],
+        ["tests/analyses/test_any_number.py"],
+        ["tests/analyses/safety/test_any_number.py"],
+    ],
     "sanitizer": [
         ["tests/sanitizer/test_rules.py"],
         ["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"],
@@ -87,10 +95,15 @@ SUITES: dict[str, list[list[str]]] = {
     "weak": [["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"]],
     "static": [
         [
+            "tests/static",
+            f"{ENGINE}/test_reductions.py::test_threads_with_different_orders_for_failure_are_not_exchanged",
+            f"{ENGINE}/test_reductions.py::test_seq_cst_accesses_to_own_locations_are_steps_where_there_are_sc_fences",
+            f"{ENGINE}/test_reductions.py::test_accesses_that_nobody_sees_are_no_scheduling_points",
+        ],
+        [
             f"{DEFINITIONS}::test_random_programs[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_known_steps.py",
-            "tests/static",
         ],
         [
             f"{ENGINE}/test_reductions.py",

@@ -22,7 +22,7 @@ def _agree(program: Path, first: int, count: int) -> None:
 
 
 def test_clocks_over_threads_with_a_collector_are_location_clocks(rules: Path) -> None:
-    _agree(rules, 1, 2_000)
+    _agree(rules, 1, 2_500)
 
 
 @pytest.mark.parametrize("seed", [8984, 21459])

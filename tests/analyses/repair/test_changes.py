@@ -1,5 +1,6 @@
 """Which changes are offered, where fences go, and what the changed program is."""
 
+from contextlib import suppress
 from itertools import pairwise
 from random import Random
 
@@ -19,12 +20,13 @@ from fencepost.analyses.repair.changes import (
 from fencepost.analyses.repair.violation_replay import ReplayedViolation
 from fencepost.cheapest.hitting_set import Conflict
 from fencepost.engine.search import Limits, explore
+from fencepost.errors import InputError
 from fencepost.formats import tpl
 from fencepost.program import CellAccess, CompareExchange, Instruction, Mode, Program, Store
 from fencepost.static.fence_places import AccessFlow, FencePlace
 from fencepost.static.flow import loop_depths
 from tests.analyses.repair.repairing import is_robust, programs_to_repair
-from tests.strategies import random_program
+from tests.strategies import random_program, wide_program
 
 
 def code_of(body: str, *, thread: str = "t") -> tuple[Instruction, ...]:
@@ -37,6 +39,11 @@ def places(body: str) -> list[tuple[str, str]]:
     code = code_of(body)
     flow = AccessFlow(code, lambda instruction: isinstance(instruction, CellAccess))
     return [(place.side, tpl.format_instruction(code[place.pc])) for place in flow.places()]
+
+
+def test_a_fence_after_an_access_that_comes_round_is_not_one_before_it() -> None:
+    """The first time nothing comes before it."""
+    assert places("again: x.store(1); goto again;") == [("before", "x.store(1)"), ("after", "x.store(1)")]
 
 
 def test_between_two_accesses_there_is_one_place() -> None:
@@ -329,14 +336,38 @@ def test_a_violation_is_left_by_every_set_that_breaks_a_conflict_learnt_from_it(
     assert with_fences_to_drop > 0
 
 
+@pytest.mark.parametrize("model", ["rc20", "cpp20"])
+def test_so_it_is_where_all_accesses_can_change_in_all_ways(model: str) -> None:
+    """RMWs, waits and fences anywhere, every change that fits, also those that only `relax` offers."""
+    learnt = 0
+    for seed in range(300):
+        source = Random(seed)
+        program = wide_program(source, sc_accesses=model == "cpp20")
+        if len(program.threads) > 3 or is_robust(program, model):
+            continue
+        changes = tuple(every_change(program, model))
+        with suppress(InputError):  # the orders of an RMW do not go together
+            for conflict in some_conflicts(source, program, model, changes, shares=(0.0, 0.1)):
+                learnt += 1
+                for share in (0.0, 0.5, 1.0):
+                    drawn = {n for n in range(len(changes)) if source.random() < share} - conflict.add
+                    made = [changes[n] for n in sorted(drawn | conflict.drop)]
+                    assert not is_robust(program, model, made), f"seed {seed}: {made}:\n{tpl.write(program)}"
+    assert learnt > 10
+
+
 def some_conflicts(
-    source: Random, program: Program, model: str, changes: tuple[Change, ...]
+    source: Random,
+    program: Program,
+    model: str,
+    changes: tuple[Change, ...],
+    shares: tuple[float, float] = (0.7, 0.3),
 ) -> list[Conflict]:
-    """What is learnt with some of the changes made."""
+    """What is learnt with some of the changes made: a share of the SC fences, and one of all."""
     offer = Offered(program, model, changes)
     sc_fences = frozenset(n for n, change in enumerate(changes) if change.kind == "sc-fence")
     conflicts = []
-    for pool, share in ((sc_fences, 0.7), (frozenset(range(len(changes))), 0.3)):
+    for pool, share in zip((sc_fences, frozenset(range(len(changes)))), shares, strict=True):
         chosen = frozenset(n for n in pool if source.random() < share)
         changed = apply(program, [changes[n] for n in sorted(chosen)])
         violation = explore(changed.program, model, Limits()).violation

@@ -38,6 +38,15 @@ fn worker[*] { local r; r = FADD(x, 1); assert(r != 2); }
 """
 
 
+def test_threads_that_are_not_there_stand_nowhere() -> None:
+    """Not even at the end, where the one that gets through stays."""
+    program = read("max_value 1; global x; fn worker[*] { BCAS(x, 0, 1); }")
+    (worker,) = program.threads
+    program = replace(program, threads=(replace(worker, labels={"through": len(worker.code)}),))
+    answer = verify(program, "sc", wanted=Property(mutex=("through",), ignore_races=True))
+    assert isinstance(answer, Safe)
+
+
 def asked(seed: int) -> tuple[Program, Property]:
     """A program with something that is bad: assertions, races, and labels at random places."""
     source = random.Random(seed)

@@ -22,6 +22,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "sanitizer/core/locations.hpp"
@@ -86,9 +87,13 @@ struct LiteralObject {
 
 struct Answers {
     bool load, write;
-    std::vector<bool> wait, cas_success, cas;
+    std::vector<bool> wait, cas_success, cas, mixed_cas;  // mixed: with the other order for failure
     bool operator==(Answers const&) const = default;
 };
+
+Order other_than(Order order) {
+    return order == Order::seq_cst ? Order::relaxed : Order::seq_cst;
+}
 
 struct Literal {
     std::vector<LiteralThread> threads;
@@ -97,13 +102,16 @@ struct Literal {
 
     Answers check(int t, int x, Order order, int values, bool sc_knows_all = false) const {
         auto const& writes = locations[x].writes;
-        auto const& now = threads[t].now;
-        int c = std::max(newest(now.c, x), newest(now.f, x));
-        if (order == Order::seq_cst) c = std::max(c, newest(now.p, x));
+        auto const known = [&](Order of) {
+            auto const& now = threads[t].now;
+            int const c = std::max(newest(now.c, x), newest(now.f, x));
+            return of == Order::seq_cst ? std::max(c, newest(now.p, x)) : c;
+        };
+        int const c = known(order), other_c = known(other_than(order));
         int const s = sc_knows_all ? writes.back().index : newest(threads[t].sc, x);
-        Answers answers{c < s, writes[c].plain < writes[s].plain, {}, {}, {}};
+        Answers answers{c < s, writes[c].plain < writes[s].plain, {}, {}, {}, {}};
         for (int v = 0; v < values; ++v) {
-            bool wait = false, success = false, failure = false;
+            bool wait = false, success = false, failure = false, other_failure = false;
             for (int i = c; i < s; ++i) {
                 wait = wait || writes[i].value == v;
                 success = success || (writes[i].value == v && !writes[i + 1].rmw);
@@ -111,7 +119,9 @@ struct Literal {
             }
             answers.wait.push_back(wait);
             answers.cas_success.push_back(success);
+            for (int i = other_c; i < s; ++i) other_failure = other_failure || writes[i].value != v;
             answers.cas.push_back(success || failure);
+            answers.mixed_cas.push_back(success || other_failure);
         }
         return answers;
     }
@@ -238,7 +248,7 @@ class Experiment {
                 return false;
             }
         }
-        return reveals_the_same();
+        return reveals_the_same() && forgets_everything() && records_keep_off_own_times();
     }
 
   private:
@@ -254,11 +264,12 @@ class Experiment {
 
     static Answers check(Thread& t, Cell& x, Order order) {
         Violation v;
-        Answers answers{check_load(t, x, order, v), check_write(t, x, order, v), {}, {}, {}};
+        Answers answers{check_load(t, x, order, v), check_write(t, x, order, v), {}, {}, {}, {}};
         for (std::uint64_t value = 0; value < values; ++value) {
             answers.wait.push_back(check_wait(t, x, order, &value, 1, v));
             answers.cas_success.push_back(check_cas_success(t, x, order, value, v));
             answers.cas.push_back(check_cas(t, x, order, order, value, v));
+            answers.mixed_cas.push_back(check_cas(t, x, order, other_than(order), value, v));
         }
         return answers;
     }
@@ -309,6 +320,39 @@ class Experiment {
             if (knows_the_same(t)) continue;
             std::printf("at the end\n");
             return false;
+        }
+        return true;
+    }
+
+    // A location whose memory others have written begins anew: everybody knows what it holds.
+    bool forgets_everything() {
+        for (int x = 0; x < static_cast<int>(literal_.locations.size()); ++x) {
+            Hook hook;
+            LockedCell cell(hook.thread(), address(x), CellKind::atomic);
+            if (cell.created()) cell->begin(0);
+            cell->begin_again(1);
+            for (Thread* t : threads_) {
+                Answers const nothing{false,
+                                      false,
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values),
+                                      std::vector<bool>(values)};
+                if (check(*t, *cell, Order::relaxed) == nothing && cell->last() == 0) continue;
+                std::printf("location %d does not begin anew\n", x);
+                return false;
+            }
+        }
+        return true;
+    }
+    // Of its own thread a record says nothing: whoever joins it sets that time last of all.
+    bool records_keep_off_own_times() {
+        for (Thread* t : threads_) {
+            for (Record* record = t->records.oldest; record != nullptr; record = record->next) {
+                if (record->current()[t->slot] == 0 && record->sc()[t->slot] == 0) continue;
+                std::printf("a record says what its own thread knows of itself\n");
+                return false;
+            }
         }
         return true;
     }
@@ -427,6 +471,43 @@ class Experiment {
 
 }  // namespace
 
+namespace {
+
+// What is kept of writes that were dropped, against a plain list of them.
+bool gaps_agree(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    auto const below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    auto const made = [&](std::vector<std::pair<std::uint64_t, bool>>& plain) {
+        Gap* gap = Gap::make(false);
+        int const different = 1 + below(24);
+        for (int n = below(30); n > 0; --n) {
+            std::uint64_t const value = static_cast<std::uint64_t>(below(different));
+            plain.emplace_back(value, below(8) == 0);
+            gap = gap->with(value, plain.back().second);
+        }
+        return gap;
+    };
+    std::vector<std::pair<std::uint64_t, bool>> plain;
+    Gap* const first = made(plain);
+    Gap* const second = made(plain);
+    Gap* const both = first->with_all_of(*second);
+    Gap::release(second);
+    std::map<std::uint64_t, bool> expected, found;
+    bool any_free = false;
+    for (auto const& [value, free] : plain) {
+        expected[value] = expected[value] || free;
+        any_free = any_free || free;
+    }
+    both->any([&](std::uint64_t value, bool free) { return found[value] = free, false; });
+    bool const same = both->any_free() == any_free && (found.empty() || found == expected) &&
+                      (expected.size() > 16 || found == expected);
+    Gap::release(both);
+    if (!same) std::printf("a gap does not keep what was added to it\n");
+    return same;
+}
+
+}  // namespace
+
 int main(int, char** arguments) {
     auto const seed = std::strtoull(arguments[1], nullptr, 10);
     auto const count = std::strtoull(arguments[2], nullptr, 10);
@@ -434,7 +515,7 @@ int main(int, char** arguments) {
     // The thread that runs all this takes no part, so it must not count among those who know little.
     current_thread().state = Thread::State::ended;
     for (std::uint64_t i = seed; i < seed + count; ++i) {
-        if (!Experiment(i, 0x10000000).run()) {
+        if (!gaps_agree(i) || !Experiment(i, 0x10000000).run()) {
             std::printf("program %llu\n", static_cast<unsigned long long>(i));
             return 1;
         }
