@@ -1,5 +1,6 @@
-// Preloaded into Python, it makes allocations of C++ code fail when it is told to: `new`, the memory that the
-// engine's stores take from the system, and the start of a thread. Python itself uses none of these.
+// Preloaded into Python, it makes allocations of a search fail when it is told to: `new`, the memory that the
+// engine's stores take from the system, and the start of a thread. A search has released Python's lock; who
+// holds it converts arguments or results, in code of nanobind that takes no exceptions.
 //
 // fencepost_fail(n, count) lets n of them succeed and then `count` fail; fencepost_asked() says how many were
 // asked for since.
@@ -17,7 +18,13 @@ namespace {
 
 std::atomic<long> first{-1}, last{-1}, asked{0};
 
+bool is_search() {
+    static auto* const holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    return first >= 0 && holds_lock() == 0;
+}
+
 bool fails() {
+    if (!is_search()) return false;
     auto const number = asked++;
     return first <= number && number < last;
 }

@@ -219,7 +219,7 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
     except InputError as error:
         return Outcome(job.file, error=error)
     except MemoryError:  # beside the search, which looks after itself
-        outcome = undecided(job, "there was no more memory")
+        outcome = undecided(job, "there was not enough memory")
     return with_seconds(outcome, monotonic() - started)
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fencepost.memory_models import EXIT_WRONG_INPUT
+from fencepost.memory_models import EXIT_UNDECIDED, EXIT_WRONG_INPUT
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -41,6 +41,13 @@ def main() -> None:
             raise
         print(f"fencepost: cannot write to the standard output: {error.strerror}", file=sys.stderr)
         os._exit(EXIT_WRONG_INPUT)  # at its end the interpreter would try once more
+    except MemoryError:
+        sys.exit(_out_of_memory())
+
+
+def _out_of_memory() -> int:
+    print("fencepost: there is not enough memory", file=sys.stderr)
+    return EXIT_UNDECIDED
 
 
 def _open_missing_streams() -> None:
