@@ -11,7 +11,7 @@ CXX_SOURCES := $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 # Reads each source by itself; native/engine/python needs nanobind, which is there only during a build.
 TIDY := xargs -P "$$(nproc)" -I FILE $(BIN)/clang-tidy --quiet FILE -- -std=gnu++20 -mcx16 -Inative
 
-.PHONY: demo test test-all test-sanitized mutants bench wheel vscode docs lint format clean
+.PHONY: demo test test-all test-sanitized test-threads fuzz-bytecode mutants bench wheel vscode docs lint format clean
 
 demo: $(VENV)/installed
 	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
@@ -76,14 +76,39 @@ docs: $(VENV)/installed $(VENV)/docs-tools
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'The site starts at build/site/index.html. For its search: python3 -m http.server -d build/site'
 
-# The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it.
-test-sanitized:
-	$(PYTHON) -m venv .venv-sanitized
-	.venv-sanitized/bin/pip install --quiet --upgrade pip
-	.venv-sanitized/bin/pip install --quiet --group dev
-	.venv-sanitized/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=ON
+# The engine's own tests with AddressSanitizer and UndefinedBehaviorSanitizer watching it; or only some of them, with
+# TESTS.
+test-sanitized: .venv-sanitized/installed
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest tests/engine -n auto
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest -n auto $(or $(TESTS),tests/engine)
+
+# Searches by eight workers with ThreadSanitizer watching them.
+test-threads: .venv-threads/installed
+	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" TSAN_OPTIONS=exitcode=66 \
+	setarch -R .venv-threads/bin/python -m tests.engine.many_workers
+
+# An engine with sanitizers in it, and nothing that it does not need.
+.venv-sanitized/installed: SANITIZERS = address,undefined
+.venv-threads/installed: SANITIZERS = thread
+.venv-sanitized/installed .venv-threads/installed: $(SOURCES)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --upgrade pip
+	$(@D)/bin/pip install --quiet --group dev
+	$(@D)/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=$(SANITIZERS) \
+	  --config-settings=cmake.define.FENCEPOST_RUNTIME=OFF --config-settings=cmake.define.FENCEPOST_EDITOR=OFF \
+	  --config-settings=build-dir=build/$(@D)
+	@touch $@
+
+# libFuzzer on the bytecode loader and the searches behind it; needs clang. SECONDS says how long.
+build/fuzz/bytecode: tests/fuzz/bytecode.cpp $(shell find native/engine -name '*.[ch]pp')
+	mkdir -p build/fuzz/corpus
+	clang++ -std=gnu++20 -mcx16 -O1 -g1 -Inative -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	  tests/fuzz/bytecode.cpp $$(find native/engine -name '*.cpp' -not -path '*/python/*') -o $@
+
+SECONDS := 60
+fuzz-bytecode: build/fuzz/bytecode
+	build/fuzz/bytecode -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ \
+	  build/fuzz/corpus
 
 # Small wrong changes to the code that decides verdicts: do the tests notice? Writes the table in docs/trust.md.
 mutants: $(READY)
@@ -112,4 +137,4 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) .venv-sanitized build dist editor/vscode/node_modules
+	rm -rf $(VENV) .venv-sanitized .venv-threads build dist editor/vscode/node_modules

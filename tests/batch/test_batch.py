@@ -3,27 +3,56 @@
 import multiprocessing
 import os
 import signal
-from threading import Timer
+import time
+from pathlib import Path
+from threading import Thread
 
 from fencepost.batch.jobs import Job, Question, Where, run_jobs
 from tests.interrupting import ENDLESS
 
+QUICK = "global x; fn t { x.store(1); }"
 
-def test_when_a_process_is_killed_its_batch_is_undecided_and_says_so(tmp_path):
-    endless = tmp_path / "endless.tpl"
+
+def killing(times):
+    """A thread that kills a process of the batch so often, each time another one."""
+    killed = set()
+
+    def kill():
+        while len(killed) < times:
+            for child in multiprocessing.active_children():
+                if child.pid not in killed and is_searching(child.pid):
+                    killed.add(child.pid)
+                    os.kill(child.pid, signal.SIGKILL)
+                    break
+            time.sleep(0.05)
+
+    return Thread(target=kill)
+
+
+def is_searching(pid):
+    """Whether the process has used half a second of processor time."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return False
+    return int(fields[11]) + int(fields[12]) > os.sysconf("SC_CLK_TCK") / 2
+
+
+def test_when_a_process_is_killed_no_other_answer_is_lost(tmp_path):
+    endless, quick = tmp_path / "endless.tpl", tmp_path / "quick.tpl"
     endless.write_text(ENDLESS)
-    jobs = [Job(str(endless), Question())] * 3
-
-    def kill_one():
-        os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
-
-    killer = Timer(2, kill_one)
+    quick.write_text(QUICK)
+    files = [endless, quick, quick, endless, quick]
+    killer = killing(3)  # one of two, and then each alone
     killer.start()
-    outcomes = run_jobs(jobs, Where(processes=2), None)
+    outcomes = run_jobs([Job(str(file), Question()) for file in files], Where(processes=2), None)
     killer.join()
-    whys = {outcome.answer.why for outcome in outcomes}
-    assert whys == {"a process of this batch was killed, perhaps for its memory"}
-    assert not any(outcome.answer.interrupted for outcome in outcomes)
+    assert [outcome.file for outcome in outcomes] == [str(file) for file in files]
+    verdicts = [outcome.answer.verdict for outcome in outcomes]
+    assert verdicts == ["unknown", "robust", "robust", "unknown", "robust"]
+    for outcome in (outcomes[0], outcomes[3]):
+        assert outcome.answer.why == "the process that did this was killed, perhaps for its memory"
+        assert not outcome.answer.interrupted
 
 
 def test_what_is_enough_ends_the_others(tmp_path):

@@ -7,21 +7,29 @@ a mistake of ours.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.certificates import Bad
+import msgspec
+
+from fencepost.analyses.safety.portfolio import certify
+from fencepost.analyses.view_certificates import certified
 from fencepost.certificates import certificate as certificates
-from fencepost.certificates.check import check
+from fencepost.certificates.any_number import encode_views
+from fencepost.cli.commands import check_certificate
+from fencepost.cli.options import GivenProperty
+from fencepost.engine.search import Limits
 from fencepost.errors import InputError
-from fencepost.formats import automata, litmus, persist, tpl
+from fencepost.formats import Reading, automata, headers, litmus, persist, tpl
 from fencepost.formats.properties import given_property
 from fencepost.formats.registry import text_of
 from fencepost.lsp import hover, problems, symbols
-from fencepost.playground import app
+from fencepost.playground import app, search
+from fencepost.playground.questions import QUESTION_NAMED
 from fencepost.program import Program
 from fencepost.report.export import baseline
 from fencepost.sanitizer.answer import suppressions
@@ -29,6 +37,7 @@ from fencepost.sanitizer.answer import symbols as symbolizer
 from fencepost.sanitizer.answer.elf_data import variable_at
 from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
 from fencepost.sanitizer.run import events, replay
+from tests.fuzz import running
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -86,31 +95,35 @@ fn t[2] { local r; BCAS(l, 0, 1); r = d.naload(); d.nastore(r + 1); here: l.stor
 """
 
 
+def _program_file(text: str) -> str:
+    path = _folder() / f"{hashlib.sha256(text.encode()).hexdigest()}.tpl"
+    path.write_text(text)
+    return str(path)
+
+
 @functools.cache
 def _locked() -> Program:
     return tpl.read(LOCK, "lock.tpl")
 
 
-def _certificate(data: bytes) -> object:
-    """With a small one, whose check is not worth much."""
-    given = certificates.decode(data, "input")
-    bad = [Bad((lambda pc, registers: pc == 4, None), ())] if len(given.basis) < 20 else []
-    return check(_locked(), given, bad)
+def _certificate(data: bytes, text: str, mutex: tuple[str, ...]) -> object:
+    given = GivenProperty(mutex, (), (), (), ignore_races=False)
+    return check_certificate._checked(_program_file(text), _file(data), given, Reading())
 
 
 def _certificates() -> list[bytes]:
-    made = certificates.Certificate.of(
-        _locked(),
-        "races",
-        (
-            certificates.BasisState(
-                (certificates.Standing(2, (0,)), certificates.Standing(2, (0,))),
-                2,
-                ((), (), (), ()),
-            ),
-        ),
-    )
-    return [certificates.encode(made)]
+    wanted = given_property(_locked(), ("here",))
+    made = [certify(_locked(), model, wanted=wanted)[1] for model in ("sra", "tso")]
+    return [certificates.encode(one) for one in made if one is not None]
+
+
+ANY_NUMBER = LOCK.replace("t[2]", "t[*]")
+
+
+def _view_certificates() -> list[bytes]:
+    _, made = certified(tpl.read(ANY_NUMBER, "lock.tpl"), "rc20", limits=Limits(), watcher=None)
+    assert made is not None
+    return [encode_views(made)]
 
 
 # Answers as JSON: baselines, and reports with schedules.
@@ -178,7 +191,7 @@ def _event_lines() -> list[bytes]:
 def _suppressions(data: bytes) -> object:
     known = suppressions.read_suppressions(_file(data))
     names = ["std::atomic<int>::load", "/usr/include/c++/12/bits/atomic_base.h", "a" * 60]
-    return suppressions.is_suppressed("robustness", names, known)
+    return [suppressions.is_suppressed(kind, names, known) for kind in suppressions.KINDS]
 
 
 def _elf(data: bytes) -> object:
@@ -199,6 +212,21 @@ def _request(data: bytes) -> object:
 
 def _requests() -> list[bytes]:
     return [json.dumps({"task": "ask", "text": LOCK, "format": "tpl", "question": "robust-ra"}).encode()]
+
+
+def _searched(data: bytes) -> object:
+    """What the process that the playground starts for a request does, with what may be set."""
+    _request(data)
+    wanted = msgspec.json.decode(data, type=search.Request)
+    return search._result(search.Order(wanted, 0.5, 64))
+
+
+def _settings() -> list[bytes]:
+    """One of each kind of question."""
+    settings = {"seconds": 0.5, "memory_mb": 64, "states": 300, "unroll": 2, "costs": {"sc-fence": 2.5}}
+    wanted = {"text": LOCK, "format": "tpl", "name": "lock", "settings": settings}
+    asked = [("ask", name) for name in QUESTION_NAMED] + [("repair", "robust-ra"), ("read", "robust-ra")]
+    return [json.dumps({**wanted, "task": task, "question": name}).encode() for task, name in asked]
 
 
 def _language_message(data: bytes) -> object:
@@ -230,7 +258,17 @@ READERS: dict[str, Reader] = {
         lambda data: given_property(_locked(), bad=[data.decode("utf-8", "replace")]),
         lambda: [b"t[0]@here && t[1].r == 2", b"!(t[1]@here || t[0].r != 1) && t[1].r == 0"],
     ),
-    "certificates": Reader(_certificate, _certificates),
+    "certificates": Reader(lambda data: _certificate(data, LOCK, ("here",)), _certificates),
+    "view certificates": Reader(
+        lambda data: _certificate(data, ANY_NUMBER, ()), _view_certificates, inputs=300
+    ),
+    "headers": Reader(
+        lambda data: headers.expectations(data.decode("utf-8", "replace")),
+        lambda: [
+            b"// ROBUSTNESS egr: robust: ra. not: rlx. wegr: robust: ra,rlx.\n"
+            b"// expect: robust ra=yes tso=no\n"
+        ],
+    ),
     "baselines": Reader(_as_file(lambda path: baseline.read(Path(path))), _answers),
     "schedules": Reader(_as_file(replay.read_report), _answers),
     "suppressions": Reader(
@@ -240,5 +278,27 @@ READERS: dict[str, Reader] = {
     "events": Reader(_events, _event_lines),
     "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()], (InputError, *UNREADABLE), 50),
     "playground": Reader(_request, _requests, (InputError, app._RefusedError)),
+    "playground searches": Reader(_searched, _settings, (InputError, app._RefusedError, ValueError), 200),
     "language server": Reader(_language_message, _small("tutorial/*.tpl", most=500)),
+    "messages to the language server": Reader(running.tell_server, running.messages),
+    # The run-time library: a process for each input.
+    "sites, native": Reader(
+        running.program_with(_folder, "sites=input"), lambda: [running.SITE_CHANGES], inputs=10
+    ),
+    "suppressions, native": Reader(
+        running.program_with(_folder, "suppressions=input:schedule=random"),
+        lambda: [b"# known\nrobustness:std::*\nrobustness:^t*wo$\nrobustness:*.c\n"],
+        inputs=20,
+    ),
+    "schedules, native": Reader(
+        running.program_with(_folder, "schedule=random:replay=input"),
+        lambda: [running.DECISIONS],
+        inputs=30,
+    ),
+    "states, native": Reader(
+        running.program_with(_folder, "schedule=explore:resume=input:executions=9"),
+        lambda: [running.saved(_folder)],
+        inputs=30,
+    ),
+    "options, native": Reader(running.program_with(_folder, ""), lambda: [running.OPTIONS], inputs=50),
 }

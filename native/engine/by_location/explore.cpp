@@ -1,5 +1,7 @@
 #include "engine/by_location/explore.hpp"
 
+#include <system_error>
+
 #include "engine/monitors/packed_monitor.hpp"
 #include "engine/search/explorer.hpp"
 #include "engine/search/parallel.hpp"
@@ -12,8 +14,12 @@ namespace {
 
 template <class Monitor, class Store>
 Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
-    if (options.threads > 1 && options.order != Order::at_random)
-        return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+    if (options.threads > 1 && options.order != Order::at_random) {
+        try {
+            return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+        } catch (std::system_error const&) {  // the system gives no more threads: one is enough
+        }
+    }
     std::optional<PersistentSets> reduction;
     if (options.partial_order) reduction.emplace(program);
     return Explorer<Monitor, Store>(program, options, std::move(reduction), watcher).run();

@@ -67,8 +67,6 @@ Outcome go_on(Search& search, Limits const& limits, Watcher const& watcher) {
             if (watcher && watcher({stats.states, stats.transitions, stats.waiting, stats.bytes, seconds}))
                 return Outcome::interrupted;
         }
-    } catch (OutOfMemory const&) {
-        return Outcome::memory_limit;
     } catch (std::bad_alloc const&) {
         return Outcome::memory_limit;
     }

@@ -67,8 +67,6 @@ template <class Search>
 void run_search(Result& result, Search search) {
     try {
         result.outcome = search();
-    } catch (OutOfMemory const&) {
-        result.outcome = Outcome::memory_limit;
     } catch (std::bad_alloc const&) {
         result.outcome = Outcome::memory_limit;
     } catch (EndlessLocalRun const& endless) {

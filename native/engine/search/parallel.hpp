@@ -64,8 +64,13 @@ class ParallelExplorer {
         workers_[0]->begin();
         {
             std::vector<std::jthread> threads;
-            for (std::size_t n = 1; n < workers_.size(); ++n)
-                threads.emplace_back([worker = workers_[n].get()] { worker->run(); });
+            try {
+                for (std::size_t n = 1; n < workers_.size(); ++n)
+                    threads.emplace_back([worker = workers_[n].get()] { worker->run(); });
+            } catch (...) {  // states of workers that did not start would wait for ever
+                stop_ = true;
+                throw;
+            }
             workers_[0]->run();
         }
         if (failed_) std::rethrow_exception(failed_);

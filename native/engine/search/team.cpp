@@ -1,5 +1,7 @@
 #include "engine/search/team.hpp"
 
+#include <new>
+#include <system_error>
 #include <utility>
 
 namespace fencepost {
@@ -22,7 +24,13 @@ std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t fro
 }  // namespace
 
 Team::Team(std::size_t workers) {
-    for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this, n] { help(n); });
+    // Where the system gives no more threads, fewer do the same. An exception would wait for those that are
+    // there, which wait for tasks.
+    try {
+        for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this, n] { help(n); });
+    } catch (std::system_error const&) {
+    } catch (std::bad_alloc const&) {
+    }
 }
 
 Team::~Team() {

@@ -14,7 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
+#include <new>
 #include <vector>
 
 #include "engine/state/layout.hpp"
@@ -45,8 +45,14 @@ inline Word as_word(Origin origin) {
     return word;
 }
 
-struct OutOfMemory : std::runtime_error {
-    using std::runtime_error::runtime_error;
+// As for any other allocation that fails, with the reason.
+class OutOfMemory : public std::bad_alloc {
+  public:
+    explicit OutOfMemory(char const* why) : why_(why) {}
+    char const* what() const noexcept override { return why_; }
+
+  private:
+    char const* why_;
 };
 
 inline std::uint64_t hash_words(Word const* words, std::size_t count) {

@@ -28,18 +28,27 @@ std::string_view after(std::string_view text, std::size_t bytes) {
     return {text.data() + bytes, text.size() - bytes};
 }
 
-// Does the pattern match the beginning of the text?
+// Does the pattern match the beginning of the text? What follows a `*` is taken where it occurs first, which
+// leaves most room for the rest: no earlier `*` is tried again, or many of them would take for ever.
 bool matches_here(std::string_view pattern, std::string_view text) {
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        if (pattern[i] == '$' && i + 1 == pattern.size()) return i == text.size();
-        if (pattern[i] == '*') {
-            for (std::size_t skipped = i; skipped <= text.size(); ++skipped)
-                if (matches_here(after(pattern, i + 1), after(text, skipped))) return true;
-            return false;
+    constexpr std::size_t none = std::string_view::npos;
+    std::size_t at = 0, star = none, tried = 0;  // in the text; the last `*`, and where its rest was tried
+    for (std::size_t i = 0;;) {
+        if (i == pattern.size()) return true;
+        bool const end = pattern[i] == '$' && i + 1 == pattern.size();
+        if (end && at == text.size()) return true;
+        if (!end && pattern[i] == '*') {
+            star = i++;
+            tried = at;
+        } else if (!end && at < text.size() && text[at] == pattern[i]) {
+            ++i;
+            ++at;
+        } else {
+            if (star == none || tried == text.size()) return false;
+            at = ++tried;
+            i = star + 1;
         }
-        if (i >= text.size() || text[i] != pattern[i]) return false;
     }
-    return true;
 }
 
 // `^` at the start and `$` at the end of a pattern stand for those of the text.

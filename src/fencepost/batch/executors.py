@@ -12,7 +12,7 @@ from fencepost.batch.jobs import Display, Job, Outcome, interrupted, run_job, un
 from fencepost.engine.search import Progress, Watcher, memory_to_use_mb
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.synchronize import Event
 
 
@@ -66,24 +66,38 @@ def _shown_on(display: Display | None) -> Watcher | None:
 
 
 class Processes:
-    """Several jobs at a time, each in a process with its share of the memory."""
+    """Several jobs at a time, each in a process with its share of the memory.
+
+    When a process is killed, nobody knows which job it did. The jobs that are left are then done one after
+    the other, so that only one whose process is killed again has no answer.
+    """
 
     def __init__(self, count: int) -> None:
         # Imported here: one file needs none of it, and it takes a tenth of the time of a small question.
         import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
 
         self._count = count
         self._stop = multiprocessing.Event()
-        self._pool = ProcessPoolExecutor(count, initializer=_start_worker, initargs=(self._stop,))
+        self._pool = self._new_pool(count)
         self._waiting: dict[Future[Outcome], tuple[int, Job]] = {}
+        self._left: deque[tuple[int, Job]] = deque()  # when a process was killed
+
+    def _new_pool(self, count: int) -> ProcessPoolExecutor:
+        from concurrent.futures import ProcessPoolExecutor
+
+        return ProcessPoolExecutor(count, initializer=_start_worker, initargs=(self._stop,))
 
     def submit(self, number: int, job: Job) -> None:
+        from concurrent.futures.process import BrokenProcessPool
+
         memory_mb = job.limits.memory_mb
         if memory_mb is None:
             memory_mb = memory_to_use_mb() / self._count
         shared = replace(job, limits=replace(job.limits, memory_mb=memory_mb))
-        self._waiting[self._pool.submit(_work, shared)] = (number, job)
+        try:
+            self._waiting[self._pool.submit(_work, shared)] = (number, job)
+        except BrokenProcessPool:
+            self._left.append((number, job))
 
     def results(self) -> Iterator[tuple[int, Outcome]]:
         from concurrent.futures import as_completed
@@ -94,7 +108,28 @@ class Processes:
             try:
                 yield number, future.result()
             except BrokenProcessPool:
-                yield number, undecided(job, "a process of this batch was killed, perhaps for its memory")
+                self._left.append((number, job))
+        while self._left and not self._stop.is_set():
+            number, job = self._left.popleft()
+            yield number, self._alone(number, job)
+
+    def _alone(self, number: int, job: Job) -> Outcome:
+        from concurrent.futures.process import BrokenProcessPool
+
+        self._pool.shutdown()
+        self._pool = self._new_pool(1)
+        self.submit(number, job)
+        killed = undecided(job, "the process that did this was killed, perhaps for its memory")
+        if not self._waiting:  # even before it had the job
+            self._left.pop()
+            return killed
+        (future,) = self._waiting
+        try:
+            outcome = future.result()
+        except BrokenProcessPool:
+            outcome = killed
+        del self._waiting[future]
+        return outcome
 
     def cancel(self) -> None:
         self._stop.set()  # the searches end as interrupted, and the jobs left end at once

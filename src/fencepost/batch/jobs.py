@@ -218,6 +218,8 @@ def run_job(job: Job, watcher: Watcher | None = None) -> Outcome:
         outcome = Outcome(job.file, answer=_answer(left, program, watcher))
     except InputError as error:
         return Outcome(job.file, error=error)
+    except MemoryError:  # beside the search, which looks after itself
+        outcome = undecided(job, "there was not enough memory")
     return with_seconds(outcome, monotonic() - started)
 
 

@@ -71,10 +71,10 @@ def decode(data: bytes, file: str) -> Certificate:
     except msgspec.ValidationError as error:
         raise InputError(f"not a certificate of fencepost: {_in_lower_case(str(error))}", file) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _malformed(data, str(error), file) from None
+        raise malformed(data, str(error), file) from None
 
 
-def _malformed(data: bytes, message: str, file: str) -> InputError:
+def malformed(data: bytes, message: str, file: str) -> InputError:
     """The place of the mistake in lines and columns; msgspec counts bytes."""
     place = re.search(r"\(byte (\d+)\)", message)
     before = data[: int(place[1])] if place else data

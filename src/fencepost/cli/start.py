@@ -6,10 +6,15 @@ Most programs are small: to decide them takes less time than to import click and
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
 from collections.abc import Sequence
+
+from fencepost.memory_models import EXIT_UNDECIDED, EXIT_WRONG_INPUT
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 # The options that a plain question may have, and what they are called in `Printing`.
 _FLAGS = {
@@ -23,12 +28,33 @@ _FLAGS = {
 
 def main() -> None:
     gc.set_threshold(100_000)  # a small question is answered before there is anything to collect
-    code = try_fast_path(sys.argv[1:])
-    if code is not None:
-        os._exit(code)  # everything is written; tearing down the interpreter would only take time
-    from fencepost.cli.main import main as commands
+    _open_missing_streams()
+    try:
+        code = try_fast_path(sys.argv[1:])
+        if code is not None:
+            os._exit(code)  # everything is written; tearing down the interpreter would only take time
+        from fencepost.cli.main import main as commands
 
-    commands()
+        commands()
+    except OSError as error:
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            raise
+        print(f"fencepost: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+        os._exit(EXIT_WRONG_INPUT)  # at its end the interpreter would try once more
+    except MemoryError:
+        sys.exit(_out_of_memory())
+
+
+def _out_of_memory() -> int:
+    print("fencepost: there is not enough memory", file=sys.stderr)
+    return EXIT_UNDECIDED
+
+
+def _open_missing_streams() -> None:
+    """Who has closed a standard stream wants nothing from it; Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
 
 
 def try_fast_path(words: Sequence[str]) -> int | None:

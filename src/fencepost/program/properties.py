@@ -35,7 +35,7 @@ from fencepost.program.instructions import (
     Load,
     moved,
 )
-from fencepost.program.program import Location, Program, Thread
+from fencepost.program.program import MOST_CELLS, Location, Program, Thread
 
 MARK_REGISTER = "(mark read)"
 MARK_LOCATION = "(mark)"
@@ -94,6 +94,9 @@ def marked(program: Program, wanted: Property) -> Marked:
         origins.append(origin)
     locations = program.locations
     if any(MARK_REGISTER in thread.registers for thread in threads):
+        if len(program.cells) == MOST_CELLS:
+            what = f"only {MOST_CELLS - 1} memory cells are supported where labels are not at accesses"
+            raise program.mistake(f"{what}; the program has {MOST_CELLS}", locations[-1].at)
         locations = (*locations, Location(MARK_LOCATION))
     return Marked(replace(program, threads=tuple(threads), locations=locations), tuple(origins))
 

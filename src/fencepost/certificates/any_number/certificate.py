@@ -21,6 +21,7 @@ import msgspec
 
 from fencepost.certificates.any_number.view_sets import ViewSet
 from fencepost.certificates.any_number.views import Global, Local, Topic
+from fencepost.certificates.certificate import malformed
 from fencepost.errors import InputError
 from fencepost.program import Program
 from fencepost.program.digest import program_digest
@@ -93,3 +94,5 @@ def decode_views(data: bytes, file: str) -> ViewCertificate:
     except msgspec.ValidationError as error:
         text = str(error)
         raise InputError(f"not a certificate of fencepost: {text[:1].lower()}{text[1:]}", file) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise malformed(data, str(error), file) from None

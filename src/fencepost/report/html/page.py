@@ -106,9 +106,12 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     if isinstance(answer, FixAnswer):
         yield from _repair(answer)
     listing = _source(program, found) if with_source and program is not None else ""
-    shown_under = answer.witness_model if isinstance(answer, OutcomesAnswer) else answer.model
     first = found[0] if found and _is_reason(answer) else None
-    told = [part for one in found for part in _finding(one, shown_under, program, told_above=one is first)]
+    told = [
+        part
+        for one in found
+        for part in _finding(one, _shown_under(one, answer), program, told_above=one is first)
+    ]
     if listing and told:  # the source stays beside the findings, however long these are
         told = [f'<div class="fp-columns">{listing}<div>', *told, "</div></div>"]
     yield from told
@@ -118,6 +121,15 @@ def _parts(answer: Answer, program: Program | None, with_source: bool) -> Iterat
     if not told:
         yield listing
     yield from _about(answer)
+
+
+def _shown_under(found: Finding, answer: Answer) -> str:
+    """The model that has the run."""
+    if not isinstance(answer, OutcomesAnswer):
+        return answer.model
+    if found.graph is not None:
+        return answer.witness_model
+    return next(column.model for column in answer.models if column.race is not None)
 
 
 def _card(answer: Answer, found: Sequence[Finding]) -> Iterator[str]:

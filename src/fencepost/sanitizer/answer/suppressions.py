@@ -79,6 +79,8 @@ def _suppression(line: str, path: str, number: int) -> Suppression:
         message = f"expected `KIND:PATTERN`, where KIND is {', '.join(KINDS[:-1])} or {KINDS[-1]}"
         raise InputError(message, path, number, 1, line)
     start, end = ("^" if pattern.startswith("^") else ""), ("$" if pattern.endswith("$") else "")
-    middle = pattern[len(start) : len(pattern) - len(end)]
-    text = ".*".join(re.escape(part) for part in middle.split("*"))
-    return Suppression(kind, re.compile(f"{start}{text}{end}"))
+    first, *parts = map(re.escape, pattern[len(start) : len(pattern) - len(end)].split("*"))
+    # Where a part occurs first, the rest has most room: no other place is tried, or many `*` take for ever.
+    last = [f".*{parts.pop()}$"] if parts and end else [end]
+    text = "".join([start, first, *(f"(?>.*?{part})" for part in parts), *last])
+    return Suppression(kind, re.compile(text))
