@@ -203,6 +203,39 @@ def test_nothing_is_written_if_the_source_has_changed(tmp_path: Path) -> None:
     assert (shell.directory / "program.c").read_text(encoding="utf-8") == other
 
 
+TEMPLATE = """\
+#include <atomic>
+#include <thread>
+template <typename T> struct mailbox {
+    T content{};
+    std::atomic<bool> full{false};
+    void put(T value) {
+        content = value;
+        full.store(true, std::memory_order_relaxed);
+    }
+    T take() { return full.load(std::memory_order_relaxed) ? content : T{}; }
+};
+mailbox<int> number;
+mailbox<double> fraction;
+double seen;
+int main() {
+    std::thread writer([] { number.put(1); fraction.put(0.5); });
+    seen = number.take() + fraction.take();
+    writer.join();
+}
+"""
+
+
+def test_instances_of_a_template_are_one_site(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.write("program.cpp", TEMPLATE)
+    shell.ok("fencepost-c++", "-std=c++20", "-O1", "program.cpp", "-o", "program")
+    answer = decode(shell.ok("fencepost", "fix", "--json", "./program"))
+    assert isinstance(answer, ProgramRepaired)
+    assert answer.cost == 2
+    assert [one.change.site.function for one in answer.changes or ()] == ["mailbox::put", "mailbox::take"]
+
+
 def test_costs_decide_which_repair_it_is(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     compiled(shell, STORE_BUFFERING)
