@@ -157,14 +157,16 @@ def _format_of(file: str, name: str | None) -> Format | None:
     if ending == SHARED_ENDING:
         return None
     if ending in _C_ENDINGS:
-        compiler, program = ("fencepost-cc" if ending == ".c" else "fencepost-c++"), "a.out"
+        compiler = "fencepost-cc" if ending == ".c" else "fencepost-c++"
         raise InputError(
             f"C and C++ programs are watched while they run: build this one with `{compiler}`, then start it "
-            f"with `fencepost run ./{program}`",
+            "with `fencepost run ./a.out` (or `check`, `fix` or `relax`)",
             file,
         )
     if os.path.isdir(file):
         raise InputError("this is a directory; expected a program", file)
+    if file != "-" and not os.path.exists(file):
+        raise InputError("there is no such file", file)
     endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
     found = f"the ending `{ending}`" if ending else "no ending"
     raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)
