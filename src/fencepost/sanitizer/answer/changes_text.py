@@ -192,4 +192,4 @@ def _one(finding: Finding, *, verbose: bool) -> str:
 
 
 def _failure(what: str) -> str:
-    return f"{printable(what)}, whatever the memory orders."
+    return f"{printable(what)}. No memory order changes that."
