@@ -179,7 +179,7 @@ class TestExitCodes:
         ("arguments", "message"),
         [
             (["./none"], "./none: cannot start the program: No such file or directory"),
-            (["/tmp"], "/tmp: cannot start the program: Permission denied"),
+            (["/tmp"], "/tmp: cannot start the program: this is a directory"),
             ([], "expected a program to run"),
             (["--replay", "none.json"], "none.json: cannot read the report"),
             (["--suppressions", "none", "true"], "none: cannot read the suppressions"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from fencepost.sanitizer.answer.sites import function_name
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.run.events import Place
 from tests.sanitizer.building import Shell
@@ -139,3 +140,26 @@ def test_sites_are_found_by_their_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", range(10))
 def test_findings_of_many_programs_with_changes(tmp_path: Path, part: int) -> None:
     _agree(Shell(tmp_path), 1_000 * (part + 1), 200)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        ("main", "main"),
+        ("ring<int, 1ul>::push(int)", "ring::push"),
+        ("ring<std::vector<int> >::push(std::vector<int>)", "ring::push"),
+        ("(anonymous namespace)::ring::push(int)", "(anonymous namespace)::ring::push"),
+        ("void (anonymous namespace)::work<int>(int)", "(anonymous namespace)::work"),
+        ("void work<lock<(std::memory_order)0> >(lock<(std::memory_order)0>&, int&)", "work"),
+        ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
+        ("main::$_1::operator()() const", "main::$_1::operator()"),
+        ("operator()", "operator()"),
+        ("box<int>::operator<(box<int> const&) const", "box::operator<"),
+        ("box<int>::operator->()", "box::operator->"),
+        ("box<int>::operator unsigned long() const", "box::operator unsigned long"),
+        ("run(void (*)(int), int)", "run"),
+        ("run [clone .constprop.0]", "run"),
+    ],
+)
+def test_the_function_of_a_site_is_the_same_for_all_instances_of_a_template(function: str, name: str) -> None:
+    assert function_name(function) == name

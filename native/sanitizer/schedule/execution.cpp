@@ -120,7 +120,7 @@ void wake_sleeping(Event const& event) {
 }
 
 void write_down(Event const& event) {
-    if (shared->events_count == most_events) give_up(Outcome::too_long);
+    if (shared->events_count == most_events) give_up(Outcome::too_large);
     std::uint32_t const place = shared->events_count++;
     shared->events[place] = event;
     if (place >= shared->changed) wake_sleeping(event);
@@ -288,7 +288,7 @@ std::uint32_t choose(std::uint32_t alternatives) {
 }
 
 void note_switch(std::uint64_t steps, std::uint32_t to) {
-    if (shared->switches_count == most_switches) give_up(Outcome::too_long);
+    if (shared->switches_count == most_switches) give_up(Outcome::too_large);
     shared->switches[shared->switches_count++] = {steps, to};
 }
 

@@ -24,8 +24,9 @@ enum class Outcome : std::uint8_t {
     round,    // a loop was found to wait: all must begin anew, with what is known now
     apart,    // it did something else than was planned
     cut,      // a loop went round too often
-    too_long,
-    bounded,  // it had more preemptions than allowed
+    too_long,   // it had more steps than allowed
+    too_large,  // it had more events than are kept
+    bounded,    // it had more preemptions than allowed
 };
 
 // What the answer cannot be about, because only one way was tried.

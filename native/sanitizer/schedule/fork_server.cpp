@@ -156,7 +156,9 @@ char const* trouble_of(Outcome outcome) {
         case Outcome::cut:
             return "a loop that is not known to wait went round too often";
         case Outcome::too_long:
-            return "there were too many steps";
+            return "there were more steps than the limit (--max-steps)";
+        case Outcome::too_large:
+            return "there were more operations on shared locations than are kept of an execution (16,384)";
         case Outcome::running:
             return "the process was killed";
         default:
@@ -217,8 +219,8 @@ void take_in(Slot& slot, int status) {
         restart_with_round();
     if (!is_first) report.steps += execution.steps;
     bool const is_complete = outcome == Outcome::ended || outcome == Outcome::stuck;
-    bool const is_cut =
-        outcome == Outcome::cut || outcome == Outcome::too_long || outcome == Outcome::running;
+    bool const is_cut = outcome == Outcome::cut || outcome == Outcome::too_long ||
+                        outcome == Outcome::too_large || outcome == Outcome::running;
     if (slot.walk->is_outdated()) {
         report.in_vain += !is_first;
     } else if (is_complete || is_cut) {

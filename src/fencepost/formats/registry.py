@@ -165,6 +165,8 @@ def _format_of(file: str, name: str | None) -> Format | None:
         )
     if os.path.isdir(file):
         raise InputError("this is a directory; expected a program", file)
+    if file != "-" and not os.path.exists(file):
+        raise InputError("there is no such file", file)
     endings = ", ".join([*(e for known in FORMATS for e in known.endings), SHARED_ENDING])
     found = f"the ending `{ending}`" if ending else "no ending"
     raise InputError(f"cannot tell the format of a file with {found}; expected one of: {endings}", file)

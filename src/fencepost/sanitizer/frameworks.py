@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, get_args
 
 from fencepost.errors import InputError
 from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
+from fencepost.sanitizer.run.starting import cannot_start
 
 Framework = Literal["fp", "gtest", "catch2"]
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
@@ -88,7 +89,7 @@ def _listed(command: Sequence[str], *options: str) -> list[str]:
             check=False,
         )
     except OSError as error:
-        raise InputError(f"cannot start the program: {error.strerror or error}", command[0]) from None
+        raise cannot_start(command[0], error) from None
     except subprocess.TimeoutExpired:
         raise InputError(f"it did not list its tests ({options[0]})", command[0]) from None
     return done.stdout.splitlines()

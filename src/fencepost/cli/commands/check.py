@@ -162,7 +162,8 @@ def _tests(command: tuple[str, ...], framework: Framework | None, patterns: tupl
     some = chosen(tests or [], patterns)
     if not some:
         which = f" that matches {' or '.join(patterns)}" if tests and patterns else ""
-        remedy = "" if framework or tests else "; name the framework (--framework), or give it no arguments"
+        remedy = "" if framework or tests else "; name the framework (--framework)"
+        remedy += ", or give it no arguments" if remedy and len(command) > 1 else ""
         raise InputError(f"no test was found in it{which}{remedy}", command[0])
     return some
 

@@ -50,7 +50,8 @@ def render(
         blocks += [page.wrapped(_why_needed(one)) for one in answer.needed]
     if answer.findings:
         blocks.append(page.wrapped(_left(answer)))
-        blocks += [page.wrapped(_one(one, verbose=verbose)) for one in answer.findings]
+        told = (_one(one, verbose=verbose) for one in answer.findings)
+        blocks += [page.wrapped(one) for one in dict.fromkeys(told)]
     blocks += [page.wrapped(f"warning: {_failure(one)}") for one in answer.failures]
     blocks += [page.wrapped(f"By hand: {printable(one.advice)}") for one in answer.by_hand]
     if answer.no_diff:
@@ -131,7 +132,7 @@ def _cheapest(answer: ChangesAnswer) -> str:
 def _rows(changes: Sequence[PricedChange], *, relaxes: bool) -> Iterator[str]:
     rows = aligned(
         [explain.site_place(one.change.site) for one in changes],
-        [printable(one.change.site.function.partition("(")[0]) for one in changes],
+        [printable(one.change.site.function) for one in changes],
         [words(one.change) for one in changes],
         [f"saves {one.saves:g}" if relaxes else f"cost {one.cost:g}" for one in changes],
     )
@@ -191,4 +192,4 @@ def _one(finding: Finding, *, verbose: bool) -> str:
 
 
 def _failure(what: str) -> str:
-    return f"{printable(what)}, whatever the memory orders."
+    return f"{printable(what)}. No memory order changes that."

@@ -54,10 +54,14 @@ def _failure(page: Page, failure: Trouble) -> Iterator[str]:
 
 def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:
     which = "every execution" if answer.exhaustive else "these executions"
-    also = {"all": ", fences and plain accesses", "part": ", fences and some plain accesses"}
-    accesses = also.get(answer.plain, " and fences")
+    accesses, races = {
+        "all": (", fences and plain accesses", ""),
+        "part": (", fences and some plain accesses", "plain accesses, so a data race could be missed; and "),
+        "none": (" and fences", "plain accesses, so a data race could be missed; and "),
+        # No execution came to its end.
+        "": (", fences and plain accesses", "plain accesses if the build has --mode atomics; and "),
+    }[answer.plain]
     yield f"Looked at: atomic operations{accesses}, in {which} with these arguments."
-    races = "" if answer.plain == "all" else "plain accesses, so a data race could be missed; and "
     yield (
         f"Not looked at: {races}what a loop counts in plain memory outside its stack: if it gives up by "
         "that, it was taken for one that waits."

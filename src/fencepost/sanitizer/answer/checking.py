@@ -100,7 +100,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "atomics": last.atomics,
         "steps": last.steps,
         "mode": " and ".join(sorted({end.mode for end in ends})),
-        "plain": "part" if len({end.plain for end in ends}) > 1 else ends[0].plain if ends else "none",
+        "plain": "part" if len({end.plain for end in ends}) > 1 else ends[0].plain if ends else "",
         "suppressed": len(findings) - len(wanted) + len(deadlocks) - len(live),
         "exhaustive": not why,
         "given_up": last.in_vain,

@@ -6,7 +6,10 @@ of it. Each run tells of the operations that it makes, so the table grows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.run.events import Event, Place, RawSite
@@ -18,6 +21,7 @@ class SiteTable:
     def __init__(self) -> None:
         self._at: dict[tuple[Place, str], Site] = {}
         self._sites: dict[Site, list[Place]] = {}
+        self._by_place: dict[Site, Site] = {}
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -36,11 +40,13 @@ class SiteTable:
                 line=frame.line,
                 # Without a line, operations are told apart by their addresses alone.
                 column=frame.column if frame.line else place.address,
-                function=frame.function,
+                function=function_name(frame.function),
                 operation=event.operation,
                 order=event.order,
                 failure_order=event.failure,
             )
+            # What instances of a template are called may differ in more than their arguments.
+            site = self._by_place.setdefault(msgspec.structs.replace(site, function=""), site)
             self._at[place, operation] = site
             self._sites.setdefault(site, []).append(place)
         return bool(new)
@@ -57,6 +63,44 @@ class SiteTable:
 
 def _position(site: Site) -> tuple[str, int, int, str, str, str]:
     return site.file, site.line, site.column, site.operation, site.order, site.function
+
+
+_QUALIFIERS = re.compile(r"(?: const| volatile| noexcept| &&?| \[[^]]*\])+$")
+
+
+def function_name(name: str) -> str:
+    """Without parameters, and without what differs between the instances of a template."""
+    plain = _without_template_arguments(name)
+    short = _QUALIFIERS.sub("", plain)
+    if short.endswith(")"):
+        depths = [short[at:].count(")") - short[at:].count("(") for at in range(len(short))]
+        begin = max(at for at, depth in enumerate(depths) if depth == 0)
+        if begin and not short[:begin].endswith("operator"):
+            short = short[:begin]
+    if plain != name:  # it has the type of its result before it
+        outside = [at for at, c in enumerate(short) if c == " " and not _open(short[:at])]
+        named = short.find("operator ")
+        spaces = [at for at in outside if named < 0 or at < named]
+        short = short[spaces[-1] + 1 :] if spaces else short
+    return short
+
+
+def _open(text: str) -> bool:
+    """Is a parenthesis or a brace open at its end?"""
+    return text.count("(") > text.count(")") or text.count("{") > text.count("}")
+
+
+def _without_template_arguments(name: str) -> str:
+    kept, depth = "", 0
+    for at, c in enumerate(name):
+        is_operator = re.search(r"operator[<>=-]*$", name[:at]) is not None or name[at - 1 : at + 1] == "->"
+        if c == "<" and not is_operator:
+            depth += 1
+        elif c == ">" and not is_operator:
+            depth -= 1
+        elif not depth:
+            kept += c
+    return name if depth else kept
 
 
 def settings_of(change: SiteChange) -> str:

@@ -141,6 +141,13 @@ _SOURCES = {
     **dict.fromkeys((".c",), "c"),
     **dict.fromkeys((".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".C"), "c++"),
 }
+
+
+def language_of(path: str) -> str | None:
+    """Of a source, by its ending."""
+    return _SOURCES.get(_suffix(path))
+
+
 # What says nothing about how a source is read; the first of each pair has a value, perhaps as the next word.
 _NOT_OF_SOURCES = (
     "-L",

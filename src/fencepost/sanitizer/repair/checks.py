@@ -19,6 +19,7 @@ from fencepost.sanitizer.repair.changes import Offered
 from fencepost.sanitizer.repair.executions import Execution, Executions, How, Look
 from fencepost.verdicts.run import Finding
 
+OUT_OF_TIME = "the time limit was reached"
 _MOST_CONFLICTS = 6  # of one check: more of them take longer to find than they save
 
 
@@ -45,6 +46,8 @@ class Checks:
             return self._fails(self._added(look), chosen)
         if look.interrupted:
             return Undecided("the search was interrupted", interrupted=True)
+        if look.late:
+            return Undecided(OUT_OF_TIME)
         if look.why and self.runs is None:
             return Undecided(look.why)
         return Holds()
@@ -83,7 +86,7 @@ class Checks:
                 conflicts[self._conflict(execution, chosen)] = None
         except OutOfTimeError:
             if not conflicts:
-                return Undecided("the time limit was reached")
+                return Undecided(OUT_OF_TIME)
         return Fails(tuple(conflicts))
 
     def _conflict(self, execution: Execution, chosen: Chosen) -> Conflict:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ from fencepost.sanitizer.run.events import Event, Place, RawAwait, RawFinding
 from fencepost.sanitizer.run.exploration import Explored, Limits, explore
 from fencepost.sanitizer.run.runs import InterruptedRunsError, Job, Outcome, Watcher, run_all
 from fencepost.verdicts.check import AnyCheckAnswer, CheckUnknown
-from fencepost.verdicts.run import AnyRunAnswer, Finding, Frame, RunsUnknown, Schedule
+from fencepost.verdicts.run import AnyRunAnswer, Finding, Frame, Schedule
 from fencepost.verdicts.sites import SiteChange
 
 Changes = Sequence[SiteChange]
@@ -49,8 +50,9 @@ class Execution(NamedTuple):
 class Look:
     """What was seen in all executions, or in those that were made.
 
-    `why` says why these were not all of them; empty if they were. `failures` are deadlocks, and ends that
-    are failures of the program's own: they exist under sequential consistency, and no order removes them.
+    `why` says why these were not all of them; empty if they were. `late`: there was no time for all runs that
+    were wanted. `failures` are deadlocks, and ends that are failures of the program's own: they exist under
+    sequential consistency, and no order removes them.
     """
 
     executions: tuple[Execution, ...]
@@ -58,6 +60,7 @@ class Look:
     made: int
     why: str
     interrupted: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,7 @@ class Executions:
             made=sum(look.made for look in looks),
             why="; ".join(dict.fromkeys(look.why for look in looks if look.why)),
             interrupted=any(look.interrupted for look in looks),
+            late=any(look.late for look in looks),
         )
 
     def finding_in(self, execution: Execution, changes: Changes) -> Finding | None:
@@ -203,15 +207,15 @@ class Executions:
         answer: AnyRunAnswer = answer_of(tally, asked)
         failures = [f"an execution {one.why}" for one in answer.troubles]
         failures += ["threads wait for each other for ever" for _ in answer.deadlocks]
-        late = isinstance(answer, RunsUnknown) or tally.runs < len(schedules)
         return Look(
             executions=tuple(
                 Execution(test, one.schedule, one) for one in answer.findings if self._counts(one)
             ),
             failures=tuple(failures),
             made=tally.runs,
-            why="only some executions were made" + (", and not all that were wanted" if late else ""),
+            why="only some executions were made",
             interrupted=interrupted,
+            late=tally.runs < len(schedules),
         )
 
     def _run_all(
@@ -231,7 +235,7 @@ class Executions:
                 raise _TooLateError
 
         with _file(self.sites, changes) as settings:
-            job = self._job(test, settings)
+            job = self._job(test, settings, seconds)
             try:
                 for kind in ("random", "pct"):
                     run_all(job, [one for one in schedules if one.kind == kind], watch)
@@ -241,11 +245,11 @@ class Executions:
                 return True
         return False
 
-    def _job(self, test: Test, settings: tuple[str, ...]) -> Job:
+    def _job(self, test: Test, settings: tuple[str, ...], seconds: float | None = None) -> Job:
         command = (*self.asking.command, *test.arguments)
         return Job(
             command=command,
-            timeout=_MOST_SECONDS,
+            timeout=min(_MOST_SECONDS, ceil(max(seconds or _MOST_SECONDS, 1.0))),
             processes=self.asking.processes,
             at_terminal=False,
             settings=settings,

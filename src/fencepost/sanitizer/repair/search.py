@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fencepost.cheapest.search import Chosen, Found, cheapest_repair
 from fencepost.sanitizer.repair.changes import Kind, Offered, Prices, Target, strengthenings, weakenings
-from fencepost.sanitizer.repair.checks import Checks, OutOfTimeError
+from fencepost.sanitizer.repair.checks import OUT_OF_TIME, Checks, OutOfTimeError
 from fencepost.sanitizer.repair.executions import Asking, Execution, Executions, How, Look
 from fencepost.sanitizer.run.runs import InterruptedRunsError
 from fencepost.verdicts import Stats
@@ -141,7 +141,7 @@ class _Search:
             again = checks.look(found.best, first_seed=1 + 10 * self.runs)
             grown = offer(self.executions.sites.sites) != offered
             if not again.executions and not grown:
-                return found, checks
+                return (replace(found, why=OUT_OF_TIME) if again.late else found), checks
             bad = tuple(dict.fromkeys((*checks.bad, *again.executions)))
         return found, checks
 
@@ -224,7 +224,7 @@ class _Fixing(_Search):
         except (InterruptedRunsError, KeyboardInterrupt):
             return ProgramRepairUnknown(**self.common(), why="the search was interrupted", interrupted=True)
         except OutOfTimeError:
-            return ProgramRepairUnknown(**self.common(), why="the time limit was reached")
+            return ProgramRepairUnknown(**self.common(), why=OUT_OF_TIME)
 
     def _answer(self) -> AnyProgramFix:
         first = self.first_look()
@@ -255,7 +255,7 @@ class _Relaxing(_Search):
         except (InterruptedRunsError, KeyboardInterrupt):
             return ProgramRelaxUnknown(**self.common(), why="the search was interrupted", interrupted=True)
         except OutOfTimeError:
-            return ProgramRelaxUnknown(**self.common(), why="the time limit was reached")
+            return ProgramRelaxUnknown(**self.common(), why=OUT_OF_TIME)
 
     def _answer(self) -> AnyProgramRelax:
         first = self.first_look()

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.errors import InputError
 from fencepost.sanitizer.run.events import Event, Exploration, read_events
 from fencepost.sanitizer.run.runs import (
     addresses_fixed,
@@ -24,6 +23,7 @@ from fencepost.sanitizer.run.runs import (
     environment,
     wait_for,
 )
+from fencepost.sanitizer.run.starting import cannot_start
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_FOR_THE_LAST_EXECUTION = 5.0  # beyond the time limit, which is looked at between executions
@@ -114,7 +114,7 @@ def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.
                 process_group=0,
             )
     except OSError as error:
-        raise InputError(f"cannot start the program: {error.strerror or error}", command[0]) from None
+        raise cannot_start(command[0], error) from None
 
 
 def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watcher: Watcher) -> str:

@@ -29,8 +29,8 @@ from typing import IO
 
 import msgspec
 
-from fencepost.errors import InputError
 from fencepost.sanitizer.run.events import End, Event, read_events
+from fencepost.sanitizer.run.starting import cannot_start
 from fencepost.verdicts.run import Schedule
 
 _KEPT_OUTPUT = 4000  # characters
@@ -314,8 +314,7 @@ class _Runner:
                 process_group=None if at_terminal else 0,
             )
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot start the program: {reason}", self.job.command[0]) from None
+            raise cannot_start(self.job.command[0], error) from None
 
     def _outcome(self, schedule: Schedule, exit_code: int | None, place: Path, output: str) -> Outcome:
         files = sorted(place.glob("*.jsonl"))
