@@ -1,4 +1,4 @@
-"""The workflow for wheels and the action for other repositories, as far as they can be tested here.
+"""The workflows and the action for other repositories, as far as they can be tested here.
 
 What the action runs is run, with this package in place of the one that it installs.
 """
@@ -19,40 +19,55 @@ import fencepost
 from fencepost.cli.main import COMMANDS
 from tests.packaging.wheels import ROOT
 
-WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8"))
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in (ROOT / ".github" / "workflows").glob("*.yml")
+}
+WHEELS = WORKFLOWS["wheels"]
+JOBS = [job for workflow in WORKFLOWS.values() for job in workflow["jobs"].values()]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-STEPS = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+STEPS = [step for job in JOBS for step in job["steps"]]
 
 
 def test_jobs_wait_for_jobs_that_exist():
-    jobs = WORKFLOW["jobs"]
-    for job in jobs.values():
-        needed = job.get("needs", [])
-        assert {needed} <= set(jobs) if isinstance(needed, str) else set(needed) <= set(jobs)
+    for workflow in WORKFLOWS.values():
+        jobs = workflow["jobs"]
+        for job in jobs.values():
+            needed = job.get("needs", [])
+            assert {needed} <= set(jobs) if isinstance(needed, str) else set(needed) <= set(jobs)
+
+
+def test_every_job_says_where_it_runs_and_may_change_nothing():
+    assert all(job["runs-on"] for job in JOBS)
+    assert all(workflow["permissions"] == {"contents": "read"} for workflow in WORKFLOWS.values())
+    assert "secrets." not in json.dumps(WORKFLOWS)
 
 
 def test_what_the_workflow_runs_exists():
     lines = "\n".join(step.get("run", "") for step in STEPS)
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(re.findall(r"\bmake (\w+)", lines)) <= targets
+    made = [word for words in re.findall(r"\bmake ([\w ]+)", lines) for word in words.split()]
+    assert set(made) - {"TESTS"} <= targets
+    assert {"test", "lint", "docs", "vscode"} <= set(made)
+    tests = re.findall(r"TESTS=(\S+)", lines)
+    assert all((ROOT / name).exists() for name in tests)
     assert set(re.findall(r"^\s*fencepost (\w+)", lines, re.MULTILINE)) <= set(COMMANDS)
-    named = re.findall(r"\b(?:examples|editor)/[\w+./-]+", lines)
+    named = re.findall(r"(?<!/)\b(?:examples|editor)/[\w+./-]+", lines)
     assert named
     assert all((ROOT / name).exists() or name == "editor/vendor" for name in named)
 
 
 def test_every_version_of_python_is_tested_on_both_architectures():
-    matrix = WORKFLOW["jobs"]["test"]["strategy"]["matrix"]
+    matrix = WHEELS["jobs"]["test"]["strategy"]["matrix"]
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
-    assert matrix["arch"] == WORKFLOW["jobs"]["wheels"]["strategy"]["matrix"]["arch"] == ["x86_64", "aarch64"]
+    assert matrix["arch"] == WHEELS["jobs"]["wheels"]["strategy"]["matrix"]["arch"] == ["x86_64", "aarch64"]
 
 
 def test_only_a_tag_is_published_and_without_a_password():
-    publish = WORKFLOW["jobs"]["publish"]
+    publish = WHEELS["jobs"]["publish"]
     assert publish["if"] == "startsWith(github.ref, 'refs/tags/v')"
     assert publish["permissions"] == {"id-token": "write"}
     assert set(publish["needs"]) == {"wheels", "test", "sdist"}
-    assert "secrets." not in json.dumps(WORKFLOW)
 
 
 def test_every_input_of_the_action_is_used():

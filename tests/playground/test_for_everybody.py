@@ -167,7 +167,7 @@ class TestByKeyboardAlone:
         page.wait_for_selector("body[data-busy=no] #outcomes")
         tab_into(page, ".models button.bad")
         press(page, "Enter")
-        page.wait_for_selector("#answer svg .edge")
+        page.wait_for_selector("#answer svg .event")
 
     def test_a_search_is_cancelled(self, page, serving):
         write(page, ENDLESS)

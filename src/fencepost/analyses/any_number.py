@@ -181,7 +181,7 @@ class Question(ABC, Generic[A]):
 
     def _unknown(self, why: str, *, interrupted: bool = False) -> A:
         decided = f"; with up to {self._copies} of each `[*]` the program is {self.property_held}"
-        looking = f"{why}, looking at {self._k} threads at a time"
+        looking = f"{why}, looking at {self._k} thread{'s' * (self._k != 1)} at a time"
         return self.undecided(looking + (decided if self._copies else ""), interrupted=interrupted)
 
     @property

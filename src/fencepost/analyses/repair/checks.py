@@ -19,7 +19,7 @@ from fencepost.analyses.repair.changes import Changed, Offered, Origin, apply
 from fencepost.analyses.repair.costs import Prices
 from fencepost.analyses.repair.violation_replay import Replayed, ReplayedRace, ReplayedViolation
 from fencepost.analyses.robustness import robust, search
-from fencepost.analyses.tso import persist, robust_against_tso
+from fencepost.analyses.tso import persist
 from fencepost.cheapest.hitting_set import Conflict
 from fencepost.cheapest.search import Fails, Holds, RepairProgress, Undecided
 from fencepost.engine._native import Outcome, Result, TsoViolation
@@ -116,6 +116,9 @@ class Checks(ABC):
         progress = FixProgress(now.checks, lower_bound, best, self._seconds(), checking)
         self._stopped = self._watcher(progress) or self._stopped
 
+    def _made(self, offered: Offered, chosen: frozenset[int]) -> Changed:
+        return apply(offered.program, (offered.changes[number] for number in chosen))
+
     def _limits_left(self) -> Limits:
         return self._limits.after(self._seconds())
 
@@ -179,9 +182,6 @@ class RobustnessChecks(Checks):
             return Undecided(answer.why, interrupted=answer.interrupted)
         return Holds()
 
-    def _made(self, offered: Offered, chosen: frozenset[int]) -> Changed:
-        return apply(offered.program, (offered.changes[number] for number in chosen))
-
     def _search(self, offered: Offered, chosen: frozenset[int]) -> tuple[Changed, Result, Limits]:
         changed = self._made(offered, chosen)
         limits = self._limits_left()
@@ -242,13 +242,22 @@ class TsoChecks(Checks):
     def ask(self, program: Program, limits: Limits, watcher: Watcher) -> Answer:
         if self._criterion == "persistent":
             return persist(program, limits=limits, watcher=watcher)
-        return robust_against_tso(program, self._criterion, limits, watcher)
+        return robust(program, "tso", criterion=self._criterion, limits=limits, watcher=watcher)
 
     def _learn(self, chosen: frozenset[int]) -> Undecided | None:
         """Learn conflicts: all there are, or for robustness one that `chosen` breaks."""
         one_by_one = self._criterion == "robust"
-        made = chosen if one_by_one else frozenset()
-        changed = apply(self._offered.program, (self._offered.changes[number] for number in made))
+        offered = self._offered
+        if offered.program.templates:
+            # What some number of threads shows is about the functions, so it is true whatever the number.
+            answer = self.answer(self._made(offered, chosen).program)
+            if isinstance(answer, Unknown):
+                return Undecided(answer.why, interrupted=answer.interrupted)
+            if not isinstance(answer, NotRobust):
+                return None
+            assert answer.any_number is not msgspec.UNSET
+            offered = offered.with_instances(min(answer.any_number.copies.values()))
+        changed = self._made(offered, chosen if one_by_one else frozenset())
         limits = self._limits_left()
         program = on_x86(changed.program)
         result = explore_tso(program, self._criterion, limits, self._watch, find_all=not one_by_one)
@@ -256,18 +265,20 @@ class TsoChecks(Checks):
         if result.search.outcome not in (Outcome.COMPLETE, Outcome.VIOLATION):
             return self._undecided(changed.program, result.search, limits)
         self._knows_all = not one_by_one
-        self._conflicts |= {self._conflict(changed, violation) for violation in result.violations}
+        self._conflicts |= {self._conflict(offered, changed, found) for found in result.violations}
         return None
 
-    def _conflict(self, changed: Changed, violation: TsoViolation) -> Conflict:
+    def _conflict(self, offered: Offered, changed: Changed, violation: TsoViolation) -> Conflict:
         thread = violation.alone[0].thread
-        return Conflict(frozenset(self._fences_on(changed, thread, violation.path)))
+        return Conflict(frozenset(self._fences_on(offered, changed, thread, violation.path)))
 
-    def _fences_on(self, changed: Changed, thread: int, path: Iterable[int]) -> Iterable[int]:
+    def _fences_on(
+        self, offered: Offered, changed: Changed, thread: int, path: Iterable[int]
+    ) -> Iterable[int]:
         """The fences offered on the way; places are numbered as in native/engine/tso/solo_run.hpp."""
         for place in path:
             origin = changed.origins[thread][place // 2]
             if origin.side is not None:  # a fence that is no barrier cannot be: it would have ended the way
                 continue
-            bits = self._offered.at(thread, Origin(origin.pc, "after" if place % 2 else "before"))
+            bits = offered.at(thread, Origin(origin.pc, "after" if place % 2 else "before"))
             yield from (bit.bit_length() - 1 for bit in bits.values())

@@ -17,7 +17,7 @@ from fencepost.analyses.repair.edits import edits_of, repaired_text
 from fencepost.analyses.repair.either import fix_for_either
 from fencepost.cheapest.search import Found, cheapest_repair
 from fencepost.engine.search import Limits
-from fencepost.memory_models import ANY_NUMBER_MODELS, EITHER, MODELS
+from fencepost.memory_models import EITHER, MODELS
 from fencepost.program import Program
 from fencepost.verdicts import Answer, Unknown
 from fencepost.verdicts.repair import (
@@ -52,18 +52,18 @@ def fix(
 
     Against TSO, `criterion` is "persistent", "robust", "trf", or "either" (the default): the cheaper one of
     the first two, each of which implies that TSO reaches no other states than sequential consistency. The
-    verdict then says which it is. `costs` says what changes cost where that is not the default
-    (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the place; changes of the kinds in
-    `without` are not made. `limits.seconds` is for everything together, the other limits are for each check
-    of a set of changes.
+    verdict then says which it is. For any number of threads it is "robust". `costs` says what changes cost
+    where that is not the default (`changes.DEFAULT_COSTS`), times `loop_weight` for each loop around the
+    place; changes of the kinds in `without` are not made. `limits.seconds` is for everything together, the
+    other limits are for each check of a set of changes.
     """
     model = chosen_model(program, "fix", model)
-    if model not in ANY_NUMBER_MODELS:
-        program.require_fixed_threads(f"fix --model {model}")
     criteria = MODELS[model].criteria["fix"]
-    criterion = criterion or criteria[0]
+    criterion = criterion or ("robust" if program.templates else criteria[0])
     if criterion not in criteria:
         raise ValueError(f"criterion {criterion!r} does not go with model {model!r}")
+    if criterion != "robust":
+        program.require_fixed_threads(f"fix --model {model} --criterion {criterion}")
     for kind in without:
         check_kind(kind)
     prices = Prices(costs or {}, loop_weight)

@@ -64,7 +64,7 @@ def _checked(program: Program, certificate: ViewCertificate) -> ViewsChecked:
     sets: list[ViewSet] = []
     wholes = 0
     for number, part in enumerate(certificate.parts):
-        views = _read(program, certificate, part, number)
+        views = views_of(program, certificate, part, number)
         wholes += _check_part(views, number)
         sets.append(views)
     topics = [part.topic for part in certificate.parts]
@@ -81,7 +81,8 @@ def _checked(program: Program, certificate: ViewCertificate) -> ViewsChecked:
     return ViewsChecked(views_in_all, wholes, certificate.free_of)
 
 
-def _read(program: Program, certificate: ViewCertificate, part: Part, number: int) -> ViewSet:
+def views_of(program: Program, certificate: ViewCertificate, part: Part, number: int) -> ViewSet:
+    """The views of a part, if they make sense; the program has the instructions of the model."""
     topic = part.topic
     of_attacks = topic.about in ("attacker", "after-read")
     if topic.about != "program" and of_attacks != (certificate.model == "tso"):

@@ -55,7 +55,8 @@ function fill({ badge, reason }, end, open) {
   if (!end.answer) {
     // Such as that the program asks nothing of this kind, or that the model does not take it.
     badge.replaceChildren(element("span", end.unasked ? "not asked" : "no answer", "badge warn"));
-    reason.replaceChildren(...prose(end.unasked?.replace(/^nothing was asked: /, "") ?? end.failure));
+    const why = end.unasked?.replace(/^nothing was asked: /, "") ?? end.failure;
+    reason.replaceChildren(...prose(why.replace(/^./, (first) => first.toUpperCase())));
     return;
   }
   const { answer } = end;

@@ -87,7 +87,7 @@ function number(given) {
 }
 
 function costField(kind, cost) {
-  const label = element("label", `${kind.replaceAll("-", " ")} `);
+  const label = element("label", `${kind.replaceAll("-", " ").replace(/\b(sc|rmw)\b/g, (word) => word.toUpperCase())} `);
   const field = element("input");
   Object.assign(field, { type: "number", name: `cost-${kind}`, min: 0, max: 1000, step: 0.01, value: cost });
   label.append(field);
