@@ -149,7 +149,7 @@ def measure(before: Path, now: Path) -> Iterator[Counted]:
 
 
 def table(rows: Sequence[Counted]) -> Iterator[str]:
-    yield f"| accesses | threads | locations | turns | instructions each, before | now | ratio |"
+    yield "| accesses | threads | locations | turns | instructions each, before | now | ratio |"
     yield "|---|--:|--:|---|--:|--:|--:|"
     for program, before, now in rows:
         turns = f"{program.turn} {'entries' if program.shape == 'locks' else 'accesses'}"

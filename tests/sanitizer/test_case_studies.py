@@ -123,6 +123,29 @@ def test_a_library_fails_in_weak_runs_until_it_is_repaired(shell: Shell, harm: H
         assert bool(weak["troubles"]) == (client == harm.client)
 
 
+class TestConcurrencyKit:
+    """It has volatile accesses, and so many fences as the processor is said to need."""
+
+    def found(self, shell: Shell, client: str) -> set[tuple[str, str]]:
+        """What is found, and in which functions."""
+        needed(HEADERS / "gcc/x86_64")
+        executable = built(shell, client)
+        command = ("fencepost", "run", "--json", "--schedule", "random", "--runs", RUNS)
+        answer = json.loads(shell.run(*command, executable, FENCEPOST_OPTIONS="volatile=relaxed").stdout)
+        assert (answer["runs"], answer["troubles"]) == (int(RUNS), [])
+        return {(one["kind"], one["access"]["stack"][0]["function"]) for one in answer["findings"]}
+
+    def test_without_fences_the_items_of_the_ring_race(self, shell: Shell) -> None:
+        robustness = {("robustness", "ck_pr_md_load_uint")}
+        races = {("race", "_ck_ring_dequeue_sc"), ("race", "consume")}
+        assert self.found(shell, "ck-ring") == robustness | races
+        assert self.found(shell, "ck-ring-portable") == robustness
+
+    def test_pointers_to_volatile_are_not_volatile(self, shell: Shell) -> None:
+        assert ("race", "ck_pr_md_load_ptr") in self.found(shell, "ck-stack-portable")
+        assert self.found(shell, "repaired/ck-stack") == set()
+
+
 class TestMimalloc:
     """A reader that is overlooked, what it reads then, and the heap of a page that is not seen in time."""
 

@@ -66,6 +66,7 @@ void make_record(Thread& t) {
     record->thread = t.id;
     record->provenance = t.provenance;
     record->links = t.provenance->made;
+    record->fences = t.provenance->fences;
     copy(record->current(), t.current, width);
     copy(record->sc(), t.sc, width);
     record->current()[t.slot] = record->sc()[t.slot] = 0;

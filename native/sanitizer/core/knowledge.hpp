@@ -32,7 +32,8 @@ struct Record {
     Record* next;  // of the same slot; a free one: in its list
     Time from;
     std::uint32_t thread;
-    std::uint32_t links;  // that the thread had made (sc_provenance.hpp)
+    std::uint32_t links;   // that the thread had made (sc_provenance.hpp)
+    std::uint32_t fences;  // likewise
     std::uint16_t width;
     bool has_sc_clocks;
     bool after_fence;  // F is not all zero: it is kept

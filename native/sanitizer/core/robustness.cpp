@@ -137,7 +137,8 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
     if (stamp.known_to(t.sc)) return;
     Record const& record = stamp.record();
     if (is_gone(stamp)) return learn_what_all_know(t);
-    Moment const before = moment_of(*record.provenance, stamp.slot(), stamp.time(), record.links);
+    Moment const before =
+        moment_of(*record.provenance, stamp.slot(), stamp.time(), record.links, record.fences);
     AccessAt const to{site.pc, t.id, site.access, site.order};
     add_link(*t.provenance,
              {x.address(), access.by(record.thread), to, before, t.provenance->fences, reads_from});
@@ -379,6 +380,18 @@ struct ScRead {
     return {marks, t.sc_version};
 }
 
+// All of one that is not seq_cst, and acquires nothing.
+void read_after_fence(Thread& t, Cell& x) {
+    ready(t, x);
+    Others& others = *x.others;
+    others.read_in_s = true;
+    if (!others.writes.is_of(t)) others.writes = {};
+    ScClock const after = (*others.sc_clocks)[before_writes], f = (*t.sc_clocks)[fences_before];
+    if (others.reads.holds(t, false)) return join_slot(after, f, t.slot);
+    join(after, f);
+    others.reads = {t, false};
+}
+
 // Last of all.
 [[gnu::always_inline]] inline void end_read(Thread& t, Cell& x, Order order, ScRead begun) {
     if (begun.marks) {
@@ -477,8 +490,9 @@ void write_otherwise(Thread& t, Cell& x, bool knew_write) {
 }  // namespace
 
 void read_known_in_s(Thread& t, Cell& x, Order order) {
+    if (order != Order::seq_cst) return read_after_fence(t, x);
     if (!is_settled_read(t, x, order)) return end_read(t, x, order, begin_read(t, x, order));
-    read_again(t, *x.others, order == Order::seq_cst);
+    read_again(t, *x.others, true);
 }
 
 void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {

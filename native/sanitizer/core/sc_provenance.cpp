@@ -21,13 +21,18 @@ ScProvenance& take_oldest_retired() {
     return p;
 }
 
-// Those of its fences that it made before that time of its own.
-std::uint32_t fences_made_before(ScProvenance const& p, Time time) {
+// Those of its fences that it made before that time of its own; it is known of so many.
+std::uint32_t fences_made_before(ScProvenance const& p, Time time, std::uint32_t known = 0) {
+    auto const is_before = [&](std::uint32_t fence) {
+        return p.last_fences[fence % p.most_fences].time < time;
+    };
     std::uint32_t above = __atomic_load_n(&p.fences, __ATOMIC_ACQUIRE);
     std::uint32_t below = above < p.most_fences ? 0 : above - p.most_fences + 1;
+    if (below < known && known <= above) below = known;
+    if (below < above && !is_before(below + 1)) return below;  // most often there are no others
     while (below < above) {  // fence `below` and earlier ones are before, those after `above` are not
         std::uint32_t const middle = below + (above - below + 1) / 2;
-        if (p.last_fences[middle % p.most_fences].time < time)
+        if (is_before(middle))
             below = middle;
         else
             above = middle - 1;
@@ -172,8 +177,8 @@ Moment moment_of(Thread const& t) {
     return {t.provenance, t.id, t.slot, t.time, t.provenance->made, t.provenance->fences};
 }
 
-Moment moment_of(ScProvenance const& p, Slot slot, Time time, std::uint32_t links) {
-    return {&p, p.thread, slot, time, links, fences_made_before(p, time)};
+Moment moment_of(ScProvenance const& p, Slot slot, Time time, std::uint32_t links, std::uint32_t fences) {
+    return {&p, p.thread, slot, time, links, fences_made_before(p, time, fences)};
 }
 
 void Fences::add(Order order) {

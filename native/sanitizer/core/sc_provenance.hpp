@@ -88,9 +88,10 @@ void retire(ScProvenance*);
 void add_link(ScProvenance&, Link const&);
 void note_fence(Thread&, Order);
 
-// The moment of the thread just now; and that of a stamp, which knew so many links.
+// The moment of the thread just now; and that of a stamp, which knew so many links, and at least so many
+// fences.
 Moment moment_of(Thread const&);
-Moment moment_of(ScProvenance const&, Slot, Time, std::uint32_t links);
+Moment moment_of(ScProvenance const&, Slot, Time, std::uint32_t links, std::uint32_t fences);
 
 // The collector numbers times anew: calls rename(slot, time).
 template <class Rename>
