@@ -116,6 +116,6 @@ SUITES: dict[str, list[list[str]]] = {
     "certificates": [["tests/certificates"]],
     "repair": [
         ["tests/cheapest", "tests/analyses/repair/test_changes.py"],
-        ["tests/analyses/repair"],
+        [f"tests/analyses/repair/test_{name}.py" for name in ("programs", "relax", "edits", "tso")],
     ],
 }
