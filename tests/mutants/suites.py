@@ -11,25 +11,33 @@ FEW_COUNTED = f"{COUNTING}::test_a_robust_program_has_no_graphs_but_those_of_sc[
 # First some that are fast, then those for mutants that survive these. `make test` runs all of them.
 SUITES: dict[str, list[list[str]]] = {
     "monitors": [
-        [f"{NATIVE}[monitors]"],
+        [
+            f"{NATIVE}[monitors]",
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
+            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
+        ],
         [
             f"{DEFINITIONS}::test_random_programs[0-cpp20]",
             f"{DEFINITIONS}::test_random_programs[0-rc20]",
             f"{DEFINITIONS}::test_random_programs[0-ra]",
-            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
         ],
         [FEW_COUNTED],
         [f"{ENGINE}/test_topics.py"],
         [
             f"{DEFINITIONS}::test_random_programs[250-cpp20]",
             f"{DEFINITIONS}::test_random_programs[250-rc20]",
-            f"{DEFINITIONS}::test_programs_that_once_disagreed",
             COUNTING,
         ],
         [DEFINITIONS, f"{ENGINE}/test_observational.py", f"{ENGINE}/test_reductions.py"],
     ],
     "topics": [
-        [f"{NATIVE}[labels]", f"{NATIVE}[monitors]"],
+        [
+            f"{NATIVE}[labels]",
+            f"{NATIVE}[monitors]",
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
+            f"{ENGINE}/test_reductions.py::test_topics_change_with_the_threads_that_are_exchanged",
+            f"{ENGINE}/test_reductions.py::test_monitors_that_others_cover_are_dropped",
+        ],
         [
             f"{ENGINE}/test_topics.py",
             f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
