@@ -15,6 +15,7 @@ SUITES: dict[str, list[list[str]]] = {
             f"{NATIVE}[monitors]",
             f"{DEFINITIONS}::test_programs_that_once_disagreed",
             f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
+            f"{ENGINE}/test_observational.py::test_a_load_comes_before_the_next_write_whatever_it_reads",
         ],
         [
             f"{DEFINITIONS}::test_random_programs[0-cpp20]",
