@@ -4,7 +4,7 @@ A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fe
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from fencepost.memory_models import PRUNINGS
 from fencepost.models import op_sra
 from fencepost.models.explore import LimitReachedError
 from fencepost.program import Program
+from tests.draining_pairs import draining_pair
+from tests.message_chains import choice_of_messages, message_chain
 from tests.strategies import programs, random_program, wide_program
 
 BATCH = 125
@@ -158,6 +160,19 @@ def test_programs_with_read_modify_writes_anywhere() -> None:
     for seed in range(500_000, 500_000 + 60):
         source = random.Random(seed)
         program = wide_program(source)
+        try:
+            check(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+
+
+@pytest.mark.parametrize("draw", [draining_pair, message_chain, choice_of_messages])
+def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -> None:
+    for seed in range(40):
+        source = random.Random(seed)
+        program = draw(source)
         try:
             check(program, source)
         except LimitReachedError:

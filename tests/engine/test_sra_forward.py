@@ -5,7 +5,7 @@ opSRA has graphs without end, the searches must not contradict each other.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from fencepost.models.op_sra import SketchedStep
 from fencepost.models.sra import SraLts, SraState
 from fencepost.models.threads import Label, ThreadState
 from fencepost.program import Goto, Program
+from tests.draining_pairs import draining_pair
 from tests.engine.test_coverability import (
     MOST_GRAPHS,
     REGRESSIONS,
@@ -32,6 +33,7 @@ from tests.engine.test_coverability import (
     check_threads_anywhere,
     check_write_races,
 )
+from tests.message_chains import choice_of_messages, message_chain
 from tests.models.litmus import SB, bcas, program, read, wait, write
 from tests.strategies import programs, random_program, wide_program
 
@@ -234,6 +236,19 @@ def check_wide_programs(seeds: range) -> None:
 
 def test_programs_with_read_modify_writes_anywhere() -> None:
     check_wide_programs(range(500_000, 500_000 + 150))
+
+
+@pytest.mark.parametrize("draw", [draining_pair, message_chain, choice_of_messages])
+def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -> None:
+    for seed in range(40):
+        source = random.Random(seed)
+        program = draw(source)
+        try:
+            check_under_sra(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
 
 
 @pytest.mark.slow
