@@ -59,9 +59,10 @@ def choice_of_messages(source: random.Random) -> Program:
             code.insert(1, Fence(Mode.SC))
         threads.append(_thread(t, code))
     taking: list[Instruction] = [
-        Choose((1, 3)),
+        Load("r", Cell("z")),
+        Choose((2, 4)),
         Wait(None, Cell("x"), (Constant(1), Constant(2))),
-        Goto(4),
+        Goto(5),
         Wait(None, Cell("y"), (Constant(1), Constant(2))),
     ]
     if source.random() < 0.5:

@@ -340,6 +340,17 @@ def test_store_buffering_is_found_under_sra_and_not_under_sc() -> None:
     assert run(ScSearch(graphs, [both_read_0])) == Outcome.COMPLETE
 
 
+def test_a_search_that_leaves_writes_out_says_so() -> None:
+    """The third write to x does not fit; the reader could have seen it."""
+    threads = "fn t { x.store(1); x.store(2); x.store(3); } fn u { local r; r = x.load(); assert(r != 3); }"
+    graphs = graphs_of(tpl.read(f"max_value 3; global x; {threads}"))
+    failed = nodes_where(graphs, None, FAILED)
+    for most, outcome in ((3, Outcome.COMPLETE), (4, Outcome.VIOLATION)):
+        search = ForwardSearch(graphs, [failed], most)
+        assert run(search) == outcome
+        assert search.stats.truncated == (most == 3)
+
+
 def test_stored_states_are_few_against_the_graphs() -> None:
     stored = graphs_met = 0
     for seed in range(60):

@@ -71,7 +71,10 @@ SUITES: dict[str, list[list[str]]] = {
         ["tests/certificates/test_tso_certificates.py", "tests/analyses/safety/test_tso.py"],
     ],
     "safety": [
-        [f"{ENGINE}/test_coverability.py::test_random_programs[0]"],
+        [
+            f"{ENGINE}/test_coverability.py::test_random_programs[0]",
+            f"{ENGINE}/test_coverability.py::test_programs_that_pass_messages",
+        ],
         [f"{ENGINE}/test_coverability.py::test_programs_with_read_modify_writes_anywhere"],
         [f"{ENGINE}/test_coverability.py"],
         [
@@ -81,7 +84,11 @@ SUITES: dict[str, list[list[str]]] = {
         ],
     ],
     "forward": [
-        [f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]"],
+        [
+            f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]",
+            f"{ENGINE}/test_sra_forward.py::test_programs_that_pass_messages",
+            f"{ENGINE}/test_sra_forward.py::test_a_search_that_leaves_writes_out_says_so",
+        ],
         [f"{ENGINE}/test_sra_forward.py::test_programs_with_read_modify_writes_anywhere"],
         [f"{ENGINE}/test_sra_forward.py"],
         ["tests/analyses/safety/test_data_races.py", "tests/analyses/safety/test_safety.py"],
