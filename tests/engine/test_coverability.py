@@ -181,6 +181,33 @@ def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -
             raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
 
 
+# A thread reads x from two writers, and in between something that the second one has overwritten.
+TWO_WRITERS = """
+    max_value 2;
+    global x, y;
+    fn first { x.store(1); }
+    fn second { y.store(1); x.store(2); }
+    fn reader { local r, q, s; r = x.load(); q = y.load(); s = x.load(); }
+"""
+# Two readers have to take the later one of two writes of the same value, or the earlier one.
+SAME_VALUE_TWICE = """
+    max_value 2;
+    global x, y, z;
+    fn writer { local r; x.store(1); r = y.load(); x.store(1); }
+    fn other { y.store(1); }
+    fn reader { local r, s; r = FADD(x, 1); s = y.load(); }
+    fn another { local r, s; r = x.load(); s = y.load(); }
+"""
+
+
+@pytest.mark.parametrize("text", [TWO_WRITERS, SAME_VALUE_TWICE])
+def test_every_reachable_state_is_found(text: str) -> None:
+    asked = Asked(tpl.read(text), random.Random(0))
+    for state in sorted(asked.reachable):
+        places = [[asked.nodes[t].index(at)] for t, at in enumerate(state)]
+        assert asked.covers((places, [], None)), state
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first_seed", range(100_000, 100_000 + 80 * BATCH, BATCH))
 def test_many_more_random_programs(first_seed: int) -> None:

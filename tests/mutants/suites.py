@@ -74,6 +74,7 @@ SUITES: dict[str, list[list[str]]] = {
         [
             f"{ENGINE}/test_coverability.py::test_random_programs[0]",
             f"{ENGINE}/test_coverability.py::test_programs_that_pass_messages",
+            f"{ENGINE}/test_coverability.py::test_every_reachable_state_is_found",
         ],
         [f"{ENGINE}/test_coverability.py::test_programs_with_read_modify_writes_anywhere"],
         [f"{ENGINE}/test_coverability.py"],
