@@ -54,7 +54,9 @@ def draining_pair(source: random.Random) -> Program:
             case "fetch-add":
                 code.append(FetchAdd(None, Cell("z"), Constant(1), at=at()))
             case "compare-exchange":
-                code.append(CompareExchange(None, Cell("z"), Constant(source.randrange(2)), Constant(1), at=at()))
+                code.append(
+                    CompareExchange(None, Cell("z"), Constant(source.randrange(2)), Constant(1), at=at())
+                )
         last = source.random()
         if last < 0.65:
             code.append(Load("s", Cell(other), _load_mode(source), at=at()))

@@ -1,4 +1,4 @@
-"""Random programs for causality: what one thread writes reaches another by way of a third, as in WRC and ISA2,
+"""Random programs for causality: what one thread writes reaches another by way of a third, as in WRC or ISA2,
 or by one of two ways. Values say which write was read. Nothing but a wait blocks, and RMWs pass messages on.
 """
 

@@ -171,9 +171,7 @@ def test_weak_fences_are_offered_where_ways_meet_and_part() -> None:
         fn b { x.store(1); y.store(1); z.store(1); }"""
     )
     middle = next(
-        pc
-        for pc, i in enumerate(program.threads[0].code)
-        if isinstance(i, CellAccess) and i.cell.name == "z"
+        pc for pc, i in enumerate(program.threads[0].code) if isinstance(i, CellAccess) and i.cell.name == "z"
     )
     offered = {(c.kind, c.side) for c in candidates(program, "rc20") if (c.threads, c.pc) == ((0,), middle)}
     assert ("acquire-fence", "before") in offered
