@@ -50,17 +50,34 @@ SUITES: dict[str, list[list[str]]] = {
     "reductions": [
         [f"{NATIVE}[monitors]", f"{NATIVE}[known_steps]"],
         [
+            f"{DEFINITIONS}::test_random_programs[0-ra]",
+            f"{ENGINE}/test_tso.py::test_persistent_sets_leave_out_no_violation",
             f"{ENGINE}/test_known_steps.py",
+            f"{ENGINE}/test_reductions.py::test_a_spinning_thread_does_not_keep_others_from_their_violation",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
-            f"{ENGINE}/test_observational.py",
         ],
-        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py", "tests/analyses/test_deadlocks.py"],
-        [DEFINITIONS, f"{ENGINE}/test_tso.py"],
+        ["tests/analyses/test_deadlocks.py"],
+        [f"{ENGINE}/test_observational.py"],
+        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py"],
     ],
     "tso": [
         [f"{ENGINE}/test_tso.py::test_random_programs[0]"],
         [f"{ENGINE}/test_tso.py::test_programs_with_read_modify_writes_anywhere"],
+        [
+            f"{ENGINE}/test_tso.py::{test}"
+            for test in (
+                "test_a_pivot_that_is_safe_alone_is_in_no_violation",
+                "test_flattening_sees_what_the_paper_leaves_out",
+                "test_a_proof_by_flattening_says_so",
+                "test_a_reduced_search_keeps_to_its_limits",
+                "test_persistent_sets_leave_out_no_violation",
+            )
+        ],
+        [
+            f"tests/analyses/repair/test_tso.py::{test}"
+            for test in ("test_no_smaller_set_of_fences_will_do", "test_every_fence_of_a_minimum_is_needed")
+        ],
         [f"{ENGINE}/test_tso.py", "tests/analyses/repair/test_tso.py"],
         ["tests/examples/test_tso_corpus.py"],
     ],
