@@ -31,6 +31,9 @@ BETWEEN = ["fence", "fence", "exchange", "fetch-add", "compare-exchange", "weak 
 def draining_pair(source: random.Random) -> Program:
     """Values are different, so that what is read says which write it is from."""
     threads = []
+    between = [source.choice(BETWEEN)] * 2
+    if source.random() < 0.5:
+        between[1] = source.choice(BETWEEN)
     for t, (own, other) in enumerate((("x", "y"), ("y", "x"))):
         code: list[Instruction] = []
 
@@ -41,7 +44,7 @@ def draining_pair(source: random.Random) -> Program:
         code.append(Store(Cell(own), Constant(1 + t), Mode.SC if sc else _store_mode(source), at=at()))
         if source.random() < 0.4:
             code.append(Load("r", Cell(own), _load_mode(source), at=at()))
-        match source.choice(BETWEEN):
+        match between[t]:
             case "fence":
                 code.append(Fence(Mode.SC, at=at()))
             case "weak fence":
@@ -51,7 +54,9 @@ def draining_pair(source: random.Random) -> Program:
             case "fetch-add":
                 code.append(FetchAdd(None, Cell("z"), Constant(1), at=at()))
             case "compare-exchange":
-                code.append(CompareExchange(None, Cell("z"), Constant(source.randrange(2)), Constant(1), at=at()))
+                code.append(
+                    CompareExchange(None, Cell("z"), Constant(source.randrange(2)), Constant(1), at=at())
+                )
         last = source.random()
         if last < 0.65:
             code.append(Load("s", Cell(other), _load_mode(source), at=at()))

@@ -80,6 +80,24 @@ def test_changes_that_cost_nothing_are_not_made_without_need() -> None:
     assert set(found.minima) == {frozenset({0, 2}), frozenset({1, 2})}
 
 
+def test_random_changes_that_cost_nothing_are_not_made_without_need() -> None:
+    for seed in range(60):
+        source = Random(seed)
+        costs = [source.choice([0, 0, 1, 2]) for _ in range(6)]
+        conflicts = random_conflicts(source, 6, monotone=True)
+        best = cheapest_repair(costs, check_for(conflicts)).best
+        assert best in minima(costs, conflicts)
+        needed = [not all(c.allows(best - {e}) for c in conflicts) for e in best]
+        assert all(needed)
+
+
+@pytest.mark.parametrize(("most", "given_up"), [(2, True), (3, False)])
+def test_a_repair_that_costs_as_much_as_a_known_one_is_not_looked_for(most: int, *, given_up: bool) -> None:
+    found = cheapest_repair([1, 1, 5], check_for([conflict(0, 2), conflict(1, 2)]), most=most)
+    assert bool(found.why) == given_up
+    assert len(found.minima) == (not given_up)
+
+
 def test_among_minima_the_least_discouraged_comes_first() -> None:
     found = cheapest_repair([3, 3, 3], check_for([conflict(0, 1, 2)]), discouraged=[2, 0, 1])
     assert found.best == {1}

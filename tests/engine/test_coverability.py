@@ -4,7 +4,7 @@ A program on which they ever disagreed is kept in `regressions/` (as TPL, by `fe
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from fencepost.memory_models import PRUNINGS
 from fencepost.models import op_sra
 from fencepost.models.explore import LimitReachedError
 from fencepost.program import Program
+from tests.draining_pairs import draining_pair
+from tests.message_chains import choice_of_messages, message_chain
 from tests.strategies import programs, random_program, wide_program
 
 BATCH = 125
@@ -164,6 +166,46 @@ def test_programs_with_read_modify_writes_anywhere() -> None:
             continue
         except Exception as error:
             raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+
+
+@pytest.mark.parametrize("draw", [draining_pair, message_chain, choice_of_messages])
+def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -> None:
+    for seed in range(40):
+        source = random.Random(seed)
+        program = draw(source)
+        try:
+            check(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+
+
+# A thread reads x from two writers, and in between something that the second one has overwritten.
+TWO_WRITERS = """
+    max_value 2;
+    global x, y;
+    fn first { x.store(1); }
+    fn second { y.store(1); x.store(2); }
+    fn reader { local r, q, s; r = x.load(); q = y.load(); s = x.load(); }
+"""
+# Two readers have to take the later one of two writes of the same value, or the earlier one.
+SAME_VALUE_TWICE = """
+    max_value 2;
+    global x, y, z;
+    fn writer { local r; x.store(1); r = y.load(); x.store(1); }
+    fn other { y.store(1); }
+    fn reader { local r, s; r = FADD(x, 1); s = y.load(); }
+    fn another { local r, s; r = x.load(); s = y.load(); }
+"""
+
+
+@pytest.mark.parametrize("text", [TWO_WRITERS, SAME_VALUE_TWICE])
+def test_every_reachable_state_is_found(text: str) -> None:
+    asked = Asked(tpl.read(text), random.Random(0))
+    for state in sorted(asked.reachable):
+        places = [[asked.nodes[t].index(at)] for t, at in enumerate(state)]
+        assert asked.covers((places, [], None)), state
 
 
 @pytest.mark.slow

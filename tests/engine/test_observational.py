@@ -204,3 +204,18 @@ def test_criteria_that_a_model_does_not_have(model, criterion):
 def test_one_location_at_a_time_is_not_enough():
     with pytest.raises(ValueError, match="by location"):
         answer_to(VALIDATED, order="by-location")
+
+
+def test_a_load_comes_before_the_next_write_whatever_it_reads():
+    """Nobody uses what `t` loads, be it stale or not; but its store to z comes before that of `w` to x."""
+    program = read(
+        """
+        max_value 2;
+        global x, y, z, shown;
+        fn u { x.store(1, rlx); y.store(1, rlx); }
+        fn t { local r; wait(y, 1, rlx); z.store(1, rlx); r = x.load(rlx); }
+        fn w { local s; x.store(2, rlx); s = z.load(rlx); shown.store(s, rlx); }
+        """
+    )
+    assert by_rule(program, "rc20") == "fails"
+    assert {by_engine(program, "rc20", order, tactics) for order, tactics in WAYS} == {"fails"}

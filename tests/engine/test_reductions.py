@@ -338,6 +338,46 @@ def test_threads_with_different_orders_for_failure_are_not_exchanged():
         assert len(exchanges(program, stale_classes(program))) == groups
 
 
+EQUAL_WITH_OWN_LOCATIONS = """
+    global x, y;
+    na d;
+    fn c0 { local r; fence(rel); x.store(1); while (1) { r = y.load(); r = d.naload(); } }
+    fn c1 { local r; fence(rel); y.store(1); while (1) { r = x.load(); r = d.naload(); } }
+"""
+EQUAL_WITH_RELEASE_FENCES = """
+    max_value 1;
+    global x, y, z;
+    fn c[2] { local r; fence(acq_rel); x.store(1, rel); r = 1; r = exchange(y, 0, acq); x.store(0, rel); }
+"""
+
+
+@pytest.mark.parametrize("text", [EQUAL_WITH_OWN_LOCATIONS, EQUAL_WITH_RELEASE_FENCES])
+def test_topics_change_with_the_threads_that_are_exchanged(text):
+    program = read(text)
+    assert exchanges(program, stale_classes(program))
+    found = findings(explore(program, "rc20", LIMITS, "by-location"))
+    assert found == unreduced(program, "rc20") == "not-robust"
+
+
+def test_monitors_that_others_cover_are_dropped():
+    """Also those that are not the first ones known at their node."""
+    program = read(
+        """
+        max_value 2;
+        global x, a[2];
+        fn c[3] { local r, s; r = CAS(x, 2, 0 + 2, rlx, rel, acq); r = a[s].load(); x.store(2 == 0); }
+        fn t {
+            local r;
+            r = a[0].load();
+            again: r = x.load(acq);
+            a[2 % 2].store(0);
+            if (r > 1) goto again;
+        }
+        """
+    )
+    assert explore(program, "ra", LIMITS, "by-location").states <= 176
+
+
 def test_copies_are_mostly_found():
     found = 0
     for seed in range(BATCH):

@@ -5,7 +5,7 @@ opSRA has graphs without end, the searches must not contradict each other.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from fencepost.models.op_sra import SketchedStep
 from fencepost.models.sra import SraLts, SraState
 from fencepost.models.threads import Label, ThreadState
 from fencepost.program import Goto, Program
+from tests.draining_pairs import draining_pair
 from tests.engine.test_coverability import (
     MOST_GRAPHS,
     REGRESSIONS,
@@ -32,6 +33,7 @@ from tests.engine.test_coverability import (
     check_threads_anywhere,
     check_write_races,
 )
+from tests.message_chains import choice_of_messages, message_chain
 from tests.models.litmus import SB, bcas, program, read, wait, write
 from tests.strategies import programs, random_program, wide_program
 
@@ -236,6 +238,19 @@ def test_programs_with_read_modify_writes_anywhere() -> None:
     check_wide_programs(range(500_000, 500_000 + 150))
 
 
+@pytest.mark.parametrize("draw", [draining_pair, message_chain, choice_of_messages])
+def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -> None:
+    for seed in range(40):
+        source = random.Random(seed)
+        program = draw(source)
+        try:
+            check_under_sra(program, source)
+        except LimitReachedError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+
+
 @pytest.mark.slow
 def test_many_programs_with_read_modify_writes_anywhere() -> None:
     check_wide_programs(range(600_000, 600_000 + 10_000))
@@ -323,6 +338,17 @@ def test_store_buffering_is_found_under_sra_and_not_under_sc() -> None:
     both_read_0: BadProduct = (read_0, [], None)
     assert run(ForwardSearch(graphs, [both_read_0], 2)) == Outcome.VIOLATION
     assert run(ScSearch(graphs, [both_read_0])) == Outcome.COMPLETE
+
+
+def test_a_search_that_leaves_writes_out_says_so() -> None:
+    """The third write to x does not fit; the reader could have seen it."""
+    threads = "fn t { x.store(1); x.store(2); x.store(3); } fn u { local r; r = x.load(); assert(r != 3); }"
+    graphs = graphs_of(tpl.read(f"max_value 3; global x; {threads}"))
+    failed = nodes_where(graphs, None, FAILED)
+    for most, outcome in ((3, Outcome.COMPLETE), (4, Outcome.VIOLATION)):
+        search = ForwardSearch(graphs, [failed], most)
+        assert run(search) == outcome
+        assert search.stats.truncated == (most == 3)
 
 
 def test_stored_states_are_few_against_the_graphs() -> None:

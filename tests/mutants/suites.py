@@ -11,25 +11,34 @@ FEW_COUNTED = f"{COUNTING}::test_a_robust_program_has_no_graphs_but_those_of_sc[
 # First some that are fast, then those for mutants that survive these. `make test` runs all of them.
 SUITES: dict[str, list[list[str]]] = {
     "monitors": [
-        [f"{NATIVE}[monitors]"],
+        [
+            f"{NATIVE}[monitors]",
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
+            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
+            f"{ENGINE}/test_observational.py::test_a_load_comes_before_the_next_write_whatever_it_reads",
+        ],
         [
             f"{DEFINITIONS}::test_random_programs[0-cpp20]",
             f"{DEFINITIONS}::test_random_programs[0-rc20]",
             f"{DEFINITIONS}::test_random_programs[0-ra]",
-            f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
         ],
         [FEW_COUNTED],
         [f"{ENGINE}/test_topics.py"],
         [
             f"{DEFINITIONS}::test_random_programs[250-cpp20]",
             f"{DEFINITIONS}::test_random_programs[250-rc20]",
-            f"{DEFINITIONS}::test_programs_that_once_disagreed",
             COUNTING,
         ],
         [DEFINITIONS, f"{ENGINE}/test_observational.py", f"{ENGINE}/test_reductions.py"],
     ],
     "topics": [
-        [f"{NATIVE}[labels]", f"{NATIVE}[monitors]"],
+        [
+            f"{NATIVE}[labels]",
+            f"{NATIVE}[monitors]",
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
+            f"{ENGINE}/test_reductions.py::test_topics_change_with_the_threads_that_are_exchanged",
+            f"{ENGINE}/test_reductions.py::test_monitors_that_others_cover_are_dropped",
+        ],
         [
             f"{ENGINE}/test_topics.py",
             f"{DEFINITIONS}::test_programs_that_tell_the_rules_of_s_apart",
@@ -41,17 +50,34 @@ SUITES: dict[str, list[list[str]]] = {
     "reductions": [
         [f"{NATIVE}[monitors]", f"{NATIVE}[known_steps]"],
         [
+            f"{DEFINITIONS}::test_random_programs[0-ra]",
+            f"{ENGINE}/test_tso.py::test_persistent_sets_leave_out_no_violation",
             f"{ENGINE}/test_known_steps.py",
+            f"{ENGINE}/test_reductions.py::test_a_spinning_thread_does_not_keep_others_from_their_violation",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
-            f"{ENGINE}/test_observational.py",
         ],
-        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py", "tests/analyses/test_deadlocks.py"],
-        [DEFINITIONS, f"{ENGINE}/test_tso.py"],
+        ["tests/analyses/test_deadlocks.py"],
+        [f"{ENGINE}/test_observational.py"],
+        [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py"],
     ],
     "tso": [
         [f"{ENGINE}/test_tso.py::test_random_programs[0]"],
         [f"{ENGINE}/test_tso.py::test_programs_with_read_modify_writes_anywhere"],
+        [
+            f"{ENGINE}/test_tso.py::{test}"
+            for test in (
+                "test_a_pivot_that_is_safe_alone_is_in_no_violation",
+                "test_flattening_sees_what_the_paper_leaves_out",
+                "test_a_proof_by_flattening_says_so",
+                "test_a_reduced_search_keeps_to_its_limits",
+                "test_persistent_sets_leave_out_no_violation",
+            )
+        ],
+        [
+            f"tests/analyses/repair/test_tso.py::{test}"
+            for test in ("test_no_smaller_set_of_fences_will_do", "test_every_fence_of_a_minimum_is_needed")
+        ],
         [f"{ENGINE}/test_tso.py", "tests/analyses/repair/test_tso.py"],
         ["tests/examples/test_tso_corpus.py"],
     ],
@@ -62,7 +88,11 @@ SUITES: dict[str, list[list[str]]] = {
         ["tests/certificates/test_tso_certificates.py", "tests/analyses/safety/test_tso.py"],
     ],
     "safety": [
-        [f"{ENGINE}/test_coverability.py::test_random_programs[0]"],
+        [
+            f"{ENGINE}/test_coverability.py::test_random_programs[0]",
+            f"{ENGINE}/test_coverability.py::test_programs_that_pass_messages",
+            f"{ENGINE}/test_coverability.py::test_every_reachable_state_is_found",
+        ],
         [f"{ENGINE}/test_coverability.py::test_programs_with_read_modify_writes_anywhere"],
         [f"{ENGINE}/test_coverability.py"],
         [
@@ -72,7 +102,11 @@ SUITES: dict[str, list[list[str]]] = {
         ],
     ],
     "forward": [
-        [f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]"],
+        [
+            f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]",
+            f"{ENGINE}/test_sra_forward.py::test_programs_that_pass_messages",
+            f"{ENGINE}/test_sra_forward.py::test_a_search_that_leaves_writes_out_says_so",
+        ],
         [f"{ENGINE}/test_sra_forward.py::test_programs_with_read_modify_writes_anywhere"],
         [f"{ENGINE}/test_sra_forward.py"],
         ["tests/analyses/safety/test_data_races.py", "tests/analyses/safety/test_safety.py"],
@@ -116,6 +150,6 @@ SUITES: dict[str, list[list[str]]] = {
     "certificates": [["tests/certificates"]],
     "repair": [
         ["tests/cheapest", "tests/analyses/repair/test_changes.py"],
-        ["tests/analyses/repair"],
+        [f"tests/analyses/repair/test_{name}.py" for name in ("programs", "relax", "edits", "tso")],
     ],
 }

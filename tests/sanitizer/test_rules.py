@@ -25,6 +25,10 @@ def test_clocks_over_threads_with_a_collector_are_location_clocks(rules: Path) -
     _agree(rules, 1, 2_500)
 
 
+def test_so_they_are_where_some_threads_take_no_part_in_the_order_of_sc_events(rules: Path) -> None:
+    _agree(rules, 10_000_000, 500)
+
+
 @pytest.mark.parametrize("seed", [8984, 21459])
 def test_programs_that_once_disagreed(rules: Path, seed: int) -> None:
     _agree(rules, seed, 1)

@@ -42,7 +42,9 @@ MOST_STATES = 1000
 def drawn(seed: int) -> Program:
     if seed % 3 == 0:
         return wide_program(random.Random(seed), sc_accesses=True)
-    return random_program(random.Random(seed), loop_free=False, modes=seed % 2 == 0, sc_accesses=seed % 2 == 0)
+    return random_program(
+        random.Random(seed), loop_free=False, modes=seed % 2 == 0, sc_accesses=seed % 2 == 0
+    )
 
 
 def explored(programs: Iterator[Program]) -> Iterator[tuple[Program, ProgramLts, list[ScState]]]:
@@ -178,9 +180,7 @@ def test_all_values_that_decide_something_have_their_own_class() -> None:
     for program, lts, states in random_programs():
         classes = stale_classes(program)
         held = held_values(program, states)
-        stores = {
-            i.cell.name for thread in program.threads for i in thread.code if isinstance(i, Store)
-        }
+        stores = {i.cell.name for thread in program.threads for i in thread.code if isinstance(i, Store)}
         for state in states:
             for t, pc, access in accesses(lts, state):
                 instruction = program.threads[t].code[pc]
@@ -193,7 +193,9 @@ def test_all_values_that_decide_something_have_their_own_class() -> None:
                 if isinstance(instruction, Load):
                     check_classes(classes[name].plain, set(), held[name])
                 elif isinstance(instruction, Wait):
-                    check_classes(classes[name].plain, set(access.operands), set(access.operands) & held[name])
+                    check_classes(
+                        classes[name].plain, set(access.operands), set(access.operands) & held[name]
+                    )
                 elif isinstance(instruction, CompareExchange):
                     check_classes(classes[name].plain, first, held[name])
                 if isinstance(instruction, Load | Wait) or name not in stores:
@@ -296,7 +298,9 @@ def test_what_is_known_on_one_way_alone_is_not_known(code: str) -> None:
 
 def test_what_may_fail_keeps_its_registers() -> None:
     """They are reported."""
-    program = read("global a[2], x; fn t { local r; r = 2; a[r].store(1); } fn u { local r; r = 1; a[r].store(1); }")
+    program = read(
+        "global a[2], x; fn t { local r; r = 2; a[r].store(1); } fn u { local r; r = 1; a[r].store(1); }"
+    )
     folded = with_constants(program)
     assert folded.threads[0].code[1] == program.threads[0].code[1]
     assert folded.threads[1].code[1] != program.threads[1].code[1]

@@ -160,6 +160,24 @@ def test_the_read_of_a_compare_exchange_is_strengthened_where_it_is_relaxed(
     assert strengthenings == kinds
 
 
+def test_weak_fences_are_offered_where_ways_meet_and_part() -> None:
+    program = tpl.read(
+        """max_value 1; global x, y, z;
+        fn a {
+            local r, s;
+            if (s) { r = x.load(); } else { r = y.load(); }
+            if (z.load(acq)) { x.store(1); } else { y.store(1); }
+        }
+        fn b { x.store(1); y.store(1); z.store(1); }"""
+    )
+    middle = next(
+        pc for pc, i in enumerate(program.threads[0].code) if isinstance(i, CellAccess) and i.cell.name == "z"
+    )
+    offered = {(c.kind, c.side) for c in candidates(program, "rc20") if (c.threads, c.pc) == ((0,), middle)}
+    assert ("acquire-fence", "before") in offered
+    assert ("release-fence", "after") in offered
+
+
 def test_what_one_thread_has_for_itself_is_left_alone() -> None:
     text = "global x, y, z, c; fn a { local r; x.store(1); r = c.load(); y.store(1); z.store(1); }"
     both = offered(f"{text} fn b {{ local r; r = x.load(); r = z.load(); r = c.load(); }}", "rc20")
@@ -268,6 +286,15 @@ def test_a_jump_to_a_statement_meets_the_fence_before_it_but_not_the_one_after_t
     )
 
 
+def test_two_weak_fences_at_one_place_are_one() -> None:
+    program = tpl.read("max_value 1; global x, y; fn a { local r; r = x.load(); y.store(1); }")
+    kinds: tuple[Kind, ...] = ("acquire-fence", "release-fence")
+    changed = apply(program, [Change(kind, (0,), 1, "before") for kind in kinds])
+    assert changed.program == tpl.read(
+        "max_value 1; global x, y; fn a { local r; r = x.load(); fence(acq_rel); y.store(1); }"
+    )
+
+
 def test_accesses_are_strengthened() -> None:
     before = "x.store(1); r = y.load(); wait(y, 1); r = FADD(x, 1); BCAS(x, 1, 2); r = CAS(y, 0, 1, acq); "
     before += "CAS(x, 0, 1); CAS(x, 0, 1, acq, rlx, rlx); CAS(x, 0, 1, acq, rlx, rlx);"
@@ -334,6 +361,19 @@ def test_a_violation_is_left_by_every_set_that_breaks_a_conflict_learnt_from_it(
                 chosen = {n for n in others if source.random() < share} | conflict.drop
                 assert not is_robust(program, model, [changes[n] for n in sorted(chosen)])
     assert with_fences_to_drop > 0
+
+
+@pytest.mark.parametrize("model", ["rc20", "cpp20"])
+def test_what_is_learnt_knows_of_release_sequences(model: str) -> None:
+    """A release store is enough, though the message is read from an RMW of another thread."""
+    program = tpl.read(
+        """max_value 2; global d, f;
+        fn a { d.store(1); f.store(1); }
+        fn b { FADD(f, 1); }
+        fn c { local r; r = f.load(acq); if (r == 2) { r = d.load(); } }"""
+    )
+    costs: dict[Kind, int] = {kind: int(cost) for kind, cost in DEFAULT_COSTS.items()}
+    assert cheapest(program, model, every_change(program, model), costs) == 1
 
 
 @pytest.mark.parametrize("model", ["rc20", "cpp20"])

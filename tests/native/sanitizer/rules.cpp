@@ -212,13 +212,18 @@ struct Habit {
     int fences, seq_cst;
     bool relaxed;
 };
+// From this seed on, one or two threads take no part in S, and so have none of its clocks for long.
+constexpr std::uint64_t first_with_others = 10'000'000;
 constexpr Habit habits[] = {{1, 2, false}, {1, 12, false}, {2, 6, false}, {4, 0, false},
                             {4, 2, true},  {5, 0, true},   {6, 4, false}, {3, 3, true}};
 
 class Experiment {
   public:
     Experiment(std::uint64_t seed, std::uintptr_t base)
-        : random_(seed), base_(base), habit_(habits[below(std::size(habits))]) {
+        : random_(seed),
+          base_(base),
+          habit_(habits[below(std::size(habits))]),
+          others_(seed < first_with_others ? 0 : 1 + static_cast<int>(seed % 2)) {
         int const threads = 2 + below(below(8) == 0 ? 12 : 4), locations = 1 + below(4);
         literal_.threads.resize(static_cast<std::size_t>(threads));
         literal_.locations.resize(static_cast<std::size_t>(locations));
@@ -282,8 +287,10 @@ class Experiment {
         }
         return true;
     }
-    Order some_order() {
-        if (below(12) < habit_.seq_cst) return Order::seq_cst;
+    Order some_order(int number) {
+        bool const in_s = below(12) < habit_.seq_cst;
+        if (number < others_) return in_s ? Order::relaxed : static_cast<Order>(below(5));
+        if (in_s) return Order::seq_cst;
         return habit_.relaxed ? Order::relaxed : static_cast<Order>(below(5));
     }
 
@@ -383,14 +390,15 @@ class Experiment {
         if (t.await.pc != 0 && below(3) == 0) return go_round(number, t);
         t.await.pc = 0;
         if (below(12) < habit_.fences) {
-            do_fence(number, t, below(3) != 0 ? Order::seq_cst : static_cast<Order>(below(6)));
+            Order const order = below(3) != 0 ? Order::seq_cst : static_cast<Order>(below(6));
+            do_fence(number, t, number < others_ && order == Order::seq_cst ? Order::release : order);
             return true;
         }
         int const kind = below(11);
         if (kind == 0) return object(number, t);
         Access const access = kind < 6 ? Access::load : kind < 9 ? Access::store : Access::rmw;
         int const x = below(static_cast<int>(literal_.locations.size()));
-        return do_access(number, t, x, access, some_order());
+        return do_access(number, t, x, access, some_order(number));
     }
 
     bool do_access(int number, Thread& t, int x, Access access, Order order) {
@@ -465,6 +473,7 @@ class Experiment {
     std::mt19937_64 random_;
     std::uintptr_t base_;
     Habit habit_;
+    int others_;  // that take no part in S
     Literal literal_;
     std::vector<Thread*> threads_;
 };
