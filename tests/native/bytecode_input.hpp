@@ -29,7 +29,7 @@ class Input {
         return b % below;
     }
     std::optional<std::uint32_t> maybe(std::uint32_t below) {
-        if (byte() % 5 == 0) return std::nullopt;
+        if (below == 0 || byte() % 32 == 0) return std::nullopt;
         return number(below);
     }
     template <class Draw>
@@ -43,13 +43,25 @@ class Input {
     std::uint8_t const *at_, *end_;
 };
 
-inline Value value(Input& in) {
-    return in.number(4);
+inline Value value(Input& in, Value largest = 3) {
+    return in.number(static_cast<std::uint32_t>(std::min<Value>(largest, 3)) + 1);
 }
 
 inline void add_expressions(Input& in, ProgramBuilder& builder, std::uint32_t count,
                             std::uint32_t registers) {
     for (std::uint32_t i = 0; i < count; ++i) {
+        if (auto const shape = in.byte() % 8; shape != 0) {
+            bool const reads = shape < 4 && registers > 0;
+            auto const op = reads ? ExpressionOp::push_register : ExpressionOp::push_constant;
+            std::vector<std::pair<ExpressionOp, Value>> steps{{op, in.number(reads ? registers : 2)}};
+            if (shape % 2 == 1) {
+                auto const combine = static_cast<int>(ExpressionOp::multiply) + in.byte() % 12;
+                steps.insert(steps.end(), {{ExpressionOp::push_constant, in.number(3)},
+                                           {static_cast<ExpressionOp>(combine), 0}});
+            }
+            builder.add_expression(steps, in.flag());
+            continue;
+        }
         auto const steps = in.some(5, [&] {
             auto const op = static_cast<ExpressionOp>(in.number(static_cast<int>(ExpressionOp::or_jump) + 1));
             return std::pair<ExpressionOp, Value>(op, in.number(registers + 2));
@@ -76,9 +88,9 @@ inline void add_code(Input& in, ProgramBuilder& builder, std::uint32_t cells, st
         bool const non_atomic = first_cell < cells && (atomic >> first_cell & 1) == 0;
         builder.add_instruction(op, reg, first_cell, count, index, first, second, many, target, bits & 1,
                                 bits & 2, bits & 4, bits & 8, bits & 16, non_atomic != (odd > 250),
-                                odd % 16 == 1, odd % 16 == 2);
-        if (odd % 16 == 3) builder.forget(in.some(2, [&] { return in.number(registers); }));
-        if (odd % 16 == 4) builder.observe(in.some(2, [&] { return in.number(registers); }));
+                                odd % 64 == 1, (op == Op::load && reg && odd % 4 == 2) || odd == 2);
+        if (odd % 16 == 3 && registers > 0) builder.forget(in.some(2, [&] { return in.number(registers); }));
+        if (odd % 16 == 4 && registers > 0) builder.observe(in.some(2, [&] { return in.number(registers); }));
     }
 }
 
@@ -102,24 +114,26 @@ inline void add_exchange(Input& in, ProgramBuilder& builder, std::uint32_t cells
 
 inline Program program_of(Input& in) {
     constexpr Value largest[] = {1, 2, 3, 255, UINT64_MAX};
-    ProgramBuilder builder(largest[in.byte() % 5], in.flag());
+    auto const max_value = largest[in.byte() % 5];
+    ProgramBuilder builder(max_value, in.flag());
     std::uint32_t const cells = 1 + in.byte() % 3, registers = in.byte() % 3, expressions = 1 + in.byte() % 4;
     std::uint32_t const atomic = in.byte() | (in.byte() % 4 != 0 ? 7 : 0);
     for (std::uint32_t x = 0; x < cells; ++x) {
-        auto const tracked = in.some(2, [&] { return value(in); });
-        builder.add_cell(value(in), atomic >> x & 1, tracked, in.flag(), tracked, in.flag());
+        auto tracked = in.some(2, [&] { return value(in); });
+        if (in.byte() % 32 != 1) std::ranges::sort(tracked);
+        builder.add_cell(value(in, max_value), atomic >> x & 1, tracked, in.flag(), tracked, in.flag());
     }
     builder.add_cell(0, true, {}, in.flag(), {}, in.flag());
     add_expressions(in, builder, expressions, registers);
     std::uint32_t const threads = in.byte() % 4;
     for (std::uint32_t t = 0; t < threads; ++t) {
-        builder.add_thread(registers, in.some(2, [&] { return in.number(registers); }));
+        builder.add_thread(registers, in.some(registers > 0 ? 2 : 0, [&] { return in.number(registers); }));
         add_code(in, builder, cells, expressions, registers, atomic);
-        if (in.byte() % 8 == 1)
+        if (in.byte() % 8 == 1 && registers > 0)
             builder.track_taints(in.some(2, [&] { return in.number(registers); }),
                                  in.some(2, [&] { return in.number(registers); }));
     }
-    if (in.byte() % 4 == 1) add_exchange(in, builder, cells, threads);
+    if (in.byte() % 16 == 1) add_exchange(in, builder, cells, threads);
     return builder.finish();
 }
 

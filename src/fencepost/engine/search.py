@@ -117,6 +117,7 @@ Watcher = Callable[[Progress], bool]
 _MEGABYTE = 1 << 20
 _DEEPEST = 2**32 - 1
 _MOST_STATES = 2**64 - 1
+_MOST_THREADS_OF_VIEWS = 30  # `TopicRules::most_threads`
 
 
 def explore(
@@ -220,6 +221,12 @@ def explore_any_number(
             continue
         places.append((len(threads), len(threads) + 1))
         threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
+    if len(threads) > _MOST_THREADS_OF_VIEWS:
+        raise InputError(
+            f"at most {_MOST_THREADS_OF_VIEWS} threads are supported beside a template, which counts as two "
+            f"or three; this program comes to {len(threads)}",
+            program.file,
+        )
     lowered = replace(program, threads=tuple(threads))
     code = lowering_for(lowered, model, local=False, cut_off=model != "sc").plain
     with _as_input_errors(program):
