@@ -82,28 +82,32 @@ test-sanitized: .venv-sanitized/installed
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitized/bin/pytest -n auto $(or $(TESTS),tests/engine)
 
-# Searches by eight workers with ThreadSanitizer watching them.
-test-threads: .venv-threads/installed
-	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" TSAN_OPTIONS=exitcode=66 \
-	setarch -R .venv-threads/bin/python -m tests.engine.many_workers
-
 # An engine with sanitizers in it, and nothing that it does not need.
-.venv-sanitized/installed: SANITIZERS = address,undefined
-.venv-threads/installed: SANITIZERS = thread
-.venv-sanitized/installed .venv-threads/installed: $(SOURCES)
+.venv-sanitized/installed: $(SOURCES)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip install --quiet --upgrade pip
 	$(@D)/bin/pip install --quiet --group dev
-	$(@D)/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=$(SANITIZERS) \
+	$(@D)/bin/pip install --quiet . --config-settings=cmake.define.FENCEPOST_SANITIZE=ON \
 	  --config-settings=cmake.define.FENCEPOST_RUNTIME=OFF --config-settings=cmake.define.FENCEPOST_EDITOR=OFF \
 	  --config-settings=build-dir=build/$(@D)
 	@touch $@
 
+# Searches by eight workers with ThreadSanitizer watching them.
+build/threads/workers: tests/native/threads/workers.cpp tests/native/bytecode_input.hpp $(shell find native/engine -name '*.[ch]pp')
+	mkdir -p $(@D)
+	$(CXX) -std=gnu++20 -mcx16 -pthread -O1 -g1 -fsanitize=thread -Inative -I. $< \
+	  $$(sed -n 's|^// links:||p' $< | tr ' ' '\n' | sed -n 's|^engine|native/engine|p') -o $@
+
+PROGRAMS := 2000
+test-threads: build/threads/workers
+	TSAN_OPTIONS=halt_on_error=1 setarch -R build/threads/workers $(PROGRAMS)
+
 # libFuzzer on the bytecode loader and the searches behind it; needs clang. SECONDS says how long.
-build/fuzz/bytecode: tests/fuzz/bytecode.cpp $(shell find native/engine -name '*.[ch]pp')
+build/fuzz/bytecode: tests/fuzz/bytecode.cpp tests/native/bytecode_input.hpp $(shell find native/engine -name '*.[ch]pp')
 	mkdir -p build/fuzz/corpus
-	clang++ -std=gnu++20 -mcx16 -O1 -g1 -Inative -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	  tests/fuzz/bytecode.cpp $$(find native/engine -name '*.cpp' -not -path '*/python/*') -o $@
+	clang++ -std=gnu++20 -mcx16 -O1 -g1 -Inative -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -w \
+	  tests/fuzz/bytecode.cpp native/engine/safety/thread_graph.cpp \
+	  $$(find native/engine -name '*.cpp' -not -path '*/python/*' -not -path '*/safety/*' -not -path '*/graphs/*' -not -path '*/any_number/*') -o $@
 
 SECONDS := 60
 fuzz-bytecode: build/fuzz/bytecode
@@ -137,4 +141,4 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) .venv-sanitized .venv-threads build dist editor/vscode/node_modules
+	rm -rf $(VENV) .venv-sanitized build dist editor/vscode/node_modules

@@ -51,6 +51,14 @@ def test_one_more_is_refused(threads: int, cells: int) -> None:
     assert outcome.error.line > 0
 
 
+@pytest.mark.parametrize("threads", [31, MOST_THREADS - 1])
+def test_too_many_threads_beside_a_template_are_refused(threads: int) -> None:
+    text = large(threads, 10) + "fn many[*] { a[0].store(1); }\n"
+    error = run_job(Job("a.tpl", Question(), LIMITS, text=text)).error
+    assert error is not None
+    assert error.message.startswith("at most 30 threads are supported beside a template")
+
+
 def test_a_label_that_needs_a_cell_more_is_told_so() -> None:
     job = Job("a.tpl", Question.of("verify", "sc"), safety=Safety(mutex=("cs",)), text=large(2, MOST_CELLS))
     error = run_job(job).error

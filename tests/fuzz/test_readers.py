@@ -11,6 +11,7 @@ import random
 import pytest
 
 from fencepost.errors import InputError
+from fencepost.sanitizer.answer import symbols
 from tests.fuzz.campaign import drawn
 from tests.fuzz.edits import edited
 from tests.fuzz.readers import READERS
@@ -41,3 +42,9 @@ def test_mistakes_in_programs_are_told_in_one_line(name: str) -> None:
             told.append(error.message)
     assert len(told) > 50
     assert all(message and "\n" not in message for message in told)
+
+
+def test_long_numbers_of_a_symbolizer_are_none() -> None:
+    digits = "9" * 5000  # Python makes no number of them
+    (frames,) = symbols._gnu_answers("m", ["0x1", "f", f"a.c:{digits}", f"0x{digits}"]).values()
+    assert [(frame.file, frame.line) for frame in frames] == [("a.c", 0)]

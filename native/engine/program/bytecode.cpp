@@ -117,6 +117,7 @@ bool Program::has_taints() const {
 
 void Program::finish() {
     require(!cells.empty(), "no cell is reserved for fences");
+    require(threads.size() <= most_threads, "too many threads");
     for (auto const& cell : cells) {
         require(cell.initial <= max_value, "initial value");
         require(std::is_sorted(cell.plain.tracked.begin(), cell.plain.tracked.end()), "tracked values");

@@ -90,6 +90,8 @@ constexpr bool is_fetch(Op op) {
 }
 
 constexpr std::uint32_t none = UINT32_MAX;
+// Sets of threads are the bits of a word. A program in text has fewer; this is with what templates stand for.
+constexpr std::size_t most_threads = 64;
 
 struct Instruction {
     Op op = Op::skip;

@@ -113,7 +113,7 @@ class ProgramBuilder {
             values) {
         Exchange e{first, second, std::move(cells), {}};
         for (auto const& [v, w, in_cells, in_registers] : values) {
-            auto& added = e.values.emplace_back(v, w, in_cells, std::vector<Exchange::RegisterAt>());
+            auto& added = e.values.emplace_back(Exchange::Values{v, w, in_cells, {}});
             for (auto const& [t, pc, reg] : in_registers) added.registers.push_back({t, pc, reg});
         }
         program_.exchanges.push_back(std::move(e));

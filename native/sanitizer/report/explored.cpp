@@ -75,6 +75,12 @@ void report_not_resumed(std::string_view why) {
     write_json(out);
 }
 
+void report_not_saved() {
+    Text out;
+    out << "{\"event\":\"not-saved\"}\n";
+    write_json(out);
+}
+
 void report_execution(ExecutionReport const& report) {
     Text out;
     out << "{\"event\":\"execution\",\"number\":" << report.number << ",\"exit\":" << report.exit_code

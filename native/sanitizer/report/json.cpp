@@ -1,6 +1,7 @@
 #include "sanitizer/report/json.hpp"
 
 #include <new>
+#include <utility>
 
 #include "sanitizer/core/await.hpp"
 #include "sanitizer/report/data_owner.hpp"
@@ -214,8 +215,16 @@ void put_race_repairs(Text& out, Chain const& chain) {
     put_repairs(out, find_race_repairs(chain));
 }
 
+// Where there is no room, the file loses the right to be written: that takes no room, and tells its readers
+// that something is missing.
 void write_json(Text const& line) {
-    if (file >= 0) line.write_to(file);
+    if (file < 0 || line.write_to(file)) return;
+    kernel::call(SYS_fchmod, file, 0444);
+    static bool told;
+    if (options.quiet || std::exchange(told, true)) return;
+    Text warning;
+    warning << "fencepost: cannot write all events to " << options.json << "\n";
+    warning.write_to(2);
 }
 
 void write_no_json() {
@@ -299,7 +308,7 @@ void json_finding(Finding const& f) {
     put_doubt(out, f);
     out << ",\"step\":" << f.step << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\""
         << options.schedule_name << "\"}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 // An exploration meets a finding in many executions, and tells of one.
@@ -309,7 +318,7 @@ void json_uses(Finding const& f) {
     out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
         << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared
         << ",\"tried\":" << f.repairs.tried << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 // An exploration tells of each finding once, but of all repairs.
@@ -319,7 +328,7 @@ void json_repairs(Finding const& f) {
     out << "{\"event\":\"repairs\",\"id\":\"" << Hex{identity(f)} << "\"";
     put_repairs(out, f.repairs.all);
     out << "}\n";
-    if (scheduler::is_news(hash_of(out.view()))) out.write_to(file);
+    if (scheduler::is_news(hash_of(out.view()))) write_json(out);
 }
 
 void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest,
@@ -341,7 +350,7 @@ void json_old_read(Thread const& t, AccessNote const& note, std::uint64_t newest
     out << "]";
     if (note.has_value) out << ",\"value\":" << note.value << ",\"newest\":" << newest;
     out << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_race(RaceFinding const& f) {
@@ -364,7 +373,7 @@ void json_race(RaceFinding const& f) {
     put_data(out, f.address);
     put_race_repairs(out, f.chain);
     out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
@@ -385,21 +394,21 @@ void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
         out << "}";
     }
     out << "]}\n";
-    if (scheduler::is_news(hash_of(out.view()))) out.write_to(file);
+    if (scheduler::is_news(hash_of(out.view()))) write_json(out);
 }
 
 void json_step_limit(std::uint64_t steps) {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"step-limit\",\"steps\":" << steps << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_no_schedules() {
     if (file < 0) return;
     Text out;
     out << "{\"event\":\"no-schedules\"}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_site(SiteKind kind, std::uintptr_t pc, Order order, Order failure) {
@@ -410,7 +419,7 @@ void json_site(SiteKind kind, std::uintptr_t pc, Order order, Order failure) {
     out << ",\"operation\":\"" << name_of(kind) << "\",\"order\":\"" << name_of(order) << "\"";
     if (kind == SiteKind::compare_exchange) out << ",\"failure\":\"" << name_of(failure) << "\"";
     out << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_bad_sites(std::uint64_t line, std::string_view why) {
@@ -418,7 +427,7 @@ void json_bad_sites(std::uint64_t line, std::string_view why) {
     Text out;
     out << "{\"event\":\"bad-sites\",\"file\":" << Quoted{options.sites} << ",\"line\":" << line
         << ",\"why\":" << Quoted{why} << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
@@ -431,14 +440,14 @@ void json_end(std::uint64_t findings, std::uint64_t repeated, int exit_code) {
         scheduler::count_atomics(atomics);
         out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"plain\":\"" << plain_accesses_watched()
             << "\"}\n";
-        if (!out.view().empty() && scheduler::is_new_line(hash_of(out.view()))) out.write_to(file);
+        if (!out.view().empty() && scheduler::is_new_line(hash_of(out.view()))) write_json(out);
         return;
     }
     out << "{\"event\":\"end\",\"mode\":\"" << mode() << "\",\"pid\":" << process_number()
         << ",\"findings\":" << findings << ",\"repeated\":" << repeated << ",\"atomics\":" << atomics
         << ",\"steps\":" << scheduler::steps() << ",\"plain\":\"" << plain_accesses_watched()
         << "\",\"exit\":" << exit_code << "}\n";
-    out.write_to(file);
+    write_json(out);
 }
 
 }  // namespace fencepost

@@ -299,7 +299,8 @@ std::uint64_t hash_of_program(char** arguments) {
     return hashed(hash, code.view());
 }
 
-void save() {
+// Whether there was room for it.
+bool save() {
     auto const& report = server->report;
     Text reports, all;
     copy_reports(reports);
@@ -325,10 +326,10 @@ void save() {
     char const* const written = keep(name.view());
     constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     long const file = kernel::call(SYS_openat, AT_FDCWD, written, flags, 0666);
-    if (kernel::failed(file)) return;
+    if (kernel::failed(file)) return false;
     bool const done = all.write_to(static_cast<int>(file));
     kernel::call(SYS_close, file);
-    if (done) kernel::call(SYS_rename, written, options.schedule.resume);
+    return done && !kernel::failed(kernel::call(SYS_rename, written, options.schedule.resume));
 }
 
 // The walks wait for one another then.
@@ -490,7 +491,7 @@ void make_server() {
     report.untried = server->common.untried;
     report.atomics = server->common.atomics;
     report_as_walk(0);
-    if (options.schedule.resume != nullptr && report.wanted == nullptr) save();
+    if (options.schedule.resume != nullptr && report.wanted == nullptr && !save()) report_not_saved();
     report_exploration(report, true);
     for (;;) kernel::call(SYS_exit_group, 0);
 }

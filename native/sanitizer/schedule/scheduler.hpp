@@ -241,6 +241,7 @@ void report_nothing();
 void copy_reports(Text& into);
 void repeat_reports(std::string_view);
 void report_not_resumed(std::string_view why);
+void report_not_saved();
 
 struct ExecutionReport {
     std::uint64_t number;

@@ -117,6 +117,7 @@ Watcher = Callable[[Progress], bool]
 _MEGABYTE = 1 << 20
 _DEEPEST = 2**32 - 1
 _MOST_STATES = 2**64 - 1
+_MOST_THREADS_OF_VIEWS = 30  # `TopicRules::most_threads`
 
 
 def explore(
@@ -213,6 +214,12 @@ def two_of_each(program: Program, apart: Thread | None = None) -> TwoOfEach:
             continue
         templates.append((len(threads), len(threads) + 1))
         threads += [replace(thread, least=None, tid=tid, copies=3) for tid in (1, 2)]
+    if len(threads) > _MOST_THREADS_OF_VIEWS:
+        raise InputError(
+            f"at most {_MOST_THREADS_OF_VIEWS} threads are supported beside a template, which counts as two "
+            f"or three; this program comes to {len(threads)}",
+            program.file,
+        )
     return TwoOfEach(replace(program, threads=tuple(threads)), templates, actors)
 
 

@@ -22,6 +22,7 @@ from fencepost.sanitizer.run.events import (
     Execution,
     NoSchedules,
     NotResumed,
+    NotSaved,
     RawAccess,
     RawAwait,
     RawDeadlock,
@@ -73,6 +74,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     for event in explored.events:
         if isinstance(event, NotResumed):
             raise InputError(f"cannot go on from this file: {event.why}", str(asked.resume))
+    not_saved = any(isinstance(event, NotSaved) for event in explored.events)
     tally = _tally(program, explored)
     tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
@@ -107,7 +109,11 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "cut": last.cut,
         "share": last.millionths / 1e6,
         "untried": last.untried,
-        "warnings": (*warnings(raws, symbols), *([_CLOCKS] if "clocks" in last.untried else [])),
+        "warnings": (
+            *warnings(raws, symbols),
+            *([_CLOCKS] if "clocks" in last.untried else []),
+            *([f"the state could not be written to {asked.resume}"] if not_saved else []),
+        ),
     }
     if any(one.kind == "robustness" for one in wanted):
         return SomeNotRobust(**common)

@@ -117,7 +117,7 @@ def _llvm_answers(module: str, lines: Iterable[str]) -> dict[int, Frames]:
 def _gnu_answers(module: str, lines: Sequence[str]) -> dict[int, Frames]:
     """An address on a line of its own, then for each function its name and, on the next line, `FILE:LINE`."""
     answers: dict[int, Frames] = {}
-    starts = [i for i, line in enumerate(lines) if re.fullmatch("0x[0-9a-f]+", line)]
+    starts = [i for i, line in enumerate(lines) if re.fullmatch("0x[0-9a-f]{1,16}", line)]
     for start, end in pairwise([*starts, len(lines)]):
         address = int(lines[start], 16)
         pairs = zip(lines[start + 1 : end : 2], lines[start + 2 : end : 2], strict=False)
@@ -130,7 +130,7 @@ def _gnu_frame(module: str, address: int, function: str, place: str) -> Frame:
     return Frame(
         function="" if function == "??" else function,
         file="" if file == "??" else _tidy(file),
-        line=int(line) if line.isdigit() else 0,
+        line=int(line) if re.fullmatch("[0-9]{1,9}", line) else 0,
         module=module,
         offset=f"{address:#x}",
     )

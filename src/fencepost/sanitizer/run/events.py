@@ -6,11 +6,15 @@ kind of event that this version does not know.
 
 from __future__ import annotations
 
+import os
+import stat
+import tempfile
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 import msgspec
 
-from fencepost.errors import InputError
+from fencepost.errors import InputError, UnavailableError
 from fencepost.verdicts.sites import SiteOperation, SiteOrder
 
 
@@ -221,6 +225,10 @@ class NotResumed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     why: str = ""
 
 
+class NotSaved(msgspec.Struct, frozen=True, tag_field="event", tag="not-saved"):
+    """The state of an exploration could not be written where it is kept."""
+
+
 Found = RawFinding | RawOldRead | RawDeadlock
 Event = (
     Found
@@ -235,6 +243,7 @@ Event = (
     | Execution
     | Exploration
     | NotResumed
+    | NotSaved
 )
 
 _DECODER = msgspec.json.Decoder(Event)
@@ -245,6 +254,16 @@ def check_sites(events: Iterable[Event]) -> None:
     for event in events:
         if isinstance(event, BadSites):
             raise InputError(event.why, event.file, event.line, 1 if event.line else 0)
+
+
+def read_whole(file: BinaryIO, most: int = -1) -> bytes:
+    """What a process has written into the file; raises `UnavailableError` if it did not find room for all."""
+    content = file.read(most)
+    if not os.fstat(file.fileno()).st_mode & stat.S_IWUSR:
+        raise UnavailableError(
+            f"there is no room in {tempfile.gettempdir()} for what the program did; make room, or set TMPDIR"
+        )
+    return content
 
 
 def read_events(lines: bytes) -> Iterator[Event]:

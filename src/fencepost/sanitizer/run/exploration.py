@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.sanitizer.run.events import Event, Exploration, read_events
+from fencepost.sanitizer.run.events import Event, Exploration, read_events, read_whole
 from fencepost.sanitizer.run.runs import (
     addresses_fixed,
     ended_as_by_control_c,
@@ -82,7 +82,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
             ended = process.returncode
             exit_code = ended if ended is not None else ended_by(process, signal.SIGKILL, 1.0)
         files = sorted(place.glob("*.jsonl"))
-        events = tuple(tuple(read_events(file.read_bytes())) for file in files)
+        events = tuple(tuple(read_events(_whole(file))) for file in files)
     return Explored(
         by_process=events,
         last=_latest(events) or Exploration(),
@@ -132,6 +132,11 @@ def _await(process: subprocess.Popen[bytes], limits: Limits, place: Path, watche
                 watcher(state)
         if deadline is not None and time.monotonic() > deadline:
             return "an execution did not end within the time limit"
+
+
+def _whole(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return read_whole(file)
 
 
 def _state(place: Path) -> Exploration | None:

@@ -21,15 +21,15 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 import msgspec
 
-from fencepost.sanitizer.run.events import End, Event, read_events
+from fencepost.sanitizer.run.events import End, Event, read_events, read_whole
 from fencepost.sanitizer.run.starting import cannot_start
 from fencepost.verdicts.run import Schedule
 
@@ -150,7 +150,7 @@ class _SeriesServer:
 
     process: subprocess.Popen[bytes]
     place: Path
-    events: IO[bytes] | None = None
+    events: BinaryIO | None = None
 
     def end_of_run(self, number: int) -> tuple[str, int, int, int] | None:
         """As `wait` reported it, or "late"; the end of its events, the bounds of its output."""
@@ -163,12 +163,12 @@ class _SeriesServer:
     def events_until(self, end: int) -> bytes:
         if self.events is None:
             self.events = next(self.place.glob("events-before-*.jsonl")).open("rb")
-        return self.events.read(end - self.events.tell())
+        return read_whole(self.events, end - self.events.tell())
 
     def events_of_children(self, number: int) -> bytes:
         """Of processes that the run has started."""
         files = sorted(self.place.glob(f"events-{number}-*.jsonl"))
-        return b"".join(file.read_bytes() for file in files)
+        return _all_of(files)
 
     def printed(self, begin: int, end: int) -> str:
         if begin == end:
@@ -324,11 +324,20 @@ class _Runner:
                 schedule, decisions=_decisions(place / "decisions") or schedule.decisions
             ),
             exit_code=exit_code,
-            events=tuple(event for file in files for event in read_events(file.read_bytes())),
+            events=tuple(read_events(_all_of(files))),
             watched=bool(files),
             timeout=self.job.timeout,
             output=output + "".join(log.read_text("utf-8", "replace")[-_KEPT_OUTPUT:] for log in logs),
         )
+
+
+def _all_of(files: Iterable[Path]) -> bytes:
+    """The events in the files, one file after the other."""
+    contents = []
+    for path in files:
+        with path.open("rb") as file:
+            contents.append(read_whole(file))
+    return b"\n".join(contents)
 
 
 def _environment(job: Job, schedule: Schedule, place: Path) -> dict[str, str]:
