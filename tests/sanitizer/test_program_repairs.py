@@ -292,7 +292,7 @@ def test_a_limit_on_time_leaves_the_question_open(tmp_path: Path) -> None:
     endless = "for (;;) atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);"
     text = STORE_BUFFERING.replace("relaxed", "seq_cst").replace("pthread_join(b, 0);", endless)
     compiled(shell, text, "--mode", "atomics")
-    done = shell.run("fencepost", "fix", "--timeout", "3", "./program")
+    done = shell.run("fencepost", "fix", "--runs", "10", "--timeout", "2", "./program")
     assert done.returncode == 3
     assert done.stdout.startswith("./program: undecided")
     assert "Not decided: the time limit was reached" in done.stdout

@@ -206,7 +206,7 @@ def _repaired(shell: Shell, source: Path) -> None:
         assert (told["verdict"], told["cost"], told["lower_bound"]) == ("robust", least, least)
 
 
-@pytest.mark.parametrize("name", ["spinlock-relaxed.cpp", "sb-rel-sc.c"])
+@pytest.mark.parametrize("name", ["sb-rel-sc.c", "ticket-lock-relaxed.c"])
 def test_an_example_is_repaired_in_its_sources(tmp_path: Path, name: str) -> None:
     _repaired(Shell(tmp_path), FOLDER / name)
 
