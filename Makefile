@@ -39,6 +39,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/hardware.py
 	$(BIN)/python benchmarks/sanitizer.py
 	$(BIN)/python benchmarks/check.py
+	$(BIN)/python benchmarks/relax.py
 
 lint: $(READY)
 	$(BIN)/ruff check

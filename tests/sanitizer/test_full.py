@@ -108,6 +108,15 @@ class TestAccesses:
                 done = shell.run("./sober", part, FENCEPOST_OPTIONS=f"schedule={schedule}")
                 assert (done.returncode, done.stderr) == (5, ""), (part, schedule)
 
+    def test_members_of_local_variables_are_watched_with_the_option_for_clang(
+        self, shell: Shell, toolchain: Toolchain
+    ) -> None:
+        """The option is in docs/sanitizer.md."""
+        option = "-mllvm -capture-tracking-max-uses-to-explore=0" if "clang" in toolchain.cc else ""
+        shell.write("local.c", LOCAL_MEMBER)
+        shell.ok("fencepost-cc", "-O2", *option.split(), "local.c", "-o", "local")
+        assert has_race(events_of(shell, "./local"))
+
     def test_what_was_heard_of_a_location_outlives_it(self, shell: Shell) -> None:
         built(shell, FREED)
         done = shell.run("./program", FENCEPOST_OPTIONS="schedule=random")
@@ -120,6 +129,19 @@ class TestAccesses:
         found = [one for one in answer["findings"] if one["kind"] == "race"]
         assert [one["location"]["name"] for one in found] == ["between"]
 
+
+LOCAL_MEMBER = """#include <pthread.h>
+struct box { long other; int value; };
+static void* fill(void* box) { ((struct box*)box)->value = 1; return 0; }
+int main(void) {
+    struct box box = {0, 0};
+    pthread_t thread;
+    pthread_create(&thread, 0, fill, &box);
+    int seen = box.value;
+    pthread_join(thread, 0);
+    return seen & 2;
+}
+"""
 
 # Locks of examples/c around a counter that is not atomic.
 LOCKS = ("spinlock", "ticket-lock", "futex-mutex", "mcs-lock")

@@ -191,6 +191,22 @@ class TestExitCodes:
         assert message in done.stderr
         assert "Traceback" not in done.stderr
 
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("./queue.c", b"", "this is a source; build it with `fencepost-cc`"),
+            ("queue.cpp", b"", "this is a source; build it with `fencepost-c++`"),
+            ("./queue.o", b"\x7fELF" + bytes(12) + b"\x01\x00", "this is an object file; link it with "),
+            ("queue", b"", "it is not in PATH; for the file in this directory write `./queue`"),
+        ],
+    )
+    def test_what_is_no_program_is_named(self, shell: Shell, name: str, content: bytes, message: str) -> None:
+        (shell.directory / name).write_bytes(content)
+        for command in ("run", "check"):
+            done = shell.run("fencepost", command, name)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr.startswith(f"{name}: cannot start the program: {message}")
+
 
 class TestRuns:
     def test_each_run_has_the_next_seed(self, shell: Shell) -> None:

@@ -18,12 +18,12 @@ inline constexpr std::size_t most_told = 1 << 14;
 enum class Outcome : std::uint8_t {
     running,  // it was killed
     ended,
-    stuck,    // a deadlock
-    idle,     // nobody can go on, but some only because they were to wait longer than they must
-    in_vain,  // nothing but what sleeps can come next, or the plan cannot be followed to its last event
-    round,    // a loop was found to wait: all must begin anew, with what is known now
-    apart,    // it did something else than was planned
-    cut,      // a loop went round too often
+    stuck,      // a deadlock
+    idle,       // nobody can go on, but some only because they were to wait longer than they must
+    in_vain,    // nothing but what sleeps can come next, or the plan cannot be followed to its last event
+    round,      // a loop was found to wait: all must begin anew, with what is known now
+    apart,      // it did something else than was planned
+    cut,        // a loop went round too often
     too_long,   // it had more steps than allowed
     too_large,  // it had more events than are kept
     bounded,    // it had more preemptions than allowed
