@@ -79,7 +79,7 @@ SUITES: dict[str, list[list[str]]] = {
         [COUNTING, "tests/analyses/test_outcomes.py"],
         ["tests/analyses/safety/test_graph_search.py"],
     ],
-    "any-number": [["tests/analyses/test_any_number.py"]],
+    "any-number": [["tests/analyses/test_any_number.py"], ["tests/certificates/test_view_certificates.py"]],
     "sanitizer": [
         ["tests/sanitizer/test_rules.py"],
         ["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"],
