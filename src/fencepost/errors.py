@@ -35,6 +35,10 @@ class InputError(Exception):
         return f"{place}: {self.message}"
 
 
+class FixedThreadsError(InputError):
+    """The question needs a fixed number of threads, and the program has any number."""
+
+
 class UnavailableError(Exception):
     """Something outside of the input that the user asked for is not there, such as a cluster."""
 

@@ -121,6 +121,7 @@ SUITES: dict[str, list[list[str]]] = {
         ["tests/analyses/safety/test_any_number.py::test_threads_that_are_not_there_stand_nowhere"],
         ["tests/analyses/test_any_number.py"],
         ["tests/analyses/safety/test_any_number.py"],
+        ["tests/certificates/test_view_certificates.py"],
     ],
     "sanitizer": [
         ["tests/sanitizer/test_rules.py"],

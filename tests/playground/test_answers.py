@@ -66,7 +66,7 @@ def test_any_number_of_threads_is_asked_about_and_repaired(serving):
     answer = serving.answer(repaired, question="robust-rc20")
     assert answer["verdict"] == "robust for every number of threads"
     (said,) = serving.search(SIDES, question="outcomes")
-    assert "any number" in said["mistake"]["message"]
+    assert said["failure"].endswith("`side[*]` is any number; write, for example, `[3]` for three of them")
 
 
 def test_a_verdict_with_a_race_is_not_good(serving):

@@ -186,6 +186,17 @@ class TestAllModels:
         page.wait_for_selector("#answer svg")
         assert page.input_value("#question") == "persist"
 
+    def test_questions_that_do_not_go_with_any_number_of_threads_leave_the_others(self, page):
+        write(page, SB.replace("fn left", "fn left[*]"))
+        page.click("#compare")
+        page.wait_for_selector("body[data-busy=no] .models")
+        said = page.locator(".models td:nth-child(2)").all_inner_texts()
+        assert "…" not in said
+        why = page.locator(".models tr:has-text('no answer') .reason").all_inner_texts()
+        assert len(why) == said.count("no answer") == 3
+        assert all("needs a fixed number of threads" in one for one in why)
+        assert "not robust with 1 thread `left`" in said
+
     def test_answers_stream_in(self, page):
         write(page, ENDLESS)
         page.click("#compare")

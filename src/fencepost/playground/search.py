@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from fencepost.errors import InputError
+from fencepost.errors import FixedThreadsError, InputError
 from fencepost.formats import FORMATS
 from fencepost.program import Program
 
@@ -69,6 +69,8 @@ def main() -> None:
     _confine(order)
     try:
         _say(**_result(order))
+    except FixedThreadsError as error:
+        _say(failure=f"{error.message.partition('; ')[0]}; write, for example, `[3]` for three of them")
     except InputError as error:
         if error.line:
             _say(mistake={"message": error.message, "line": error.line, "column": error.column})

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fencepost import notebook
-from fencepost.errors import InputError
+from fencepost.errors import FixedThreadsError, InputError
 from fencepost.program.expressions import Constant, Expression, Register, ThreadId, subexpressions
 from fencepost.program.instructions import (
     FENCE_MODES,
@@ -208,18 +208,18 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return numbers
 
     def require_fixed_threads(self, what: str = "this question") -> None:
-        """Raises `InputError` if the program has a template."""
+        """Raises `FixedThreadsError` if the program has a template."""
         for thread in self.templates:
             message = (
                 f"{what} needs a fixed number of threads, and `{thread.name}` is any number; "
                 "`--instances N` takes N copies of it"
             )
-            raise self.mistake(message, thread.at)
+            raise self.mistake(message, thread.at, FixedThreadsError)
 
-    def mistake(self, message: str, at: Position) -> InputError:
+    def mistake(self, message: str, at: Position, kind: type[InputError] = InputError) -> InputError:
         """What to raise about the place `at` in the program's source."""
         line, column = max(at.line, 1), max(at.column, 1)
-        return InputError(message, self.file, line, column, self.source_line(at.line))
+        return kind(message, self.file, line, column, self.source_line(at.line))
 
     def source_line(self, line: int) -> str | None:
         """Line `line` of the source text, counted from 1."""
