@@ -56,6 +56,16 @@ def test_races(tmp_path: Path, toolchain: Toolchain) -> None:
     races.test_threads_used_well_are_silent_and_keep_the_exit_code(shell)
 
 
+def test_the_default_build_watches_everything(tmp_path: Path, toolchain: Toolchain) -> None:
+    """With and without a schedule: the linker says nothing of a half of it that is missing."""
+    shell = Shell(tmp_path, toolchain)
+    source = PROGRAMS / "first_hour" / "spin_lock.c"
+    built = shell.run("fencepost-cc", "-O1", source, "-o", "program")
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "ThreadSanitizer: data race" in shell.run("setarch", "-R", "./program").stderr
+    assert shell.run("fencepost", "run", "--schedule", "random", "./program").returncode == 1
+
+
 def test_exceptions(tmp_path: Path, toolchain: Toolchain) -> None:
     source = PROGRAMS / "survival" / "exceptions_across_instrumented_frames.cpp"
     survival.test_a_robust_program_runs_as_without_the_sanitizer(tmp_path, source, toolchain)

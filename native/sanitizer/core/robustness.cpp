@@ -385,7 +385,7 @@ void read_after_fence(Thread& t, Cell& x) {
     ready(t, x);
     Others& others = *x.others;
     others.read_in_s = true;
-    if (!others.writes.is_of(t)) others.writes = {};
+    if (ScSettled& writes = others.writes; !writes.is_of(t)) writes = {};
     ScClock const after = (*others.sc_clocks)[before_writes], f = (*t.sc_clocks)[fences_before];
     if (others.reads.holds(t, false)) return join_slot(after, f, t.slot);
     join(after, f);

@@ -254,16 +254,18 @@ class Workshop {
 };
 
 // ThreadSanitizer's functions are called before it is there, if the program has an instrumented malloc.
-// `interceptor`: ThreadSanitizer's own malloc, where it is part of the program.
+// `interceptor`: ThreadSanitizer's own malloc, where it is part of the program; `trampoline`: what leads
+// there, from clang 17 on.
 bool has_own_malloc(std::string const& program) {
     fencepost::ElfFile const file(program.c_str());
-    std::uint64_t allocator = 0, interceptor = 0;
+    std::uint64_t allocator = 0, interceptor = 0, trampoline = 0;
     file.image().for_symbols(SHT_DYNSYM, [&](Elf64_Sym const& symbol, std::string_view name) {
         if (symbol.st_shndx == SHN_UNDEF) return;
         if (name == "malloc") allocator = symbol.st_value;
         if (name == "__interceptor_malloc") interceptor = symbol.st_value;
+        if (name == "__interceptor_trampoline_malloc") trampoline = symbol.st_value;
     });
-    return allocator != interceptor;
+    return allocator != interceptor && allocator != trampoline;
 }
 
 // The image goes where the program would have gone.
