@@ -50,6 +50,7 @@ SUITES: dict[str, list[list[str]]] = {
     "reductions": [
         [f"{NATIVE}[monitors]", f"{NATIVE}[known_steps]"],
         [
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
             f"{DEFINITIONS}::test_random_programs[0-ra]",
             f"{ENGINE}/test_tso.py::test_persistent_sets_leave_out_no_violation",
             f"{ENGINE}/test_known_steps.py",
@@ -62,7 +63,10 @@ SUITES: dict[str, list[list[str]]] = {
         [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py"],
     ],
     "tso": [
-        [f"{ENGINE}/test_tso.py::test_random_programs[0]"],
+        [
+            f"{ENGINE}/test_tso.py::test_random_programs[0]",
+            f"{ENGINE}/test_tso.py::test_programs_that_once_disagreed",
+        ],
         [f"{ENGINE}/test_tso.py::test_programs_with_read_modify_writes_anywhere"],
         [
             f"{ENGINE}/test_tso.py::{test}"
