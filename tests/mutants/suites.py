@@ -71,6 +71,8 @@ SUITES: dict[str, list[list[str]]] = {
         [
             f"{ENGINE}/test_tso.py::{test}"
             for test in (
+                "test_a_pivot_reads_what_others_write_to_its_cells",
+                "test_all_ways_past_a_write_are_found",
                 "test_a_pivot_that_is_safe_alone_is_in_no_violation",
                 "test_flattening_sees_what_the_paper_leaves_out",
                 "test_a_proof_by_flattening_says_so",
