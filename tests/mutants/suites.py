@@ -58,8 +58,11 @@ SUITES: dict[str, list[list[str]]] = {
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
         ],
-        ["tests/analyses/test_deadlocks.py"],
-        [f"{ENGINE}/test_observational.py"],
+        [
+            "tests/analyses/test_deadlocks.py::TestAgainstTheDefinition::test_robust_on_random_programs",
+            "tests/analyses/test_deadlocks.py::TestWhatADeadlockIs",
+            f"{ENGINE}/test_observational.py",
+        ],
         [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py"],
     ],
     "tso": [
@@ -148,7 +151,7 @@ SUITES: dict[str, list[list[str]]] = {
         [
             f"{ENGINE}/test_reductions.py",
             f"{ENGINE}/test_observational.py",
-            "tests/analyses/test_deadlocks.py",
+            "tests/analyses/test_deadlocks.py::TestWhatADeadlockIs",
         ],
         [DEFINITIONS],
     ],
