@@ -113,6 +113,23 @@ def test_certificates_of_the_engine_are_right() -> None:
     assert seen["safe"] - seen["empty"] > 40
 
 
+def test_a_state_in_which_all_can_start_is_none_of_the_first_ones_with_another_memory() -> None:
+    """Both threads can end at once, with nothing done; but x is 0 then."""
+    program = tpl.read(
+        """
+        max_value 1;
+        global x, y;
+        fn t { local r; oneof({ r = wait(y, 1); r = wait(y, 0); x.store(1); r = 0; } { skip; }); }
+        fn v { oneof({ y.store(1); } { skip; }); }
+        """
+    )
+    wanted = about_end(program, [(0,), ()], (1, 0)).wanted
+    answer, certificate = certify(program, "tso", wanted=wanted, limits=ENOUGH)
+    assert answer.verdict == "safe"
+    assert certificate is not None
+    assert is_right(program, certificate, wanted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(10_000, 14_000, 500))
 def test_many_certificates_of_the_engine_are_right(first: int) -> None:

@@ -139,6 +139,34 @@ def test_a_pivot_that_is_safe_alone_is_in_no_violation(loop_free):
     assert safe > 1000
 
 
+def test_a_pivot_reads_what_others_write_to_its_cells():
+    """Then its own write has left the buffer."""
+    program = tpl.read(
+        """
+        max_value 2;
+        global x, y, z;
+        fn a { local r; x.store(1); r = x.load(); if (r == 2) { y.store(1); r = z.load(); } }
+        fn b { x.store(2); }
+        fn c { local r; z.store(1); r = y.load(); }
+        """
+    )
+    assert explore_tso(program, "persistent", Limits(), pivot=0).search.outcome == Outcome.VIOLATION
+    assert not is_safe_alone(program, 0)
+
+
+def test_all_ways_past_a_write_are_found():
+    """They come to the same state, but no fence that lies on one of them is enough."""
+    program = tpl.read(
+        """
+        global x, y;
+        fn a { local r; x.store(1); oneof({ skip; } { skip; skip; }); r = y.load(); }
+        fn b { local r; y.store(1); r = x.load(); }
+        """
+    )
+    found = explore_tso(program, "persistent", Limits(), find_all=True, pivot=0)
+    assert len(found.violations) == 2
+
+
 @pytest.mark.parametrize("criterion", ["persistent", "trf"])
 @pytest.mark.parametrize("loop_free", [True, False])
 def test_persistent_sets_leave_out_no_violation(loop_free, criterion):

@@ -50,6 +50,7 @@ SUITES: dict[str, list[list[str]]] = {
     "reductions": [
         [f"{NATIVE}[monitors]", f"{NATIVE}[known_steps]"],
         [
+            f"{DEFINITIONS}::test_programs_that_once_disagreed",
             f"{DEFINITIONS}::test_random_programs[0-ra]",
             f"{ENGINE}/test_tso.py::test_persistent_sets_leave_out_no_violation",
             f"{ENGINE}/test_known_steps.py",
@@ -57,16 +58,24 @@ SUITES: dict[str, list[list[str]]] = {
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
         ],
-        ["tests/analyses/test_deadlocks.py"],
-        [f"{ENGINE}/test_observational.py"],
+        [
+            "tests/analyses/test_deadlocks.py::TestAgainstTheDefinition::test_robust_on_random_programs",
+            "tests/analyses/test_deadlocks.py::TestWhatADeadlockIs",
+            f"{ENGINE}/test_observational.py",
+        ],
         [f"{ENGINE}/test_reductions.py", f"{ENGINE}/test_explorer.py"],
     ],
     "tso": [
-        [f"{ENGINE}/test_tso.py::test_random_programs[0]"],
+        [
+            f"{ENGINE}/test_tso.py::test_random_programs[0]",
+            f"{ENGINE}/test_tso.py::test_programs_that_once_disagreed",
+        ],
         [f"{ENGINE}/test_tso.py::test_programs_with_read_modify_writes_anywhere"],
         [
             f"{ENGINE}/test_tso.py::{test}"
             for test in (
+                "test_a_pivot_reads_what_others_write_to_its_cells",
+                "test_all_ways_past_a_write_are_found",
                 "test_a_pivot_that_is_safe_alone_is_in_no_violation",
                 "test_flattening_sees_what_the_paper_leaves_out",
                 "test_a_proof_by_flattening_says_so",
@@ -143,7 +152,7 @@ SUITES: dict[str, list[list[str]]] = {
         [
             f"{ENGINE}/test_reductions.py",
             f"{ENGINE}/test_observational.py",
-            "tests/analyses/test_deadlocks.py",
+            "tests/analyses/test_deadlocks.py::TestWhatADeadlockIs",
         ],
         [DEFINITIONS],
     ],

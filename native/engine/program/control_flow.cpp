@@ -16,6 +16,20 @@ std::vector<std::uint32_t> followers(Thread const& thread, std::uint32_t pc) {
     }
 }
 
+bool may_choose_after(Thread const& thread, std::uint32_t pc) {
+    std::vector<bool> met(thread.code.size() + 1);
+    std::vector<std::uint32_t> open = followers(thread, pc);
+    while (!open.empty()) {
+        auto const next = open.back();
+        open.pop_back();
+        if (next >= thread.code.size() || met[next] || thread.code[next].is_access()) continue;
+        if (thread.code[next].op == Op::choose) return true;
+        met[next] = true;
+        for (auto further : followers(thread, next)) open.push_back(further);
+    }
+    return false;
+}
+
 CellSet cells_of(Instruction const& instruction) {
     CellSet cells;
     for (std::uint32_t n = 0; n < instruction.cells; ++n) cells.set(instruction.first_cell + n);

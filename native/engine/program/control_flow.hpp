@@ -17,6 +17,9 @@ CellSet cells_of(Instruction const& instruction);
 // The instructions that can come right after the one at pc, whatever the values.
 std::vector<std::uint32_t> followers(Thread const& thread, std::uint32_t pc);
 
+// Whether a choice can come after the instruction at pc, before the next access.
+bool may_choose_after(Thread const& thread, std::uint32_t pc);
+
 // The cells that a thread may read after each of its instructions, before anything drains its buffer.
 std::vector<CellSet> reads_ahead(Thread const& thread, bool through_writes);
 

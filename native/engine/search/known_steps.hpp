@@ -6,9 +6,9 @@
 // few, while states are many. So each such step is run by the machine once, and what it changed is kept: bits
 // of words that get other values, and an update of the monitor.
 //
-// Not kept are steps with several outcomes, or endless ones, in which the thread passes fences: there the
-// machine tells outcomes apart by the monitor. And no more steps are kept when there are too many: a program
-// that counts to a million does nothing twice.
+// Not kept are steps with choices, or endless ones, in which the thread may pass fences: there the machine
+// tells outcomes apart by the monitor, and two that are one in this state may be different in another. And no
+// more steps are kept when there are too many: a program that counts to a million does nothing twice.
 #pragma once
 
 #include <map>
@@ -17,6 +17,7 @@
 
 #include "engine/machine/machine.hpp"
 #include "engine/monitors/packed_monitor.hpp"
+#include "engine/program/control_flow.hpp"
 #include "engine/state/update.hpp"
 #include "engine/state/word_map.hpp"
 
@@ -135,7 +136,7 @@ class KnownSteps {
         next_.clear();
         traces_.clear();
         machine_.step(state, t, access, next_, failure, &traces_);
-        if (next_.size() > UINT16_MAX || (machine_.monitor().has_modes && !has_one_way(t)))
+        if (next_.size() > UINT16_MAX || (machine_.monitor().has_modes && !has_one_way(t, access.pc)))
             return {.is_known = true, .is_kept = false};
         KnownStep const step{.first = static_cast<std::uint32_t>(outcomes_.size()),
                              .count = static_cast<std::uint16_t>(next_.size()),
@@ -153,12 +154,14 @@ class KnownSteps {
         return step;
     }
 
-    // Whether the traces show all fences that the thread has passed, and nothing depends on the monitor.
-    bool has_one_way(std::uint32_t t) {
+    // Whether the traces show all fences that the thread, which was at pc, has passed, and nothing depends on
+    // the monitor.
+    bool has_one_way(std::uint32_t t, std::uint32_t pc) {
         auto const& thread = machine_.program().threads[t];
         if (std::ranges::none_of(thread.code, [](auto const& i) { return i.is_fence() && !i.is_access(); }))
             return true;
-        return next_.size() == 0 || (next_.size() == 1 && machine_.point(next_[0], t) != thread.diverged());
+        if (may_choose_after(thread, pc)) return false;
+        return next_.size() == 0 || machine_.point(next_[0], t) != thread.diverged();
     }
 
     void add_changes(StepOutcome& outcome, Word const* before, Word const* after, std::uint32_t t,

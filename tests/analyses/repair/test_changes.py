@@ -377,6 +377,19 @@ def test_what_is_learnt_knows_of_release_sequences(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["rc20", "cpp20"])
+def test_what_is_learnt_knows_that_nothing_comes_between_a_write_and_an_rmw(model: str) -> None:
+    """Of two stale writes of 0 the compare-exchange could follow the first one only, which u can rule out."""
+    program = tpl.read(
+        """max_value 3; global x, y, z;
+        fn t { x.store(1); y.store(1); x.store(0); FADD(x, 2); z.store(1); }
+        fn u { wait(y, 1); wait(z, 1); BCAS(x, 0, 3); }"""
+    )
+    changes = [Change("release-store", (0,), 1), Change("acquire-load", (1,), 0)]
+    assert is_robust(program, model, changes)
+    assert cheapest(program, model, changes, {"release-store": 1, "acquire-load": 1}) == 2
+
+
+@pytest.mark.parametrize("model", ["rc20", "cpp20"])
 def test_so_it_is_where_all_accesses_can_change_in_all_ways(model: str) -> None:
     """RMWs, waits and fences anywhere, every change that fits, also those that only `relax` offers."""
     learnt = 0

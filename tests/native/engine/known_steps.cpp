@@ -1,7 +1,8 @@
 // Steps that are looked up against steps that the machine runs, on random programs, with every monitor.
 //
 // links: engine/machine/evaluate.cpp engine/monitors/packed_monitor.cpp engine/monitors/rules.cpp
-// links: engine/monitors/views.cpp engine/program/bytecode.cpp engine/state/layout.cpp
+// links: engine/monitors/views.cpp engine/program/bytecode.cpp engine/program/control_flow.cpp
+// links: engine/state/layout.cpp
 #include "engine/search/known_steps.hpp"
 
 #include <set>
