@@ -99,7 +99,7 @@ build/threads/workers: tests/native/threads/workers.cpp tests/native/bytecode_in
 	$(CXX) -std=gnu++20 -mcx16 -pthread -O1 -g1 -fsanitize=thread -Inative -I. $< \
 	  $$(sed -n 's|^// links:||p' $< | tr ' ' '\n' | sed -n 's|^engine|native/engine|p') -o $@
 
-PROGRAMS := 2000
+PROGRAMS := 500
 test-threads: build/threads/workers
 	TSAN_OPTIONS=halt_on_error=1 setarch -R build/threads/workers $(PROGRAMS)
 

@@ -35,8 +35,8 @@ def allocator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def fails_in_turn(allocator: Path, question: str, count: int, step: int) -> tuple[int, int]:
-    """How many allocations were tried, and how often there was no verdict."""
+def fails_in_turn(allocator: Path, question: str, count: int, step: int) -> tuple[str, int, int]:
+    """The verdict, how many allocations were tried, and how often there was no verdict for want of memory."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults.out_of_memory", question, str(count), str(step)],
         env={**os.environ, "LD_PRELOAD": str(allocator)},
@@ -47,13 +47,13 @@ def fails_in_turn(allocator: Path, question: str, count: int, step: int) -> tupl
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    _, tried, unknown = done.stdout.split()
-    return int(tried), int(unknown)
+    verdict, tried, unknown = done.stdout.split()
+    return verdict, int(tried), int(unknown)
 
 
 @pytest.mark.parametrize("question", FAST)
 def test_one_allocation_fails(allocator: Path, question: str) -> None:
-    tried, unknown = fails_in_turn(allocator, question, 1, FAST[question])
+    _, tried, unknown = fails_in_turn(allocator, question, 1, FAST[question])
     assert tried > 10
     assert unknown > tried / 2
 
@@ -62,6 +62,6 @@ def test_one_allocation_fails(allocator: Path, question: str) -> None:
 @pytest.mark.parametrize("count", [1, FOREVER])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_allocation_fails_once_or_from_there_on(allocator: Path, question: str, count: int) -> None:
-    tried, unknown = fails_in_turn(allocator, question, count, 1)
+    verdict, tried, unknown = fails_in_turn(allocator, question, count, 1)
     assert tried > 50
-    assert unknown > tried / 2
+    assert verdict == "unknown" or unknown > tried / 2
