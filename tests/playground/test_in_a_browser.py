@@ -304,7 +304,9 @@ class TestDownloads:
         write(page, FENCED)
         wait_for_answer(page)
         page.click("#download summary")
-        assert page.is_disabled("#download [data-kind=svg]")
+        page.wait_for_selector(
+            "#download [data-kind=svg]:disabled"
+        )  # a menu says a little later that it is open
         assert page.is_enabled("#download [data-kind=html]")
 
 
