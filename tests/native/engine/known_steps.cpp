@@ -144,7 +144,7 @@ std::size_t agrees_with_the_machine(Program const& program) {
 
 int main() {
     std::size_t looked_up[3] = {};
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
         RandomProgram const random(seed);
         looked_up[0] += agrees_with_the_machine<NoMonitor>(random.program());
         looked_up[1] += agrees_with_the_machine<PackedMonitor<Ra>>(random.program());
