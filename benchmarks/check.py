@@ -11,7 +11,8 @@ Runs by chance begin again in the same way: `fencepost run` makes a thousand of 
 Then `-j`: the work that several processes share, measured by the processor time of the one that has most of
 it. So it does not matter what else the machine does, or how many cores it has.
 
-Writes `benchmarks/results/check.md` and tables in `docs/check.md`. With `--jobs`, only that of `-j`.
+Writes `benchmarks/results/check.md` and tables in `docs/check.md`. With `--jobs`, only that of `-j`,
+with `--executions` all but that.
 """
 
 from __future__ import annotations
@@ -158,17 +159,19 @@ def table_of_jobs() -> Iterator[str]:
                 )
 
 
-def rows() -> Iterator[tuple[str, float, float, float]]:
+def rows(repeats: int) -> Iterator[tuple[str, float, float, float]]:
     with tempfile.TemporaryDirectory() as name:
         for title, program in built(Path(name)):
-            rates = [max(executions_per_second(program, way) for _ in range(3)) for way in ("memory", "fork")]
+            rates = [
+                max(executions_per_second(program, way) for _ in range(repeats)) for way in ("memory", "fork")
+            ]
             yield title, rates[0], rates[1], runs_per_second(program)
 
 
-def table() -> Iterator[str]:
+def table(repeats: int) -> Iterator[str]:
     yield "| program | `check` | a fork for each | a process for each |"
     yield "|---|--:|--:|--:|"
-    for title, *rates in rows():
+    for title, *rates in rows(repeats):
         yield f"| {title} | {' | '.join(f'{rate:,.0f}' for rate in rates)} |"
 
 
@@ -187,11 +190,14 @@ def write(block: str, title: str, text: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", action="store_true")
-    only_jobs = parser.parse_args().jobs
-    write("check_jobs", "Processes that share the work", "\n".join(table_of_jobs()) + "\n")
-    if only_jobs:
+    parser.add_argument("--executions", action="store_true")
+    parser.add_argument("--repeats", type=int, default=3, help="of each measurement; the best one counts")
+    options = parser.parse_args()
+    if not options.executions:
+        write("check_jobs", "Processes that share the work", "\n".join(table_of_jobs()) + "\n")
+    if options.jobs:
         return
-    lines = "\n".join(table())
+    lines = "\n".join(table(options.repeats))
     forks = f"A bare fork of a small process can be made {forks_per_second():,.0f} times a second."
     clock, processor = seconds_of_runs()
     runs = (
