@@ -281,3 +281,16 @@ def test_an_interrupted_search_is_unknown():
     assert isinstance(answer, OutcomesUnknown)
     assert answer.interrupted
     assert "before it began" in column(answer, "cpp20").why
+
+
+def test_a_thread_that_never_comes_to_an_access_is_told():
+    program = read("global x; fn t { local r; while (1) { skip; } x.store(1); } fn u { x.store(1); }")
+    answer = fencepost.outcomes(program, ["ra"])
+    assert answer.verdict in ("unknown", "listed")
+    program = read(
+        "max_value 18446744073709551615; global x;"
+        "fn t { local r; while (1) { r = r + 1; } } fn u { x.store(1); }"
+    )
+    answer = fencepost.outcomes(program, ["ra"])
+    assert answer.verdict == "unknown"
+    assert "thread `t` runs too long" in answer.why

@@ -3,30 +3,36 @@
 import multiprocessing
 import os
 import signal
-import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 from fencepost.batch.jobs import Job, Question, Where, run_jobs
+from fencepost.engine.search import Limits
 from tests.interrupting import ENDLESS
 
 QUICK = "global x; fn t { x.store(1); }"
 
 
-def killing(times):
-    """A thread that kills a process of the batch so often, each time another one."""
-    killed = set()
+@contextmanager
+def killing_searches():
+    """Kills each process of the batch that searches for long."""
+    over = Event()
 
     def kill():
-        while len(killed) < times:
+        while not over.wait(0.05):
             for child in multiprocessing.active_children():
-                if child.pid not in killed and is_searching(child.pid):
-                    killed.add(child.pid)
-                    os.kill(child.pid, signal.SIGKILL)
-                    break
-            time.sleep(0.05)
+                if is_searching(child.pid):
+                    with suppress(ProcessLookupError):
+                        os.kill(child.pid, signal.SIGKILL)
 
-    return Thread(target=kill)
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join()
 
 
 def is_searching(pid):
@@ -43,10 +49,9 @@ def test_when_a_process_is_killed_no_other_answer_is_lost(tmp_path):
     endless.write_text(ENDLESS)
     quick.write_text(QUICK)
     files = [endless, quick, quick, endless, quick]
-    killer = killing(3)  # one of two, and then each alone
-    killer.start()
-    outcomes = run_jobs([Job(str(file), Question()) for file in files], Where(processes=2), None)
-    killer.join()
+    jobs = [Job(str(file), Question(), Limits(seconds=120)) for file in files]
+    with killing_searches():  # of two at a time, and then each alone
+        outcomes = run_jobs(jobs, Where(processes=2), None)
     assert [outcome.file for outcome in outcomes] == [str(file) for file in files]
     verdicts = [outcome.answer.verdict for outcome in outcomes]
     assert verdicts == ["unknown", "robust", "robust", "unknown", "robust"]

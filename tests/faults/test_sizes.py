@@ -59,6 +59,22 @@ def test_too_many_threads_beside_a_template_are_refused(threads: int) -> None:
     assert error.message.startswith("at most 30 threads are supported beside a template")
 
 
+@pytest.mark.parametrize("model", ["sc", "tso", "sra"])
+def test_values_that_grow_without_end_before_the_first_access_are_told(model: str) -> None:
+    text = """memory_size 1
+    thread a
+        initial s0
+        transition s0 s1 local r 9
+        transition s1 s1 local r + r r
+        transition s1 s2 write 0 r
+    end
+    """
+    job = Job("a.aut", Question.of("verify", model), LIMITS, safety=Safety(error_labels=("s2",)), text=text)
+    error = run_job(job).error
+    assert error is not None
+    assert error.message.startswith("before a thread's first access a value leaves the range 0..")
+
+
 def test_a_label_that_needs_a_cell_more_is_told_so() -> None:
     job = Job("a.tpl", Question.of("verify", "sc"), safety=Safety(mutex=("cs",)), text=large(2, MOST_CELLS))
     error = run_job(job).error

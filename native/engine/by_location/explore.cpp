@@ -14,15 +14,17 @@ namespace {
 
 template <class Monitor, class Store>
 Result explore_in(Program const& program, SearchOptions const& options, Watcher const& watcher) {
-    if (options.threads > 1 && options.order != Order::at_random) {
-        try {
-            return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
-        } catch (std::system_error const&) {  // the system gives no more threads: one is enough
-        }
+    auto const alone = [&] {
+        std::optional<PersistentSets> reduction;
+        if (options.partial_order) reduction.emplace(program);
+        return Explorer<Monitor, Store>(program, options, std::move(reduction), watcher).run();
+    };
+    if (options.threads <= 1 || options.order == Order::at_random) return alone();
+    try {
+        return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+    } catch (std::system_error const&) {  // the system gives no more threads: one is enough
+        return alone();
     }
-    std::optional<PersistentSets> reduction;
-    if (options.partial_order) reduction.emplace(program);
-    return Explorer<Monitor, Store>(program, options, std::move(reduction), watcher).run();
 }
 
 template <class Monitor>

@@ -18,6 +18,27 @@ struct Stop {
     Outcome why;
 };
 
+// Enumerates, and records how it ended.
+template <class Action>
+void record(Enumeration& result, Action enumerate) {
+    try {
+        enumerate();
+    } catch (Stop const& stop) {
+        result.outcome = stop.why;
+    } catch (EndlessLocalRun const& e) {
+        result.outcome = Outcome::endless_local_run;
+        result.endless_thread = e.thread;
+        result.endless_pc = e.pc;
+        result.endless_choices = e.choices;
+    } catch (ValueOutOfRange const& e) {
+        result.outcome = Outcome::value_limit;
+        result.endless_thread = e.thread;
+        result.endless_pc = e.pc;
+    } catch (std::bad_alloc const&) {
+        result.outcome = Outcome::memory_limit;
+    }
+}
+
 class Enumerator {
   public:
     Enumerator(Program const& program, GraphModel model, Observed const& observed,
@@ -32,26 +53,13 @@ class Enumerator {
           maker_(steps_, model) {}
 
     Enumeration run() {
-        try {
+        record(result_, [&] {
             for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
                 if (steps_.start(t).failure) fail(*steps_.start(t).failure, empty());
             }
             auto graph = empty();
             visit(graph);
-        } catch (Stop const& stop) {
-            result_.outcome = stop.why;
-        } catch (EndlessLocalRun const& e) {
-            result_.outcome = Outcome::endless_local_run;
-            result_.endless_thread = e.thread;
-            result_.endless_pc = e.pc;
-            result_.endless_choices = e.choices;
-        } catch (ValueOutOfRange const& e) {
-            result_.outcome = Outcome::value_limit;
-            result_.endless_thread = e.thread;
-            result_.endless_pc = e.pc;
-        } catch (std::bad_alloc const&) {
-            result_.outcome = Outcome::memory_limit;
-        }
+        });
         result_.seconds = seconds();
         for (auto& [values, end] : ends_) result_.ends.push_back(std::move(end));
         return std::move(result_);
@@ -384,7 +392,10 @@ class Enumerator {
 Enumeration enumerate_graphs(Program const& program, GraphModel model, Observed const& observed,
                              EnumerationOptions const& options, Watcher const& watcher,
                              EndWatcher const& on_end) {
-    return Enumerator(program, model, observed, options, watcher, on_end).run();
+    Enumeration result;
+    // What threads do before their first access is worked out even before the first graph.
+    record(result, [&] { result = Enumerator(program, model, observed, options, watcher, on_end).run(); });
+    return result;
 }
 
 }  // namespace fencepost

@@ -29,7 +29,9 @@ Team::Team(std::size_t workers) {
     try {
         for (std::size_t n = 1; n < workers; ++n) helpers_.emplace_back([this, n] { help(n); });
     } catch (std::system_error const&) {
+        return;
     } catch (std::bad_alloc const&) {
+        return;
     }
 }
 

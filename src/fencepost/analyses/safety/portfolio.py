@@ -429,9 +429,13 @@ class _Question:
         cut_off = criterion == DEADLOCKS
         code = Lowering(self._marked.program, monitored=False, kept=self._kept, cut_off=cut_off).plain
         start = time.perf_counter()
-        self._graphs = _native.thread_graphs(
-            code, MOST_NODES, failing_cas_writes=self._engines.failing_cas_writes
-        )
+        try:
+            self._graphs = _native.thread_graphs(
+                code, MOST_NODES, failing_cas_writes=self._engines.failing_cas_writes
+            )
+        except RuntimeError:  # of which there is no other; after the first access it is a limit like others
+            message = f"before a thread's first access a value leaves the range 0..{program.max_value}"
+            raise InputError(f"{message} that is followed", program.file) from None
         self._spending.add("graphs", Stats(seconds=time.perf_counter() - start))
 
     # The questions.
