@@ -108,13 +108,9 @@ class TestAccesses:
                 done = shell.run("./sober", part, FENCEPOST_OPTIONS=f"schedule={schedule}")
                 assert (done.returncode, done.stderr) == (5, ""), (part, schedule)
 
-    def test_members_of_local_variables_are_watched_with_the_option_for_clang(
-        self, shell: Shell, toolchain: Toolchain
-    ) -> None:
-        """The option is in docs/sanitizer.md."""
-        option = "-mllvm -capture-tracking-max-uses-to-explore=0" if "clang" in toolchain.cc else ""
+    def test_members_of_local_variables_are_watched(self, shell: Shell) -> None:
         shell.write("local.c", LOCAL_MEMBER)
-        shell.ok("fencepost-cc", "-O2", *option.split(), "local.c", "-o", "local")
+        shell.ok("fencepost-cc", "-O2", "local.c", "-o", "local")
         assert has_race(events_of(shell, "./local"))
 
     def test_what_was_heard_of_a_location_outlives_it(self, shell: Shell) -> None:
