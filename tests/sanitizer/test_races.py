@@ -349,9 +349,10 @@ def test_a_plug_in_is_watched(shell: Shell) -> None:
     shell.write("host.c", HOST)
     shell.ok("fencepost-cc", "--mode", "races", "-fPIC", "-shared", "plug.c", "-o", "plug.so")
     shell.ok("fencepost-cc", "--mode", "races", "host.c", "-o", "host")
-    answer = json.loads(shell.run("fencepost", "run", "--json", "./host").stdout)
+    # ThreadSanitizer does not see a race of two accesses at the very same time.
+    answer = json.loads(shell.run("fencepost", "run", "--runs", "20", "--json", "./host").stdout)
     assert [one["kind"] for one in answer["findings"]] == ["race"]
-    assert answer["atomics"] == 2
+    assert answer["atomics"] == 2 * 20
 
 
 def test_the_child_of_a_fork_goes_on(shell: Shell) -> None:
