@@ -83,6 +83,17 @@ def test_claims_about_examples_agree_with_the_exact_engine(file: Path, model: st
             assert exact.assertion is None
 
 
+def test_a_write_is_attacked_by_each_read_that_overtakes_it() -> None:
+    """Only the second of the two reads makes a cycle."""
+    program = read("""max_value 1; global x, y, z;
+        fn left[*] { local r; x.store(1); r = z.load(); r = y.load(); }
+        fn right[*] { local r; y.store(1); fence; r = x.load(); }
+        fn other { z.store(1); }""")
+    answer = robust(program, "tso")
+    assert isinstance(answer, NotRobust)
+    check_smallest(program, "tso", answer)
+
+
 def random_templates(source: random.Random, model: str) -> Program:
     """One or two functions, of which at least one stands for any number of threads."""
     while True:
