@@ -162,8 +162,16 @@ class _SeriesServer:
 
     def events_until(self, end: int) -> bytes:
         if self.events is None:
-            self.events = next(self.place.glob("events-before-*.jsonl")).open("rb")
+            self.events = self._file_of_events().open("rb")
         return read_whole(self.events, end - self.events.tell())
+
+    def _file_of_events(self) -> Path:
+        """That of the process itself; a process that a rehearsal has started has one beside it."""
+        own = self.place / f"events-before-{self.process.pid}.jsonl"
+        if own.exists():
+            return own
+        files = self.place.glob("events-before-*.jsonl")  # a script started the program
+        return min(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
     def events_of_children(self, number: int) -> bytes:
         """Of processes that the run has started."""
