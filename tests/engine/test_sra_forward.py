@@ -27,6 +27,7 @@ from tests.engine.test_coverability import (
     MOST_GRAPHS,
     REGRESSIONS,
     Asked,
+    check_drawn,
     check_failures,
     check_final_memories,
     check_program_states,
@@ -220,18 +221,7 @@ def test_random_programs(first_seed: int) -> None:
 
 
 def check_wide_programs(seeds: range) -> None:
-    done = 0
-    for seed in seeds:
-        source = random.Random(seed)
-        program = wide_program(source)
-        try:
-            check_under_sra(program, source)
-        except LimitReachedError:
-            continue
-        except Exception as error:
-            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
-        done += 1
-    assert done > len(seeds) * 0.8
+    assert check_drawn(wide_program, seeds, check_under_sra) > len(seeds) * 0.8
 
 
 def test_programs_with_read_modify_writes_anywhere() -> None:
@@ -240,15 +230,7 @@ def test_programs_with_read_modify_writes_anywhere() -> None:
 
 @pytest.mark.parametrize("draw", [draining_pair, message_chain, choice_of_messages])
 def test_programs_that_pass_messages(draw: Callable[[random.Random], Program]) -> None:
-    for seed in range(40):
-        source = random.Random(seed)
-        program = draw(source)
-        try:
-            check_under_sra(program, source)
-        except LimitReachedError:
-            continue
-        except Exception as error:
-            raise AssertionError(f"seed {seed}:\n{tpl.write(program)}") from error
+    assert check_drawn(draw, range(40), check_under_sra) > 0
 
 
 @pytest.mark.slow

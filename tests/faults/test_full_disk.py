@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.faults.devices import full_device
 from tests.sanitizer.building import PROGRAMS, Shell
 
 # A program that may not write more to any file, as on a full disk.
@@ -57,7 +57,7 @@ def test_the_library_says_that_its_events_are_not_whole(shell: Shell) -> None:
     assert "fencepost: cannot write all events to events\n" in done.stderr
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@full_device
 def test_a_state_that_finds_no_room_is_told(shell: Shell) -> None:
     Path(shell.directory / "state.new").symlink_to("/dev/full")
     command = ("fencepost", "check", "--json", "--resume", "state", shell.directory / "roomy")

@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.faults.devices import full_device
 
 SB = """global x, y;
 fn t1 { local a; x.store(1); a = y.load(); }
@@ -43,7 +46,6 @@ FILES = [
     ("fix", "--output"),
     ("fix", "--html"),
 ]
-full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 
 
 @pytest.fixture
@@ -53,10 +55,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *words: str, **streams: object) -> subprocess.Popen[str]:
+def start(folder: Path, *words: str, **streams: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "from fencepost.cli.start import main; main()", *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+    return subprocess.Popen(
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, encoding="utf-8", **streams
     )
 

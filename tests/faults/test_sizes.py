@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -83,14 +85,14 @@ def test_a_label_that_needs_a_cell_more_is_told_so() -> None:
     assert error.line == 2
 
 
-def test_a_million_lines_are_read(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_million_lines_are_read(tmp_path: Path) -> None:
     file = tmp_path / "long.tpl"
     file.write_text("global x;\n" + "\n" * 1_000_000 + "fn t { x.store(1); }\n")
     done = CliRunner().invoke(main, ["robust", "-q", str(file)], catch_exceptions=False)
     assert done.output == f"{file}: robust\n"
 
 
-def test_a_million_statements_are_refused_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_million_statements_are_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "long.tpl"
     file.write_text("global x;\nfn t {\n" + "x.store(1);\n" * 1_000_000 + "}\n")
     done = CliRunner().invoke(main, ["robust", str(file)], catch_exceptions=False)

@@ -23,7 +23,7 @@ MOST_SECONDS, MOST_BYTES = 10, 1 << 30
 
 def drawn(source: random.Random) -> list[Edit]:
     return [
-        (source.randrange(8), *(source.randrange(2**20) for _ in range(3)))  # type: ignore[misc]
+        (source.randrange(8), source.randrange(2**20), source.randrange(2**20), source.randrange(2**20))
         for _ in range(source.choice([1, 1, 2, 3, 5, 8]))
     ]
 

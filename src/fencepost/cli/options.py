@@ -128,6 +128,15 @@ files_argument = click.argument("files", nargs=-1, required=True, metavar="FILEâ
 html_option = click.option(
     "--html", type=click.Path(path_type=Path), help="Write the answer as a web page (one file only)."
 )
+junit_option = click.option(
+    "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
+)
+baseline_option = click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Report only what is not in these earlier answers (--json).",
+)
 
 
 def printing_options(command: Command) -> Command:
@@ -146,15 +155,8 @@ def printing_options(command: Command) -> Command:
         sarif=click.option(
             "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 too."
         ),
-        junit=click.option(
-            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
-        ),
-        baseline=click.option(
-            "--baseline",
-            type=click.Path(path_type=Path),
-            metavar="JSON",
-            help="Report only what is not in these earlier answers (--json).",
-        ),
+        junit=junit_option,
+        baseline=baseline_option,
     )
 
 

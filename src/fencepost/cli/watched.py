@@ -16,7 +16,13 @@ from fencepost.cli.console import (
     wants_color,
     write_file,
 )
-from fencepost.cli.options import Command, collected, library_option
+from fencepost.cli.options import (
+    Command,
+    baseline_option,
+    collected,
+    junit_option,
+    library_option,
+)
 
 if TYPE_CHECKING:
     from fencepost.sanitizer.answer.left_out import LeftOut
@@ -49,15 +55,8 @@ def reporting_options(command: Command) -> Command:
         sarif=click.option(
             "--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF too."
         ),
-        junit=click.option(
-            "--junit", type=click.Path(path_type=Path), help="Write the answers as JUnit XML too."
-        ),
-        baseline=click.option(
-            "--baseline",
-            type=click.Path(path_type=Path),
-            metavar="JSON",
-            help="Report only what is not in these earlier answers (--json).",
-        ),
+        junit=junit_option,
+        baseline=baseline_option,
         quiet=click.option("-q", "--quiet", is_flag=True, help="Print the summary only."),
     )
 
