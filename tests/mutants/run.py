@@ -81,7 +81,8 @@ def chosen(options: argparse.Namespace, listed: list[Mutant]) -> list[Mutant]:
         some = [mutant for mutant in listed if not mutant.equivalent]
     else:
         some = list(still_to_run(listed))
-    return [mutant for mutant in some if not options.areas or mutant.area in options.areas]
+    areas = set(options.areas)
+    return [mutant for mutant in some if not areas or {mutant.area, mutant.listed_at} & areas]
 
 
 def build_native_programs(some: list[Mutant], jobs: int) -> None:
@@ -98,7 +99,9 @@ def _needs(test: str, program: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("areas", nargs="*", metavar="AREA", help="only those of lists/AREA.txt")
+    parser.add_argument(
+        "areas", nargs="*", metavar="AREA", help="only those of lists/AREA.txt, or AREA.txt:LINE"
+    )
     parser.add_argument("--table", action="store_true", help="run nothing, write the table")
     parser.add_argument("--add", type=Path, action="append", default=[], help="results of another machine")
     parser.add_argument("--results", type=Path, default=RESULTS / "run.jsonl", help="where they are kept")
