@@ -38,7 +38,7 @@ NATIVE_PROGRAMS = {
     "engine/known_steps.cpp": ["[known_steps]"],
     "sanitizer/rules.cpp": ["sanitizer/test_rules.py"],
     "sanitizer/weak_executions.cpp": ["sanitizer/test_weak_executions.py"],
-    "sanitizer/exploration.cpp": ["test_check.py"],
+    "sanitizer/exploration.cpp": ["test_check.py::test_the_exploration"],
 }
 
 

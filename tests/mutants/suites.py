@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ENGINE = "tests/engine"
+SAFETY = "tests/analyses/safety"
 DEFINITIONS = f"{ENGINE}/test_against_definitions.py"
 COUNTING = f"{ENGINE}/test_robust_by_counting.py"
 NATIVE = "tests/native/test_native.py::test_part_of_the_engine"
@@ -149,6 +150,39 @@ SUITES: dict[str, list[list[str]]] = {
         ["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"],
     ],
     "weak": [["tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition"]],
+    "planner": [
+        [
+            f"tests/sanitizer/test_check.py::{test}"
+            for test in (
+                "test_the_exploration_runs_each_graph_once",
+                "test_a_race_between_earlier_events_counts_anew_when_later_ones_change",
+                "test_walks_that_share_the_work_run_each_graph_once",
+            )
+        ],
+    ],
+    # What is told.
+    "answers": [
+        ["tests/analyses/test_robustness.py", "tests/cli/test_cli.py::TestExitCodes"],
+        ["tests/cli", "tests/report/export"],
+        [
+            "tests/analyses/test_deadlocks.py",
+            "tests/analyses/test_swarm.py",
+            "tests/analyses/safety/test_safety.py",
+        ],
+    ],
+    "any-number-answers": [
+        ["tests/analyses/test_any_number.py"],
+        ["tests/analyses/safety/test_any_number.py", "tests/certificates/test_view_certificates.py"],
+    ],
+    "tso-answers": [[f"{ENGINE}/test_tso.py"], ["tests/analyses/repair/test_tso.py", "tests/cli"]],
+    "outcomes": [["tests/analyses/test_outcomes.py"], ["tests/cli", "tests/examples/test_outcome_tables.py"]],
+    "observational-answers": [[f"{ENGINE}/test_observational.py"]],
+    "safety-answers": [
+        [f"{SAFETY}/test_safety.py"],
+        [f"{SAFETY}/test_data_races.py", f"{SAFETY}/test_tso.py", f"{SAFETY}/test_graph_search.py"],
+        ["tests/cli", "tests/analyses/test_deadlocks.py"],
+    ],
+    "program-answers": [["tests/sanitizer/test_program_repairs.py"]],
     "static": [
         [
             "tests/static",
