@@ -162,7 +162,7 @@ SUITES: dict[str, list[list[str]]] = {
     ],
     # What is told.
     "answers": [
-        ["tests/analyses/test_robustness.py", "tests/cli/test_cli.py::TestExitCodes"],
+        ["tests/verdicts", "tests/analyses/test_robustness.py", "tests/cli/test_cli.py::TestExitCodes"],
         ["tests/cli", "tests/report/export"],
         [
             "tests/analyses/test_deadlocks.py",
@@ -182,7 +182,7 @@ SUITES: dict[str, list[list[str]]] = {
         [f"{SAFETY}/test_data_races.py", f"{SAFETY}/test_tso.py", f"{SAFETY}/test_graph_search.py"],
         ["tests/cli", "tests/analyses/test_deadlocks.py"],
     ],
-    "program-answers": [["tests/sanitizer/test_program_repairs.py"]],
+    "program-answers": [["tests/verdicts"]],
     "static": [
         [
             "tests/static",
