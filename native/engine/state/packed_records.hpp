@@ -1,7 +1,7 @@
 // Records of a few numbers each, in about as many bits as the numbers have. A record never changes and is
 // read by its number.
 //
-// 4096 records make a block. A block is packed when it is full: each of its fields then has as many bits as
+// 1024 records make a block. A block is packed when it is full: each of its fields then has as many bits as
 // the largest value there, so no bound need be known beforehand. The last block waits unpacked.
 #pragma once
 
@@ -40,7 +40,7 @@ class PackedRecords {
     std::size_t size() const { return size_; }
 
   private:
-    static constexpr unsigned block_shift = 12;
+    static constexpr unsigned block_shift = 10;
     static constexpr std::size_t block_records = std::size_t{1} << block_shift;
     static constexpr std::size_t block_mask = block_records - 1;
 
