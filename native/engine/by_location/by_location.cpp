@@ -24,7 +24,7 @@ class LocationExplorer {
           memory_(options.limits.bytes),
           graph_(program, model,
                  options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt, team_,
-                 memory_) {}
+                 memory_, options.may_compress) {}
 
     Result run() {
         result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
@@ -34,7 +34,8 @@ class LocationExplorer {
         auto const now = progress();
         result_.states = now.states;
         result_.transitions = now.transitions;
-        result_.peak_bytes = now.bytes;
+        result_.peak_bytes = std::max(now.bytes, graph_.peak_bytes());
+        result_.compressed_after = graph_.compressed_after();
         result_.seconds = overseer_.seconds();
         describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
         return std::move(result_);
@@ -85,6 +86,7 @@ class LocationExplorer {
 
     template <std::size_t words>
     Outcome search_topics() {
+        if (graph_.bytes() + bytes_of_topics<words>() > options_.limits.bytes / 2) graph_.compress();
         MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
         TopicSearch<words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
                                   memory);
@@ -114,6 +116,14 @@ class LocationExplorer {
         return Outcome::complete;
     }
 
+    // What a search of topics takes at least.
+    template <std::size_t words>
+    std::size_t bytes_of_topics() const {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups_) most_topics = std::max(most_topics, group.size());
+        return graph_.size() * most_topics * TopicSearch<words>::bytes_per_slot;
+    }
+
     void add_finding(std::size_t g, Findings& findings) {
         if (!found_[g]) return;
         if (!is_about_races(g)) {
@@ -136,7 +146,7 @@ class LocationExplorer {
         return {before, found.thread};
     }
 
-    std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
+    std::size_t used_by_graph() const { return graph_.bytes(); }
     Progress progress() const {
         return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
                 used_by_graph() + topic_bytes_, 0};

@@ -12,7 +12,7 @@
 #include "engine/monitors/labels.hpp"
 #include "engine/search/expansion.hpp"
 #include "engine/search/team.hpp"
-#include "engine/state/store.hpp"
+#include "engine/state/store_thrifty.hpp"
 
 namespace fencepost {
 
@@ -178,8 +178,9 @@ class GraphWorker {
 class ProgramGraph {
   public:
     ProgramGraph(Program const& program, Model model, std::optional<PersistentSets> const& reduction,
-                 Team& team, MemoryBudget& memory)
+                 Team& team, MemoryBudget& memory, bool may_compress)
         : team_(team),
+          memory_(memory),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
@@ -187,7 +188,7 @@ class ProgramGraph {
         for (std::size_t n = 0; n < team.size(); ++n)
             workers_.push_back(std::make_unique<GraphWorker>(program, model, n, reduction));
         words_ = machine().key_words();
-        store_ = std::make_unique<ExactStore>(words_, words_, memory.left());
+        store_ = std::make_unique<ThriftyStore>(words_, words_, memory.left(), may_compress);
         global_labels_.resize(team.size());
         global_stands_.resize(team.size());
     }
@@ -206,6 +207,7 @@ class ProgramGraph {
         } else {
             for (std::size_t task = 0; task <= sent_out_; ++task) store_or_expand(task, 0);
         }
+        if (bytes() > (memory_.used() + memory_.left()) / 2) store_->compress();
         std::swap(incoming_, outgoing_);
         made_ = std::exchange(sent_out_, 0);
         return true;
@@ -214,7 +216,14 @@ class ProgramGraph {
     std::size_t size() const { return store_->size(); }
     std::size_t expanded() const { return nodes_.size(); }
     std::size_t edges() const { return edges_.size(); }
-    MemoryBudget const& store_memory() const { return store_->memory(); }
+    // Puts the states into less memory, if that is allowed and was not done yet.
+    void compress() {
+        store_->compress();
+        store_->finish();
+    }
+    std::optional<std::uint64_t> compressed_after() const { return store_->compressed_after(); }
+    std::size_t bytes() const { return store_->bytes() + memory_.used(); }
+    std::size_t peak_bytes() const { return store_->peak_bytes() + memory_.used(); }
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
     GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*edges_[number]); }
@@ -324,9 +333,10 @@ class ProgramGraph {
     }
 
     Team& team_;
+    MemoryBudget& memory_;
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
-    std::unique_ptr<ExactStore> store_;
+    std::unique_ptr<ThriftyStore> store_;
     Labels labels_;
     Stands stands_;
     Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node

@@ -39,6 +39,7 @@ template <std::size_t words>
 class TopicSearch {
   public:
     using Bits = std::array<Word, words>;
+    static constexpr std::size_t bytes_per_slot = 16;  // of a topic at a node
     using ElementNumber = std::uint64_t;  // the part in the upper half, the element there in the lower
 
     // Where a violation was found.
@@ -60,7 +61,8 @@ class TopicSearch {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
         if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many nodes and topics");
-        slots_ = memory.take(nodes_ * most_topics * sizeof(TopicAtNode));
+        static_assert(sizeof(TopicAtNode) == bytes_per_slot);
+        slots_ = memory.take(nodes_ * most_topics * bytes_per_slot);
         auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }

@@ -264,7 +264,10 @@ def search_tactics(command: Command) -> Command:
             help="Cores for one search.",
         ),
         compress=click.option(
-            "--compress", is_flag=True, help="Keep states in less memory, and every monitor: slower."
+            "--compress/--no-compress",
+            default=None,
+            help="Keep states in less memory, and every monitor: slower. Without either option, a search "
+            "compresses what it can when half of its memory is used.",
         ),
         bitstate=click.option(
             "--bitstate",

@@ -71,9 +71,10 @@ class Tactics(msgspec.Struct, frozen=True):
     are told apart. Without `local`, constants are not propagated, and every access is a point at which other
     threads get their turn, also one that none of them can see. `threads` of the machine search together.
 
-    `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
-    violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
-    for its bits, a power of two, and at most a quarter of all memory.
+    `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
+    every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
+    a violation in a program too large for memory, but not show that there is none. It has at most
+    `bitstate_mb` for its bits, a power of two, and at most a quarter of all memory.
 
     `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
     shown before all parts are searched.
@@ -84,7 +85,7 @@ class Tactics(msgspec.Struct, frozen=True):
     symmetry: bool = True
     local: bool = True
     threads: int = 1
-    compress: bool = False
+    compress: bool | None = None
     bitstate: bool = False
     bitstate_mb: float = 128
     variation: Variation = _SAME
@@ -151,6 +152,7 @@ def explore(
             _native_variation(tactics),
             **bounds(limits, watcher),
             part=tactics.part,
+            may_compress=tactics.compress is None,
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
@@ -318,6 +320,7 @@ def stats(result: _native.Result) -> Stats:
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
         bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
+        compressed_after=msgspec.UNSET if result.compressed_after is None else result.compressed_after,
     )
 
 
