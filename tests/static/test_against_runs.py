@@ -483,6 +483,8 @@ READ = "r = c.load(); s = c.load();"
         (5, "r = c.load(); c.store((r + 2) % 5);", (5, 1, False)),
         (5, "r = c.load(); c.store((r + 1) % 4); c.store(5);", None),
         (5, "r = FADD(c, 1); c.store(r % 4);", None),
+        (5, "r = c.load(); c.store((r + 1) % 4); c.store(r * 0 + 5);", None),
+        (3, "r = FADD(c, 1); FADD(x, r); s = x.load(); assert(s != 1);", None),
         # A value that is told from the others, and one that tells every other one.
         (3, "r = FADD(c, 1); if (r == 3) { x.store(1); }", None),
         (3, "r = FADD(c, 1); if (r % 2 == 1) { x.store(1); }", (4, 2, False)),
@@ -502,6 +504,9 @@ READ = "r = c.load(); s = c.load();"
         (2, "r = FADD(c, 1); a[r % 2].store(1);", None),
         (3, "r = FADD(c, 1); a[r].store(1);", None),
         (3, "r = FADD(c, 1); x.store(6 / r);", None),
+        (3, "r = FADD(c, 1); x.store(0 / r);", None),
+        (3, "r = FADD(c, 1); s = x.load(); if (s * r == 0) { x.store(1); }", None),
+        (3, f"r = FADD(c, 1); {READ} if (r == s && r < 2) {{ x.store(1); }}", None),
         (3, "r = FADD(c, 1); r = c.fetch_and(1);", None),
         (3, "r = FADD(c, 1); r = c.fetch_or(1);", (4, 2, False)),
         (3, "r = FADD(c, 1); r = c.fetch_xor(2);", (4, 1, False)),
@@ -520,6 +525,25 @@ def test_values_that_do_not_wrap_around_do_not_rotate() -> None:
     program = read(COUNTING.format(most=3, code="r = FADD(c, 1);"))
     assert rotations(program, stale_classes(program))
     assert not rotations(replace(program, wraps=False), stale_classes(program))
+
+
+def test_values_that_are_out_of_range_at_first_do_not_rotate() -> None:
+    program = read(COUNTING.format(most=5, code="r = c.load(); c.store((r + 1) % 4);"))
+    assert rotations(program, stale_classes(program))
+    c, *others = program.locations
+    program = replace(program, locations=(replace(c, initial=(4,)), *others))
+    assert not rotations(program, stale_classes(program))
+
+
+def test_an_array_with_a_pivot_stays_where_it_is() -> None:
+    program = read(
+        """
+        max_value 3;
+        global a[2], c;
+        fn t[2] { local r, s; while (1) { r = FADD(c, 1); s = FADD(a[r % 2], 1); } }
+        """
+    )
+    assert [program.cells[r.pivot] for r in rotations(program, stale_classes(program))] == ["a[0]"]
 
 
 def test_a_rotation_leaves_the_pivots_of_others_alone() -> None:
