@@ -125,7 +125,8 @@ class GraphWorker {
                     chunk.stands.push_back(
                         stands_.number(machine_, expansion_.state(), n, t, expansion_.accesses()[t]));
                 }
-                if (!symmetry_.empty()) chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
+                if (symmetry_.exchanges_threads())
+                    chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
                 expansion_.step(n);
                 chunk.ends.push_back(expansion_.successors().size());
             }
@@ -235,7 +236,9 @@ class ProgramGraph {
         return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
     }
     // The exchanges of threads that leave node n as it is, a bit for each.
-    Word keeping(StateNumber n) const { return symmetry().empty() ? 0 : nodes_[n][1 + (threads_ + 3) / 4]; }
+    Word keeping(StateNumber n) const {
+        return symmetry().exchanges_threads() ? nodes_[n][1 + (threads_ + 3) / 4] : 0;
+    }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }
     Machine<LabelMonitor> const& machine() const { return workers_[0]->machine(); }

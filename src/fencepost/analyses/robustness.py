@@ -175,7 +175,7 @@ def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int
     large program a search into the depth may meet one sooner.
     """
     # Without symmetry, which so few states do not need, threads keep the places they have in the text.
-    plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
+    plain = replace(_shortest(tactics), symmetry=False, rotation=False, compress=False, bitstate=False)
     yield "breadth-first", NEAR_STATES, plain
     match tactics.store:
         case StoreKind.BITSTATE:  # a store that forgets states is for going deep

@@ -228,6 +228,7 @@ def search_tactics(command: Command) -> Command:
             subsumption=not options["no_subsumption"],
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
+            rotation=not options["no_rotation"],
             local=not options["no_local"],
             threads=options["threads"],
             compress=options["compress"],
@@ -249,6 +250,11 @@ def search_tactics(command: Command) -> Command:
             "--no-symmetry",
             is_flag=True,
             help="Tell states apart that differ only in the order of equal threads.",
+        ),
+        no_rotation=click.option(
+            "--no-rotation",
+            is_flag=True,
+            help="Tell states apart that differ only in how far values that wrap around have come.",
         ),
         no_local=click.option(
             "--no-local",

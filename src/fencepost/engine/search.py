@@ -68,8 +68,9 @@ class Tactics(msgspec.Struct, frozen=True):
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see. `threads` of the machine search together.
+    are told apart; without `rotation`, states in which values that wrap around have all been moved on.
+    Without `local`, constants are not propagated, and every access is a point at which other threads get
+    their turn, also one that none of them can see. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
     every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
@@ -83,6 +84,7 @@ class Tactics(msgspec.Struct, frozen=True):
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
+    rotation: bool = True
     local: bool = True
     threads: int = 1
     compress: bool | None = None
@@ -101,7 +103,7 @@ class Tactics(msgspec.Struct, frozen=True):
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, rotation=False, local=False)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -140,7 +142,7 @@ def explore(
     """
     if lowering is None:
         lowering = lowering_for(program, model, local=tactics.local, observational=observational)
-    code = lowering.symmetric if tactics.symmetry else lowering.plain
+    code = lowering.renamed(exchanges=tactics.symmetry, rotations=tactics.rotation)
     with _as_input_errors(program):
         result = _native.explore(
             code,
