@@ -31,6 +31,7 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no partial order": ("by-location", replace(REDUCED, partial_order=False)),
     "no symmetry": ("by-location", replace(REDUCED, symmetry=False)),
     "no local": ("by-location", replace(REDUCED, local=False)),
+    "no merging": ("by-location", replace(REDUCED, merging=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
 

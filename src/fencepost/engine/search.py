@@ -69,7 +69,9 @@ class Tactics(msgspec.Struct, frozen=True):
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
     are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see. `threads` of the machine search together.
+    threads get their turn, also one that none of them can see. Without `merging`, a search by location follows
+    monitors through every state, also through those with the same future. `threads` of the machine search
+    together.
 
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
     violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
@@ -83,6 +85,7 @@ class Tactics(msgspec.Struct, frozen=True):
     partial_order: bool = True
     symmetry: bool = True
     local: bool = True
+    merging: bool = True
     threads: int = 1
     compress: bool = False
     bitstate: bool = False
@@ -100,7 +103,7 @@ class Tactics(msgspec.Struct, frozen=True):
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
+EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False, merging=False)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -147,6 +150,7 @@ def explore(
             _native.Order[order.upper().replace("-", "_")],
             tactics.store,
             tactics.partial_order,
+            tactics.merging,
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
