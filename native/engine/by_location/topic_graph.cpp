@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace fencepost {
 
@@ -10,9 +11,10 @@ namespace {
 // Of the nodes that are looked for.
 constexpr std::uint32_t no_class = UINT32_MAX;
 
-std::uint64_t mixed(std::uint64_t hash, Word word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return (hash ^ hash >> 29) * 0xd6e8feb86659fd93u;
+std::uint64_t spread(std::uint64_t word) {
+    word = (word + 0x632be59bd9b4e019u) * 0x9e3779b97f4a7c15u;
+    word = (word ^ word >> 29) * 0xd6e8feb86659fd93u;
+    return word ^ word >> 32;
 }
 
 }  // namespace
@@ -24,26 +26,25 @@ EqualFutures::EqualFutures(ProgramGraph const& program, MemoryBudget& memory)
       row_words_(program.node_words()),
       class_of_(memory.take(nodes_ * sizeof(Class))),
       members_(memory.take(nodes_ * sizeof(Class))),
+      largest_(memory.take(nodes_ * sizeof(std::uint32_t))),
       before_(memory.take(program.edges() * sizeof(StateNumber))),
       first_before_(memory.take((nodes_ + 1) * sizeof(std::size_t))),
       changed_(memory.take(nodes_ * sizeof(Changed))),
-      moved_(memory.take(nodes_ * sizeof(StateNumber))),
-      is_changed_(memory.take(nodes_)) {
+      is_changed_(memory.take(nodes_)),
+      parts_(memory.take(nodes_ * sizeof(Part))),
+      part_table_(memory.take(std::bit_ceil(2 * nodes_) * sizeof(std::uint32_t))),
+      moved_(memory.take(nodes_ * sizeof(StateNumber))) {
     find_steps_to();
     // First by what stands in the rows: where threads stand, and what keeps the node.
-    auto* const changed = changed_.as<Changed>();
     for (StateNumber n = 0; n < nodes_; ++n) {
-        auto const* const row = program.node_rows()[n];
-        std::uint64_t hash = 0;
-        for (std::size_t i = 1; i < row_words_; ++i) hash = mixed(hash, row[i]);
-        changed[n] = {hash, 0, n};
+        auto const hash = hash_words(program.node_rows()[n] + 1, row_words_ - 1);
+        changed_.as<Changed>()[n] = {hash, n, 0};
     }
     members_.as<Class>()[0] = static_cast<Class>(nodes_);
     changed_count_ = nodes_;
     split_classes();
     // Now all are to be looked at, whoever was moved.
     moved_count_ = nodes_;
-    for (StateNumber n = 0; n < nodes_; ++n) moved_.as<StateNumber>()[n] = n;
 }
 
 void EqualFutures::find_steps_to() {
@@ -60,29 +61,22 @@ void EqualFutures::find_steps_to() {
 
 bool EqualFutures::split() {
     if (moved_count_ == 0 || !is_worth_it()) return false;
-    auto const* const moved = moved_.as<StateNumber>();
-    auto const* const first = first_before_.as<std::size_t>();
     auto* const changed = changed_.as<Changed>();
     auto* const is_changed = is_changed_.as<bool>();
     changed_count_ = 0;
-    auto const add = [&](StateNumber n) {
-        if (std::exchange(is_changed[n], true)) return;
-        changed[changed_count_++].node = n;
-    };
     if (moved_count_ == nodes_) {
-        for (StateNumber n = 0; n < nodes_; ++n) add(n);
+        for (StateNumber n = 0; n < nodes_; ++n) changed[changed_count_++] = {hash_of_edges(n), n, 0};
     } else {
+        auto const* const first = first_before_.as<std::size_t>();
         for (std::size_t i = 0; i < moved_count_; ++i) {
-            for (auto k = first[moved[i]]; k < first[moved[i] + 1]; ++k) add(before_.as<StateNumber>()[k]);
+            auto const to = moved_.as<StateNumber>()[i];
+            for (auto k = first[to]; k < first[to + 1]; ++k) {
+                auto const n = before_.as<StateNumber>()[k];
+                if (std::exchange(is_changed[n], true)) continue;
+                changed[changed_count_++] = {hash_of_edges(n), n, 0};
+            }
         }
-    }
-    for (std::size_t i = 0; i < changed_count_; ++i) {
-        auto& one = changed[i];
-        is_changed[one.node] = false;
-        list_edges(one.node);
-        one.of = class_of_.as<Class>()[one.node];
-        one.edges = 0;
-        for (auto word : edges_) one.edges = mixed(one.edges, word);
+        for (std::size_t i = 0; i < changed_count_; ++i) is_changed[changed[i].node] = false;
     }
     split_classes();
     return true;
@@ -91,46 +85,63 @@ bool EqualFutures::split() {
 // Of a class the nodes that are not changed keep its number, or else the largest part does. So numbers change
 // seldom, and few nodes have to be looked at again.
 void EqualFutures::split_classes() {
+    auto* const class_of = class_of_.as<Class>();
     auto* const members = members_.as<Class>();
-    auto const all = std::span(changed_.as<Changed>(), changed_count_);
-    std::ranges::sort(all, {}, [](Changed const& c) { return std::tuple(c.of, c.edges, c.node); });
-    moved_count_ = 0;
-    auto const end_of = [&](std::size_t from, auto same) {
-        auto to = from;
-        while (to < all.size() && same(all[to], all[from])) ++to;
-        return to;
-    };
-    auto const same_class = [](auto const& a, auto const& b) { return a.of == b.of; };
-    auto const same_part = [](auto const& a, auto const& b) { return a.of == b.of && a.edges == b.edges; };
-    for (std::size_t from = 0; from < all.size();) {
-        auto const to = end_of(from, same_class);
-        auto const of = all[from].of;
-        std::size_t stays = to, largest = 0;
-        if (to - from == members[of]) {
-            for (auto part = from; part < to; part = end_of(part, same_part)) {
-                auto const size = end_of(part, same_part) - part;
-                if (size > largest) stays = part;
-                largest = std::max(largest, size);
-            }
-        }
-        for (auto part = from; part < to;) {
-            auto const end = end_of(part, same_part);
-            if (part != stays) move(&all[part], &all[end - 1] + 1, static_cast<Class>(classes_++));
-            part = end;
-        }
-        from = to;
+    auto* const largest = largest_.as<std::uint32_t>();
+    auto* const parts = parts_.as<Part>();
+    auto const changed = std::span(changed_.as<Changed>(), changed_count_);
+    auto const slots = std::bit_ceil(2 * changed_count_);
+    std::fill_n(part_table_.as<std::uint32_t>(), slots, 0);
+    part_count_ = 0;
+    for (auto& one : changed) {
+        one.part = part_with(one.edges, class_of[one.node], slots - 1);
+        ++parts[one.part].size;
     }
+    // `members` of a class becomes how many of it are not changed.
+    for (std::uint32_t p = 0; p < part_count_; ++p) {
+        auto const& part = parts[p];
+        members[part.of] -= part.size;
+        auto& most = largest[part.of];
+        if (most == 0 || part.size > parts[most - 1].size) most = p + 1;
+    }
+    for (std::uint32_t p = 0; p < part_count_; ++p) {
+        auto& part = parts[p];
+        auto const of = part.of;
+        part.stays = members[of] == 0 && largest[of] == p + 1;
+        if (!part.stays) part.of = static_cast<Class>(classes_++);
+    }
+    moved_count_ = 0;
+    for (auto const& one : changed) {
+        auto const& part = parts[one.part];
+        largest[class_of[one.node]] = 0;
+        if (part.stays) continue;
+        class_of[one.node] = part.of;
+        moved_.as<StateNumber>()[moved_count_++] = one.node;
+    }
+    for (std::uint32_t p = 0; p < part_count_; ++p) members[parts[p].of] = parts[p].size;
 }
 
-void EqualFutures::move(Changed const* first, Changed const* last, Class to) {
-    auto* const members = members_.as<Class>();
-    auto const count = static_cast<Class>(last - first);
-    members[first->of] -= count;
-    members[to] = count;
-    for (; first < last; ++first) {
-        class_of_.as<Class>()[first->node] = to;
-        moved_.as<StateNumber>()[moved_count_++] = first->node;
+std::uint32_t EqualFutures::part_with(std::uint64_t edges, Class of, std::size_t mask) {
+    auto* const table = part_table_.as<std::uint32_t>();
+    auto* const parts = parts_.as<Part>();
+    auto at = spread(edges ^ of) & mask;
+    for (; table[at] != 0; at = (at + 1) & mask) {
+        auto const& part = parts[table[at] - 1];
+        if (part.edges == edges && part.of == of) return table[at] - 1;
     }
+    parts[part_count_] = {edges, of, 0, false};
+    table[at] = ++part_count_;
+    return part_count_ - 1;
+}
+
+// However the edges are ordered.
+std::uint64_t EqualFutures::hash_of_edges(StateNumber n) const {
+    std::uint64_t hash = 0;
+    for (auto e = all_.first_edge(n); e < all_.first_edge(n + 1); ++e) {
+        auto const edge = all_.edge(e);
+        hash += spread(Word{class_of_.as<Class>()[edge.target]} << 32 | edge.label);
+    }
+    return hash;
 }
 
 void EqualFutures::list_edges(StateNumber n) {

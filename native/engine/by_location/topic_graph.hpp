@@ -68,9 +68,14 @@ class EqualFutures {
     // A node whose edges lead to other classes than before.
     struct Changed {
         std::uint64_t edges;  // hash of them
-        Class of;
         StateNumber node;
-        auto operator<=>(Changed const&) const = default;
+        std::uint32_t part;
+    };
+    // The changed nodes of a class that have the same edges.
+    struct Part {
+        std::uint64_t edges;
+        Class of, size;
+        bool stays;
     };
 
     static constexpr std::size_t most_classes_of_ten = 8;  // per ten nodes
@@ -79,8 +84,9 @@ class EqualFutures {
     void find_steps_to();
     // Gives the changed nodes new classes, and notes those whose class is another one now.
     void split_classes();
-    void move(Changed const* first, Changed const* last, Class to);
-    // The classes and labels at which the edges of a node lead there, each once.
+    std::uint32_t part_with(std::uint64_t edges, Class of, std::size_t mask);
+    std::uint64_t hash_of_edges(StateNumber n) const;
+    // The classes to which the edges of a node lead, with their labels, each once.
     void list_edges(StateNumber n);
     bool is_like(StateNumber n, Arena const& nodes, Arena const& edges);
 
@@ -90,12 +96,13 @@ class EqualFutures {
     std::size_t classes_ = 1;
     Pages class_of_;               // per node
     Pages members_;                // per class, how many
+    Pages largest_;                // per class, its largest part from 1 on, or 0
     Pages before_, first_before_;  // for each node those with an edge to it, and where they begin
-    Pages changed_;                // nodes
-    std::size_t changed_count_ = 0;
-    Pages moved_;  // nodes
-    std::size_t moved_count_ = 0;
-    Pages is_changed_;         // per node
+    Pages changed_, is_changed_;   // nodes; and per node whether it is among them
+    Pages parts_, part_table_;     // and where they are, by hash
+    Pages moved_;                  // nodes
+    std::size_t changed_count_ = 0, moved_count_ = 0;
+    std::uint32_t part_count_ = 0;
     std::vector<Word> edges_;  // of one node
 };
 

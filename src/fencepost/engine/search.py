@@ -69,9 +69,9 @@ class Tactics(msgspec.Struct, frozen=True):
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
     are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see. Without `merging`, a search by location follows
-    monitors through every state, also through those with the same future. `threads` of the machine search
-    together.
+    threads get their turn, also one that none of them can see. Without `merging`, a search by location
+    follows monitors through every state, also through those with the same future. `threads` of the machine
+    search together.
 
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
     violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
