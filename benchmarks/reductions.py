@@ -32,6 +32,7 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no symmetry": ("by-location", replace(REDUCED, symmetry=False)),
     "no rotation": ("by-location", replace(REDUCED, rotation=False)),
     "no local": ("by-location", replace(REDUCED, local=False)),
+    "no merging": ("by-location", replace(REDUCED, merging=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
 

@@ -64,6 +64,7 @@ def unreduced(program, model):
         Order.BREADTH_FIRST,
         StoreKind.EXACT,
         False,
+        False,
         1,
         Variation(seed=0, bits_per_state=3, deepest=0, bits_bytes=0),
         MOST_UNREDUCED,
@@ -109,7 +110,8 @@ def check_findings(seeds, model, draw=looping_program):
         seen.add(expected)
         ways = [(ORDERS[1 + seed % 3], tactics) for tactics in some_tactics(seed)]
         ways += [
-            ("by-location", replace(tactics, threads=1 + seed % 3)) for tactics in COMBINATIONS[seed % 5 :: 5]
+            ("by-location", replace(tactics, threads=1 + seed % 3, merging=(seed + n) % 3 > 0))
+            for n, tactics in enumerate(COMBINATIONS[seed % 5 :: 5])
         ]
         for order, tactics in ways:
             result = explore(program, model, LIMITS, order, tactics=tactics)
@@ -275,7 +277,8 @@ def test_programs_of_figure_7_keep_their_findings(path):
     expected = findings(explore(program, "ra", Limits(), tactics=EVERY_STATE))
     for tactics in (*COMBINATIONS, replace(REDUCED, compress=True), replace(REDUCED, threads=3)):
         assert findings(explore(program, "ra", Limits(), "largest-first", tactics=tactics)) == expected
-    for tactics in (REDUCED, replace(REDUCED, symmetry=False), replace(REDUCED, subsumption=False)):
+    for off in ({}, {"symmetry": False}, {"subsumption": False}, {"merging": False}):
+        tactics = replace(REDUCED, **off)
         assert findings(explore(program, "ra", Limits(), "by-location", tactics=tactics)) == expected
 
 
@@ -423,7 +426,29 @@ def test_monitors_that_others_cover_are_dropped():
         }
         """
     )
-    assert explore(program, "ra", LIMITS, "by-location").states <= 176
+    tactics = replace(REDUCED, merging=False)
+    assert explore(program, "ra", LIMITS, "by-location", tactics=tactics).states <= 176
+
+
+def followed(program, model="ra", **off):
+    """How many monitors are followed by location."""
+    found = explore(program, model, LIMITS, "by-location", tactics=replace(REDUCED, **off))
+    assert found.outcome == Outcome.COMPLETE
+    return found.states - explore(program, "sc", LIMITS, tactics=REDUCED).states
+
+
+def test_states_with_the_same_future_are_followed_once():
+    """Nobody asks what `count` is."""
+    program = read(
+        """
+        max_value 31;
+        global x, y, count;
+        fn counter { local i; while (1) { i = (i + 1) % 30; count.store(i); } }
+        fn left { local r; x.store(1); wait(y, 1); r = count.load(); }
+        fn right { local r; y.store(1); wait(x, 1); r = count.load(); }
+        """
+    )
+    assert followed(program) * 20 < followed(program, merging=False)
 
 
 def test_rotations_are_often_found():

@@ -227,17 +227,18 @@ class ProgramGraph {
     std::size_t peak_bytes() const { return store_->peak_bytes() + memory_.used(); }
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
-    GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*edges_[number]); }
-    void prefetch_node(StateNumber n) const { __builtin_prefetch(nodes_[n]); }
-    void prefetch_edges(StateNumber n) const {
-        if (auto const first = nodes_[n][0]; first < edges_.size()) __builtin_prefetch(edges_[first]);
+    // Rows as in `add_node`. Of a row: where t stands, and the exchanges of threads that leave the node as it
+    // is, a bit for each.
+    Arena const& node_rows() const { return nodes_; }
+    Arena const& edge_rows() const { return edges_; }
+    std::size_t node_words() const {
+        return 1 + (threads_ + 3) / 4 + (symmetry().exchanges_threads() ? 1 : 0);
     }
-    StandNumber stand(StateNumber n, std::uint32_t t) const {
-        return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
+    static StandNumber stand_in(Word const* row, std::uint32_t t) {
+        return static_cast<StandNumber>(row[1 + t / 4] >> (t % 4 * 16));
     }
-    // The exchanges of threads that leave node n as it is, a bit for each.
-    Word keeping(StateNumber n) const {
-        return symmetry().exchanges_threads() ? nodes_[n][1 + (threads_ + 3) / 4] : 0;
+    Word keeping_in(Word const* row) const {
+        return symmetry().exchanges_threads() ? row[1 + (threads_ + 3) / 4] : 0;
     }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }

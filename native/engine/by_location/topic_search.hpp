@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/by_location/program_graph.hpp"
+#include "engine/by_location/topic_graph.hpp"
 #include "engine/monitors/topics.hpp"
 #include "engine/program/control_flow.hpp"
 #include "engine/search/team.hpp"
@@ -49,7 +49,7 @@ class TopicSearch {
     };
 
     // `groups` are all groups that will be taken up.
-    TopicSearch(ProgramGraph const& graph, TopicRules const& rules,
+    TopicSearch(TopicGraph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
@@ -549,7 +549,7 @@ class TopicSearch {
         return std::nullopt;
     }
 
-    ProgramGraph const& graph_;
+    TopicGraph const& graph_;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;

@@ -35,6 +35,7 @@ struct SearchOptions {
     Order order = Order::breadth_first;
     StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
+    bool merging = false;        // follow topics through one of all states with the same future
     std::uint32_t threads = 1;   // that search together; a search at random has one
     bool may_compress = false;   // a store of all states, when half of the memory is used
     Limits limits;

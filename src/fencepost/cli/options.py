@@ -230,6 +230,7 @@ def search_tactics(command: Command) -> Command:
             symmetry=not options["no_symmetry"],
             rotation=not options["no_rotation"],
             local=not options["no_local"],
+            merging=not options["no_merging"],
             threads=options["threads"],
             compress=options["compress"],
             bitstate=options["bitstate"],
@@ -260,6 +261,11 @@ def search_tactics(command: Command) -> Command:
             "--no-local",
             is_flag=True,
             help="Let other threads run before every access, also to locations that they do not use.",
+        ),
+        no_merging=click.option(
+            "--no-merging",
+            is_flag=True,
+            help="Follow monitors through every state, also through those with the same future.",
         ),
         threads=click.option(
             "--threads",

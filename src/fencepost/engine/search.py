@@ -70,7 +70,8 @@ class Tactics(msgspec.Struct, frozen=True):
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
     are told apart; without `rotation`, states in which values that wrap around have all been moved on.
     Without `local`, constants are not propagated, and every access is a point at which other threads get
-    their turn, also one that none of them can see. `threads` of the machine search together.
+    their turn, also one that none of them can see. Without `merging`, a search by location follows monitors
+    through every state, also through those with the same future. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
     every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
@@ -86,6 +87,7 @@ class Tactics(msgspec.Struct, frozen=True):
     symmetry: bool = True
     rotation: bool = True
     local: bool = True
+    merging: bool = True
     threads: int = 1
     compress: bool | None = None
     bitstate: bool = False
@@ -103,7 +105,9 @@ class Tactics(msgspec.Struct, frozen=True):
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, rotation=False, local=False)
+EVERY_STATE = Tactics(
+    subsumption=False, partial_order=False, symmetry=False, rotation=False, local=False, merging=False
+)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -150,6 +154,7 @@ def explore(
             _native.Order[order.upper().replace("-", "_")],
             tactics.store,
             tactics.partial_order,
+            tactics.merging,
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
