@@ -85,7 +85,7 @@ class LocationExplorer {
 
     template <std::size_t words>
     Outcome search_topics() {
-        MemoryBudget memory(options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph()));
+        MemoryBudget memory(memory_.left());
         TopicSearch<words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
                                   memory);
         auto const advance = [&] {
@@ -136,10 +136,9 @@ class LocationExplorer {
         return {before, found.thread};
     }
 
-    std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
     Progress progress() const {
         return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
-                used_by_graph() + topic_bytes_, 0};
+                memory_.used() + topic_bytes_, 0};
     }
 
     SearchOptions const& options_;
