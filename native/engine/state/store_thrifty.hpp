@@ -11,11 +11,15 @@
 
 namespace fencepost {
 
-class ThriftyStore {
+template <class Plain>
+class ThriftyStoreOf {
   public:
-    ThriftyStore(std::size_t words, std::size_t key_words, std::size_t most_bytes, bool may_compress)
+    // `more` is for the plain store.
+    template <class... More>
+    ThriftyStoreOf(std::size_t words, std::size_t key_words, std::size_t most_bytes, bool may_compress,
+                   More... more)
         : words_(words), key_words_(key_words), most_bytes_(most_bytes), may_compress_(may_compress) {
-        plain_.emplace(words, key_words, most_bytes);
+        plain_.emplace(words, key_words, most_bytes, more...);
     }
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
@@ -51,8 +55,24 @@ class ThriftyStore {
     }
     std::size_t peak_bytes() const { return std::max(peak_bytes_, bytes()); }
 
+    // The states as they are, while there are any. Who stores some more there says so by `move_for`.
+    Plain* plain() { return plain_ ? &*plain_ : nullptr; }
+    void move_for(std::size_t stored) {
+        for (std::size_t i = 0; i < stored && plain_ && compressed_; ++i) move_some();
+    }
+
     // Begins to move states, if that is allowed and was not done yet.
-    void compress();
+    void compress() {
+        if (!may_compress_ || compressed_ || !plain_) return;
+        may_compress_ = false;
+        try {
+            compressed_.emplace(words_, key_words_, plain_->memory().left());
+        } catch (OutOfMemory const&) {
+            return;
+        }
+        moved_.resize(words_);
+        compressed_after_ = plain_->size();
+    }
     // Moves all that are left.
     void finish() {
         while (plain_ && compressed_) move_some();
@@ -63,15 +83,33 @@ class ThriftyStore {
   private:
     static constexpr std::size_t moved_at_a_time = 16;
 
-    [[gnu::noinline]] void move_some();
+    [[gnu::noinline]] void move_some() {
+        try {
+            for (std::size_t i = 0; i < moved_at_a_time && compressed_->size() < plain_->size(); ++i) {
+                auto const n = static_cast<StateNumber>(compressed_->size());
+                plain_->load(n, moved_.data());
+                compressed_->put(moved_.data(), 0, plain_->origin(n));
+            }
+        } catch (OutOfMemory const&) {
+            compressed_.reset();
+            compressed_after_.reset();
+            return;
+        }
+        peak_bytes_ = std::max(peak_bytes_, bytes());
+        if (compressed_->size() < plain_->size()) return;
+        plain_.reset();
+        compressed_->allow(most_bytes_);
+    }
 
     std::size_t words_, key_words_, most_bytes_;
     bool may_compress_;
-    std::optional<ExactStore> plain_;
+    std::optional<Plain> plain_;
     std::optional<CompressedStore> compressed_;
     std::vector<Word> moved_;
     std::size_t peak_bytes_ = 0;
     std::optional<std::uint64_t> compressed_after_;
 };
+
+using ThriftyStore = ThriftyStoreOf<ExactStore>;
 
 }  // namespace fencepost

@@ -2,7 +2,6 @@
 //
 // links: engine/state/layout.cpp engine/state/store.cpp engine/state/store_bitstate.cpp
 // links: engine/state/store_compressed.cpp engine/state/packed_records.cpp engine/state/number_index.cpp
-// links: engine/state/store_thrifty.cpp
 #include <map>
 #include <optional>
 #include <vector>
