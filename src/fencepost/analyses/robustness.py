@@ -28,7 +28,6 @@ from fencepost.engine.search import (
 from fencepost.memory_models import ANY_NUMBER_MODELS, MODELS, OBSERVATIONAL, SWARM_ORDER
 from fencepost.program import CellAccess, Fence, Mode, Program, access_modes
 from fencepost.static.critical_values import critical_values
-from fencepost.static.rotations import without_bounds
 from fencepost.verdicts import NotRobust, Robust, RobustnessAnswer, Unknown
 
 # How many states "auto" order looks at: at first, breadth first and then largest first; by location; and
@@ -146,17 +145,21 @@ def search(
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
     lowering = lowering_for(program, model, local=tactics.local, observational=observational)
-    free = _without_bounds(program, tactics) if order == "auto" else None
+    may_go_without_bounds = order == "auto"
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
         bounded = limits.after(time.monotonic() - started)
-        if free is not None and states != NEAR_STATES:
+        if may_go_without_bounds and states != NEAR_STATES:
+            may_go_without_bounds = False
+            free = _without_bounds(program, how)
             few = bounded if limits.states is not None else replace(bounded, states=MANY_STATES)
-            result = explore(free, model, few, attempted, watcher, tactics=how, observational=observational)
-            if _finds_nothing(result) or result.outcome == Outcome.INTERRUPTED:
-                return result
-            free = None
+            if free is not None:
+                result = explore(
+                    free, model, few, attempted, watcher, tactics=how, observational=observational
+                )
+                if _finds_nothing(result) or result.outcome == Outcome.INTERRUPTED:
+                    return result
             bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
@@ -179,6 +182,8 @@ def search(
 def _without_bounds(program: Program, tactics: Tactics) -> Program | None:
     """A program with more runs, which may have far fewer states. What is not found in it is not in this one
     either; what is found there may need runs that this one does not have."""
+    from fencepost.static.rotations import without_bounds
+
     exact = tactics.store is not StoreKind.BITSTATE and tactics.part == (0, 1)
     return without_bounds(program) if tactics.rotation and exact else None
 
