@@ -10,19 +10,23 @@ from fencepost.program import Program
 _MOST_STATEMENTS = 4
 
 
-def program_with_counters(source: random.Random, *, loop_free: bool, modes: bool) -> Program:
+def program_with_counters(
+    source: random.Random, *, loop_free: bool, modes: bool, bounded: bool = False
+) -> Program:
     """Two or three threads; values of `c`, `d`, `r` and `s` wrap around, and are indices of `a`.
 
     Mostly they are only moved on and compared with each other, so that all of them can be moved on together.
+    If they are `bounded`, threads end where they have come too far.
     """
-    return read(_Drawing(source, loop_free=loop_free, modes=modes).text())
+    return read(_Drawing(source, loop_free=loop_free, modes=modes, bounded=bounded).text())
 
 
 class _Drawing:
-    def __init__(self, source: random.Random, *, loop_free: bool, modes: bool) -> None:
+    def __init__(self, source: random.Random, *, loop_free: bool, modes: bool, bounded: bool) -> None:
         self._source = source
         self._loop_free = loop_free
         self._modes = modes
+        self._bounded = bounded
         self._modulus = source.choice([2, 3, 4, 4, 6])
         self._max_value = self._modulus - 1 + (source.randint(0, 2) if source.random() < 0.4 else 0)
         self._wraps = self._modulus == self._max_value + 1  # of itself; else by %
@@ -61,7 +65,15 @@ class _Drawing:
         }
         if not self._loop_free:
             kinds[lambda: f"while ({self._condition()}) {{ {self._access()} }}"] = 3
+        if self._bounded:
+            kinds[self._bound] = 15
         return draw.choices(list(kinds), list(kinds.values()))[0]()
+
+    def _bound(self) -> str:
+        bound = f"{self._name()} < {self._source.randint(1, self._max_value)}"
+        if self._source.random() < 0.3:
+            bound = f"{self._condition()} && {bound}"
+        return f"assume({bound});"
 
     def _local(self) -> str:
         on = f"{self._name()} = {self._next()};"

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from fencepost import memory_models
-from fencepost.analyses.robustness import robust
+from fencepost.analyses.robustness import NEAR_STATES, robust
 from fencepost.engine._native import Model, Order, Outcome, StoreKind, Variation
 from fencepost.engine._native import explore as native_explore
 from fencepost.engine.lower import Lowering
@@ -20,7 +20,7 @@ from fencepost.models.explore import LimitReachedError
 from fencepost.program import Fence, Mode
 from fencepost.static.critical_values import stale_classes
 from fencepost.static.private_locations import private_accesses
-from fencepost.static.rotations import rotations
+from fencepost.static.rotations import rotations, without_bounds
 from fencepost.static.symmetry import exchanges
 from tests.engine.against_definitions import by_definition, check_against_definitions
 from tests.engine.alike import program_with_copies
@@ -449,6 +449,79 @@ def test_states_with_the_same_future_are_followed_once():
         """
     )
     assert followed(program) * 20 < followed(program, merging=False)
+
+
+def check_without_bounds(seeds, model):
+    nothing = ("robust", False, False)
+    free_of_findings = without = 0
+    for seed in seeds:
+        modes = model != "ra" and seed % 2 == 0
+        program = program_with_counters(
+            random.Random(seed), loop_free=seed % 3 == 0, modes=modes, bounded=True
+        )
+        free = without_bounds(program)
+        if free is None:
+            continue
+        without += 1
+        result = explore(free, model, LIMITS, "by-location")
+        if result.outcome == Outcome.COMPLETE and result.deadlock is None and findings(result) == nothing:
+            free_of_findings += 1
+            bounded = explore(program, model, LIMITS, "by-location", tactics=EVERY_STATE)
+            assert findings(bounded) == nothing, f"seed {seed}:\n{write(program)}"
+            assert bounded.deadlock is None, f"seed {seed}:\n{write(program)}"
+    assert without > 0.15 * len(seeds)
+    assert free_of_findings > 0.3 * without
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_not_found_without_bounds_is_not_there_with_them(model):
+    check_without_bounds(range(BATCH), model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("first_seed", range(1000, 6000, BATCH))
+def test_what_is_not_found_without_bounds_is_never_there_with_them(first_seed, model):
+    check_without_bounds(range(first_seed, first_seed + BATCH), model)
+
+
+BOUNDED_LOCK = """
+    max_value 63;
+    global next, serving;
+    na held;
+    fn worker[4] {{
+        local ticket, now, r;
+        while (1) {{
+            ticket = FADD(next, 1);
+            assume(ticket < {bound});
+            now = serving.load();
+            while (now != ticket) {{ now = serving.load(); }}
+            held.nastore(tid);
+            r = held.naload();
+            assert(r == tid);
+            {more}
+            serving.store(ticket + 1);
+        }}
+    }}
+"""
+
+
+def test_a_bound_that_only_cuts_runs_off_costs_nothing():
+    answers = {bound: robust(read(BOUNDED_LOCK.format(bound=bound, more=""))) for bound in (50, 60)}
+    assert answers[50].verdict == answers[60].verdict == "robust"
+    assert answers[50].stats.states == answers[60].stats.states < NEAR_STATES
+    rotates_not = replace(REDUCED, rotation=False)
+    program = read(BOUNDED_LOCK.format(bound=50, more=""))
+    assert robust(program, tactics=rotates_not).stats.states > 10 * answers[50].stats.states
+
+
+@pytest.mark.parametrize(("last", "fails"), [(49, True), (50, False)])
+def test_a_bound_that_truly_bounds_is_kept(last, fails):
+    answer = robust(read(BOUNDED_LOCK.format(bound=50, more=f"assert(ticket != {last});")))
+    assert answer.verdict == "robust"
+    assert (answer.assertion is not None) is fails
+    if fails:
+        assert answer.assertion.registers["ticket"] == last
 
 
 def test_rotations_are_often_found():

@@ -145,10 +145,22 @@ def search(
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
     lowering = lowering_for(program, model, local=tactics.local, observational=observational)
+    may_go_without_bounds = order == "auto"
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
         bounded = limits.after(time.monotonic() - started)
+        if may_go_without_bounds and states != NEAR_STATES:
+            may_go_without_bounds = False
+            free = _without_bounds(program, how)
+            few = bounded if limits.states is not None else replace(bounded, states=MANY_STATES)
+            if free is not None:
+                result = explore(
+                    free, model, few, attempted, watcher, tactics=how, observational=observational
+                )
+                if _finds_nothing(result) or result.outcome == Outcome.INTERRUPTED:
+                    return result
+            bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
         result = explore(
@@ -165,6 +177,20 @@ def search(
         if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
             return result
     raise AssertionError("the last attempt has no limit of its own")
+
+
+def _without_bounds(program: Program, tactics: Tactics) -> Program | None:
+    """A program with more runs, which may have far fewer states. What is not found in it is not in this one
+    either; what is found there may need runs that this one does not have."""
+    from fencepost.static.rotations import without_bounds
+
+    exact = tactics.store is not StoreKind.BITSTATE and tactics.part == (0, 1)
+    return without_bounds(program) if tactics.rotation and exact else None
+
+
+def _finds_nothing(result: Result) -> bool:
+    found = (result.violation, result.tainted_use, result.race, result.failure, result.deadlock)
+    return result.outcome == Outcome.COMPLETE and all(finding is None for finding in found)
 
 
 def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int | None, Tactics]]:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import reduce
 from math import prod
 
 import msgspec
+from msgspec.structs import replace
 
 from fencepost.program import (
     Assert,
@@ -37,6 +39,7 @@ from fencepost.program import (
     Instruction,
     Program,
     Register,
+    Skip,
     Store,
     Thread,
     ThreadId,
@@ -47,7 +50,7 @@ from fencepost.program import (
     registers_in,
     subexpressions,
 )
-from fencepost.static.critical_values import StaleClasses, ValueClasses
+from fencepost.static.critical_values import StaleClasses, ValueClasses, stale_classes
 from fencepost.static.flow import successors
 from fencepost.static.liveness import assigned_register, live_registers
 from fencepost.static.symmetry import ThreadExchange
@@ -87,6 +90,23 @@ def rotations(
         if not any(other.pivot in _moved_cells(rotation.arrays) for other in found):
             found.append(rotation)
     return found
+
+
+def without_bounds(program: Program) -> Program | None:
+    """The program without assumptions that tell how far values of a sort have come, if nothing else keeps the
+    values from rotating. It has all runs of the program, and more."""
+    stale = stale_classes(program)
+    sorts = _Sorts(program)
+    bounds: dict[tuple[int, int], Instruction] = {}
+    for sort in sorts.computed():
+        found = _check_of(program, stale, sorts, sort, free=True)
+        if found is not None:
+            bounds |= found.bounds
+    threads = tuple(
+        replace(thread, code=tuple(bounds.get((t, pc), i) for pc, i in enumerate(thread.code)))
+        for t, thread in enumerate(program.threads)
+    )
+    return replace(program, threads=threads) if bounds else None
 
 
 def _moved_cells(arrays: Iterable[tuple[int, int]]) -> set[int]:
@@ -164,11 +184,12 @@ class _Sorts:
             self._computed.append(location)
 
     def _compare(self, t: int, pc: int, part: Binary) -> None:
-        """The two sides of a comparison or a difference; and `x % modulus`."""
+        """The two sides of a comparison or a difference; and `x % modulus`, or `x & mask`."""
         if part.operator in ("==", "!=", "<", "<=", ">", ">=", "-"):
             self._join([*self._sources(t, pc, part.left), *self._sources(t, pc, part.right)])
-        if part.operator == "%" and isinstance(part.right, Constant):
-            self._moduli += [(node, part.right.value) for node in self._sources(t, pc, part.left)]
+        if part.operator in {"%", "&"} and isinstance(part.right, Constant):
+            modulus = part.right.value + (part.operator == "&")
+            self._moduli += [(node, modulus) for node in self._sources(t, pc, part.left)]
 
     def _move(self, t: int, pc: int, value: Expression, to: Hashable) -> None:
         sources = self._sources(t, pc, value)
@@ -181,14 +202,22 @@ class _Sorts:
         match expression:
             case Register(name):
                 return [(t, pc, name)]
-            case Binary("+" | "-" | "%", left, right) if not (
-                expression.operator == "-" and any(True for _ in registers_in(right))
-            ):
-                return self._sources(t, pc, left) or (
-                    self._sources(t, pc, right) if expression.operator == "+" else []
-                )
+            case Binary("+", left, right):
+                return self._sources(t, pc, left) or self._sources(t, pc, right)
+            case Binary("-", left, right) if not any(registers_in(right)):
+                return self._sources(t, pc, left)
+            case Binary("%" | "&", Binary(), Constant()):  # `r % 2` alone looks at a value
+                return self._sources(t, pc, expression.left)
             case _:
                 return []
+
+
+def _conjuncts(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, Binary) and condition.operator == "&&":
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    else:
+        yield condition
 
 
 def _values(access: CellAccess) -> tuple[Expression, ...]:
@@ -208,13 +237,23 @@ def _finest(
     program: Program, stale: dict[str, StaleClasses], sorts: _Sorts, sort: Hashable, still: set[int]
 ) -> Rotation | None:
     """The rotation of a sort with the smallest step; its pivot is none of the cells to be left alone."""
+    found = _check_of(program, stale, sorts, sort)
+    return None if found is None else found.rotation(still)
+
+
+def _check_of(
+    program: Program, stale: dict[str, StaleClasses], sorts: _Sorts, sort: Hashable, *, free: bool = False
+) -> _Check | None:
+    """With the smallest step with which values of the sort can be moved on; if they are to be `free`, without
+    the assumptions that keep them from it."""
     for modulus in sorts.moduli(sort):
         if not 2 <= modulus <= min(_LARGEST_MODULUS, program.modulus):
             continue
         for step in (n for n in range(1, modulus // 2 + 1) if modulus % n == 0):
             check = _Check(program, sorts, sort, modulus, step)
+            check.frees = free
             if check.maps_program_to_itself(stale):
-                return check.rotation(still)
+                return check
     return None
 
 
@@ -243,9 +282,11 @@ class _Check:
         self.locations = [x for x in program.locations if sorts.of_location(x.name) == sort]
         self._names = {location.name for location in self.locations}
         self.moved_arrays: set[str] = set()
+        self.frees = False  # assumptions that the values do not keep are left out, and collected
+        self.bounds: dict[tuple[int, int], Instruction] = {}
         self._thread: Thread = program.threads[0] if program.threads else Thread("", (), ())
         self._rotating: frozenset[str] = frozenset()
-        self._result = (0, 0)
+        self._at = (0, 0)
         self._known: dict[Hashable, bool] = {}
 
     def rotation(self, still: set[int]) -> Rotation | None:
@@ -291,12 +332,12 @@ class _Check:
             self._thread = thread
             for pc, instruction in enumerate(thread.code):
                 self._rotating = self._rotating_at(t, pc)
-                self._result = (t, pc)
+                self._at = (t, pc)
                 yield instruction
 
     def _must_rotate(self, register: str) -> bool | None:
         """Whether what the instruction assigns to the register is of the sort; None if nobody asks."""
-        t, pc = self._result
+        t, pc = self._at
         after = successors(self._program.threads[t].code[pc], pc)
         if not any(register in self._sorts.live[t][next_pc] for next_pc in after):
             return None
@@ -318,12 +359,24 @@ class _Check:
         match instruction:
             case Assign(register, value):
                 return (rotates := self._must_rotate(register)) is None or self._gives(value, rotates)
+            case Assume(condition) if self.frees:
+                self._free(condition)
+                return True
             case Branch(condition) | Assert(condition) | Assume(condition):
                 return self._decides(condition)
             case _ if isinstance(instruction, CellAccess):
                 return self._keeps_access(instruction)
             case _:
                 return True
+
+    def _free(self, condition: Expression) -> None:
+        """Of an assumption only that part is left which stays the same when the values are moved on."""
+        parts = list(_conjuncts(condition))
+        kept = [part for part in parts if self._decides(part)]
+        if len(kept) == len(parts):
+            return
+        together = reduce(lambda left, right: Binary("&&", left, right), kept) if kept else None
+        self.bounds[self._at] = Skip() if together is None else Assume(together)
 
     def _keeps_access(self, access: CellAccess) -> bool:
         cell = access.cell
