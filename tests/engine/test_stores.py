@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from fencepost.analyses.robustness import robust
 from fencepost.engine._native import Outcome
-from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Variation, explore
+from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Variation, explore, explore_tso
 from fencepost.formats import load
 from fencepost.formats.tpl import read
 from fencepost.models.witnesses import replay
@@ -116,6 +116,21 @@ def test_compressed_states_change_no_answer(order):
         assert summary(plenty) == summary(thrifty), seed
         compressed += thrifty.compressed_after is not None
     assert compressed > 100
+
+
+def test_searches_of_store_buffers_compress_states_too():
+    compressed = 0
+    for seed in range(60):
+        program = random_program(random.Random(seed), loop_free=False)
+        for criterion in ("persistent", "trf", "robust"):
+            plenty = explore_tso(program, criterion, Limits())
+            short = Limits(memory_mb=plenty.search.peak_bytes / 2**20 * 1.7)
+            thrifty = explore_tso(program, criterion, short)
+            assert summary(plenty.search) == summary(thrifty.search), seed
+            runs, others = ([events(v.run + v.alone) for v in r.violations] for r in (plenty, thrifty))
+            assert runs == others, seed
+            compressed += thrifty.search.compressed_after is not None
+    assert compressed > 60
 
 
 def summary(result):

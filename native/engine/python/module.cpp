@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -23,21 +24,36 @@ namespace fencepost {
 namespace {
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
+<<<<<<< HEAD
                              bool partial_order, bool merging, std::uint32_t threads,
                              Variation const& variation, std::uint64_t most_states, double most_seconds,
                              std::size_t most_bytes, std::optional<Report> report,
                              std::pair<std::uint32_t, std::uint32_t> part, bool may_compress) {
+=======
+                             bool partial_order, std::uint32_t threads, Variation const& variation,
+                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
+                             std::optional<Report> report, std::pair<std::uint32_t, std::uint32_t> part,
+                             bool may_compress, std::string directory) {
+>>>>>>> memory
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{order,
                                 store,
                                 partial_order,
+<<<<<<< HEAD
                                 merging,
+=======
+>>>>>>> memory
                                 threads,
                                 may_compress,
                                 {most_states, most_seconds, most_bytes},
                                 variation,
+<<<<<<< HEAD
                                 {part.first, part.second}};
+=======
+                                {part.first, part.second},
+                                std::move(directory)};
+>>>>>>> memory
     return explore(program, model, options, watcher);
 }
 
@@ -204,6 +220,7 @@ void bind_result(nb::module_& m) {
         .value("INTERRUPTED", Outcome::interrupted)
         .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
         .value("VALUE_LIMIT", Outcome::value_limit)
+        .value("DISK_FAILURE", Outcome::disk_failure)
         .value("INEXACT", Outcome::inexact);
     nb::class_<Event>(m, "Event")
         .def_ro("thread", &Event::thread)
@@ -246,6 +263,8 @@ void bind_result(nb::module_& m) {
         .def_ro("transitions", &Result::transitions)
         .def_ro("state_bytes", &Result::state_bytes)
         .def_ro("peak_bytes", &Result::peak_bytes)
+        .def_ro("disk_bytes", &Result::disk_bytes)
+        .def_ro("disk_failure", &Result::disk_failure)
         .def_ro("seconds", &Result::seconds)
         .def_ro("bits_used", &Result::bits_used)
         .def_ro("compressed_after", &Result::compressed_after)
@@ -301,8 +320,13 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
+<<<<<<< HEAD
           "merging"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
           "report"_a, "part"_a = std::pair(0u, 1u), "may_compress"_a = false);
+=======
+          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a,
+          "part"_a = std::pair(0u, 1u), "may_compress"_a = false, "directory"_a = "");
+>>>>>>> memory
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

@@ -41,6 +41,7 @@ struct SearchOptions {
     Limits limits;
     Variation variation;
     Part part;
+    std::string directory;  // if there is one, states are kept in files there (disk.hpp)
 };
 
 struct Progress {
@@ -95,6 +96,7 @@ enum class Outcome : std::uint8_t {
     interrupted,
     endless_local_run,
     value_limit,
+    disk_failure,
     inexact,  // nothing is left to search, but states may have been missed
 };
 
@@ -102,6 +104,7 @@ struct Result {
     Outcome outcome = Outcome::complete;
     std::uint64_t states = 0, transitions = 0;
     std::size_t state_bytes = 0, peak_bytes = 0;
+    std::size_t disk_bytes = 0;  // the most in files
     double seconds = 0;
     std::optional<double> bits_used;                // the share of bits set, if states were forgotten
     std::optional<std::uint64_t> compressed_after;  // states, if the store was compressed meanwhile
@@ -112,6 +115,7 @@ struct Result {
     std::optional<Deadlock> deadlock;
     std::uint32_t endless_thread = 0, endless_pc = 0;  // for endless_local_run and value_limit: where
     bool endless_choices = false;
+    std::string disk_failure;  // in words
 };
 
 // A state without its monitor, for tests: per thread the index of its next instruction (code size: ended,

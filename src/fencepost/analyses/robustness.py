@@ -201,9 +201,13 @@ def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int
     large program a search into the depth may meet one sooner.
     """
     # Without symmetry, which so few states do not need, threads keep the places they have in the text.
-    plain = replace(_shortest(tactics), symmetry=False, rotation=False, compress=False, bitstate=False)
+    plain = replace(
+        _shortest(tactics), symmetry=False, rotation=False, compress=False, bitstate=False, directory=None
+    )
     yield "breadth-first", NEAR_STATES, plain
     match tactics.store:
+        case _ if tactics.directory is not None:
+            yield "breadth-first", None, tactics
         case StoreKind.BITSTATE:  # a store that forgets states is for going deep
             yield "depth-first", None, tactics
         case StoreKind.COMPRESSED:

@@ -235,6 +235,7 @@ def search_tactics(command: Command) -> Command:
             compress=options["compress"],
             bitstate=options["bitstate"],
             bitstate_mb=options["bitstate_memory"],
+            directory=options["store"],
         )
 
     return collected(
@@ -287,6 +288,13 @@ def search_tactics(command: Command) -> Command:
             help="Forget states, to hunt for violations in large programs: never answers robust.",
         ),
         bitstate_memory=bitstate_memory(128),
+        store=click.option(
+            "--store",
+            type=click.Path(exists=True, file_okay=False, writable=True),
+            metavar="DIR",
+            help="Keep states in files in this directory, which are read and written in order, and every "
+            "monitor: for programs with more states than memory.",
+        ),
     )
 
 

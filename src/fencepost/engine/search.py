@@ -78,6 +78,9 @@ class Tactics(msgspec.Struct, frozen=True):
     a violation in a program too large for memory, but not show that there is none. It has at most
     `bitstate_mb` for its bits, a power of two, and at most a quarter of all memory.
 
+    With a `directory`, states are kept in files there, and every monitor: for programs with more states than
+    memory. Such a search is breadth first.
+
     `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
     shown before all parts are searched.
     """
@@ -94,6 +97,7 @@ class Tactics(msgspec.Struct, frozen=True):
     bitstate_mb: float = 128
     variation: Variation = _SAME
     part: tuple[int, int] = (0, 1)
+    directory: str | None = None
 
     @property
     def store(self) -> StoreKind:
@@ -144,6 +148,8 @@ def explore(
     `lowering` is the program's bytecode for the model and `tactics.local`, if there is one already. With
     partial-order reduction or several threads, runs are not shortest even breadth first.
     """
+    if tactics.directory is not None and order != "breadth-first":
+        raise ValueError(f"a search that keeps its states in files is breadth-first, not {order}")
     if lowering is None:
         lowering = lowering_for(program, model, local=tactics.local, observational=observational)
     code = lowering.renamed(exchanges=tactics.symmetry, rotations=tactics.rotation)
@@ -160,6 +166,7 @@ def explore(
             **bounds(limits, watcher),
             part=tactics.part,
             may_compress=tactics.compress is None,
+            directory=tactics.directory or "",
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
@@ -327,6 +334,7 @@ def stats(result: _native.Result) -> Stats:
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
         bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
+        disk_mb=msgspec.UNSET if result.disk_bytes == 0 else round(result.disk_bytes / _MEGABYTE, 3),
         compressed_after=msgspec.UNSET if result.compressed_after is None else result.compressed_after,
     )
 
@@ -346,6 +354,8 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
             return f"the search was interrupted {covered}"
         case Outcome.INEXACT:
             return f"no violation was found {covered}, but bit-state hashing can miss states"
+        case Outcome.DISK_FAILURE:
+            return f"{result.disk_failure}; the search stopped {covered}"
         case Outcome.VALUE_LIMIT:
             thread = program.threads[result.endless_thread]
             at = thread.code[result.endless_pc].at
