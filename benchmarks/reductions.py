@@ -32,6 +32,7 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no symmetry": ("by-location", replace(REDUCED, symmetry=False)),
     "no local": ("by-location", replace(REDUCED, local=False)),
     "no merging": ("by-location", replace(REDUCED, merging=False)),
+    "no lookahead": ("by-location", replace(REDUCED, lookahead=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
 

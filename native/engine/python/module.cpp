@@ -23,16 +23,21 @@ namespace fencepost {
 namespace {
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
-                             bool partial_order, bool merging, std::uint32_t threads,
+                             bool partial_order, bool merging, bool lookahead, std::uint32_t threads,
                              Variation const& variation, std::uint64_t most_states, double most_seconds,
                              std::size_t most_bytes, std::optional<Report> report,
                              std::pair<std::uint32_t, std::uint32_t> part) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
-    SearchOptions const options{order,         store,
-                                partial_order, merging,
-                                threads,       {most_states, most_seconds, most_bytes},
-                                variation,     {part.first, part.second}};
+    SearchOptions const options{order,
+                                store,
+                                partial_order,
+                                merging,
+                                lookahead,
+                                threads,
+                                {most_states, most_seconds, most_bytes},
+                                variation,
+                                {part.first, part.second}};
     return explore(program, model, options, watcher);
 }
 
@@ -292,8 +297,8 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "merging"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
-          "report"_a, "part"_a = std::pair(0u, 1u));
+          "merging"_a, "lookahead"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a,
+          "most_bytes"_a, "report"_a, "part"_a = std::pair(0u, 1u));
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

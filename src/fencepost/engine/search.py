@@ -70,8 +70,8 @@ class Tactics(msgspec.Struct, frozen=True):
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
     are told apart. Without `local`, constants are not propagated, and every access is a point at which other
     threads get their turn, also one that none of them can see. Without `merging`, a search by location
-    follows monitors through every state, also through those with the same future. `threads` of the machine
-    search together.
+    follows monitors through every state, also through those with the same future; without `lookahead`, also
+    where nobody can ask about them any more. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
     violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
@@ -86,6 +86,7 @@ class Tactics(msgspec.Struct, frozen=True):
     symmetry: bool = True
     local: bool = True
     merging: bool = True
+    lookahead: bool = True
     threads: int = 1
     compress: bool = False
     bitstate: bool = False
@@ -103,7 +104,9 @@ class Tactics(msgspec.Struct, frozen=True):
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False, merging=False)
+EVERY_STATE = Tactics(
+    subsumption=False, partial_order=False, symmetry=False, local=False, merging=False, lookahead=False
+)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -151,6 +154,7 @@ def explore(
             tactics.store,
             tactics.partial_order,
             tactics.merging,
+            tactics.lookahead,
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
