@@ -40,6 +40,7 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no rotation": ("by-location", replace(REDUCED, rotation=False)),
     "no local": ("by-location", replace(REDUCED, local=False)),
     "no merging": ("by-location", replace(REDUCED, merging=False)),
+    "no lookahead": ("by-location", replace(REDUCED, lookahead=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
 

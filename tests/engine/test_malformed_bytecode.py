@@ -154,6 +154,7 @@ def searches(program, pieces):
                 source.choice(list(StoreKind)),
                 source.random() < 0.5,
                 source.random() < 0.5,
+                source.random() < 0.5,
                 source.choice([1, 2]),
                 Variation(seed=1, bits_per_state=3, deepest=100, bits_bytes=4096),
                 *LIMITS,

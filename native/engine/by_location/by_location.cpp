@@ -102,6 +102,19 @@ class LocationExplorer {
         return std::nullopt;
     }
 
+    // Looks for those who can still ask; why the search has to end meanwhile, if it has to.
+    std::optional<Outcome> look_ahead(TopicGraph const& graph) {
+        try {
+            askers_.emplace(graph, rules_, memory_);
+            while (askers_->advance()) {
+                if (auto const stop = overseer_.look(progress())) return stop;
+            }
+        } catch (OutOfMemory const&) {  // topics may need less
+            askers_.reset();
+        }
+        return std::nullopt;
+    }
+
     template <std::size_t words>
     Outcome search_topics() {
         if (options_.merging) {
@@ -110,10 +123,14 @@ class LocationExplorer {
         auto const nodes = is_merged_ ? merged_nodes_.size() : graph_.size();
         if (graph_.bytes() + bytes_of_topics<words>(nodes) > options_.limits.bytes / 2) graph_.compress();
         TopicGraph const whole(graph_), merged(graph_, merged_nodes_, merged_edges_);
+        auto const& graph = is_merged_ ? merged : whole;
+        if (options_.lookahead) {
+            if (auto const stop = look_ahead(graph)) return *stop;
+        }
         MemoryBudget memory(memory_left());
         using Topics = TopicSearch<words>;
-        Topics topics(is_merged_ ? merged : whole, rules_, groups_, options_.store == StoreKind::maximal,
-                      team_, memory);
+        Topics topics(graph, askers_ ? &*askers_ : nullptr, rules_, groups_,
+                      options_.store == StoreKind::maximal, team_, memory);
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (g % options_.part.of != options_.part.number) continue;
@@ -124,8 +141,8 @@ class LocationExplorer {
                 // A run leads through the program's own states.
                 elements_before_ = elements_;
                 followed_before_ = followed_;
-                Topics again(whole, rules_, {groups_[g]}, options_.store == StoreKind::maximal, team_,
-                             memory);
+                Topics again(whole, nullptr, rules_, {groups_[g]}, options_.store == StoreKind::maximal,
+                             team_, memory);
                 if (auto const stop = search_group(again, g, memory)) return *stop;
                 if (!again.found()) throw std::logic_error("states with the same future are different");
                 note(g, again);
@@ -208,6 +225,7 @@ class LocationExplorer {
     ProgramGraph graph_;
     bool is_merged_ = false;
     Arena merged_nodes_, merged_edges_;
+    std::optional<FutureAskers> askers_;
     std::vector<Way> path_;
     std::uint64_t elements_ = 0, followed_ = 0;                // of topics
     std::uint64_t elements_before_ = 0, followed_before_ = 0;  // by an earlier search for them

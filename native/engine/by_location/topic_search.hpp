@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/by_location/topic_graph.hpp"
+#include "engine/by_location/future_askers.hpp"
 #include "engine/monitors/topics.hpp"
 #include "engine/program/control_flow.hpp"
 #include "engine/search/team.hpp"
@@ -15,9 +15,6 @@
 namespace fencepost {
 
 inline constexpr std::uint32_t nobody = UINT32_MAX;
-
-// Threads, a bit for each.
-using ThreadBits = std::uint32_t;
 
 // An edge, and the node where it begins; then some exchanges of threads that leave the next node as it is.
 struct GraphStep {
@@ -48,11 +45,13 @@ class TopicSearch {
         std::uint32_t thread;
     };
 
-    // `groups` are all groups that will be taken up.
-    TopicSearch(TopicGraph const& graph, TopicRules const& rules,
+    // `groups` are all groups that will be taken up. Without `askers` the control flow of threads says
+    // whether they can still ask.
+    TopicSearch(TopicGraph const& graph, FutureAskers const* askers, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
+          askers_(askers),
           rules_(rules),
           subsumption_(subsumption),
           team_(team),
@@ -365,14 +364,14 @@ class TopicSearch {
         }
     }
 
-    // Which threads may ever ask, by control flow alone; and which ask with their next access.
+    // Which threads may ever ask, and which ask with their next access.
     void find_askers() {
         auto const& program = graph_.machine().program();
         auto const& stands = graph_.stands();
         std::vector<Askers> of_stand(stands.size() * topics_.size());
-        std::vector<Word> state(graph_.machine().words());
         for (std::uint32_t k = 0; k < topics_.size(); ++k) {
             auto const& about = rules_.topics()[topics_[k]];
+            auto const asks = stands_that_ask(graph_, rules_, about);
             std::vector<std::vector<bool>> ever;
             for (auto const& thread : program.threads) ever.push_back(may_ever_ask(thread, about));
             for (std::size_t s = 0; s < stands.size(); ++s) {
@@ -382,10 +381,7 @@ class TopicSearch {
                 auto& askers = of_stand[s * topics_.size() + k];
                 ThreadBits const bit = ThreadBits{1} << stand.thread;
                 if (ever[stand.thread][thread.accesses[stand.point]]) askers.ever = bit;
-                graph_.load(stands.example(s), state.data());
-                auto const access = graph_.machine().next_access(state.data(), stand.thread);
-                if (rules_.asks(about, graph_.machine(), state.data(), stand.thread, *access))
-                    askers.now = bit;
+                if (asks[s]) askers.now = bit;
             }
         }
         team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
@@ -403,6 +399,7 @@ class TopicSearch {
                 askers.ever |= mine.ever;
                 askers.now |= mine.now;
             }
+            if (askers_ != nullptr) askers.ever = askers_->ever(n, topics_[k]);
             topic_at_node(n * topics_.size() + k) = {0, askers, can_be_sorted};
         }
     }
@@ -555,6 +552,7 @@ class TopicSearch {
     }
 
     TopicGraph const& graph_;
+    FutureAskers const* askers_;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;

@@ -24,36 +24,24 @@ namespace fencepost {
 namespace {
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
-<<<<<<< HEAD
-                             bool partial_order, bool merging, std::uint32_t threads,
+                             bool partial_order, bool merging, bool lookahead, std::uint32_t threads,
                              Variation const& variation, std::uint64_t most_states, double most_seconds,
                              std::size_t most_bytes, std::optional<Report> report,
-                             std::pair<std::uint32_t, std::uint32_t> part, bool may_compress) {
-=======
-                             bool partial_order, std::uint32_t threads, Variation const& variation,
-                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             std::optional<Report> report, std::pair<std::uint32_t, std::uint32_t> part,
-                             bool may_compress, std::string directory) {
->>>>>>> memory
+                             std::pair<std::uint32_t, std::uint32_t> part, bool may_compress,
+                             std::string directory) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{order,
                                 store,
                                 partial_order,
-<<<<<<< HEAD
                                 merging,
-=======
->>>>>>> memory
+                                lookahead,
                                 threads,
                                 may_compress,
                                 {most_states, most_seconds, most_bytes},
                                 variation,
-<<<<<<< HEAD
-                                {part.first, part.second}};
-=======
                                 {part.first, part.second},
                                 std::move(directory)};
->>>>>>> memory
     return explore(program, model, options, watcher);
 }
 
@@ -320,13 +308,9 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-<<<<<<< HEAD
-          "merging"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
-          "report"_a, "part"_a = std::pair(0u, 1u), "may_compress"_a = false);
-=======
-          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a,
-          "part"_a = std::pair(0u, 1u), "may_compress"_a = false, "directory"_a = "");
->>>>>>> memory
+          "merging"_a, "lookahead"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a,
+          "most_bytes"_a, "report"_a, "part"_a = std::pair(0u, 1u), "may_compress"_a = false,
+          "directory"_a = "");
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

@@ -36,6 +36,7 @@ struct SearchOptions {
     StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
     bool merging = false;        // follow topics through one of all states with the same future
+    bool lookahead = false;      // and only as long as somebody can ask about them, by the steps that follow
     std::uint32_t threads = 1;   // that search together; a search at random has one
     bool may_compress = false;   // a store of all states, when half of the memory is used
     Limits limits;

@@ -231,6 +231,7 @@ def search_tactics(command: Command) -> Command:
             rotation=not options["no_rotation"],
             local=not options["no_local"],
             merging=not options["no_merging"],
+            lookahead=not options["no_lookahead"],
             threads=options["threads"],
             compress=options["compress"],
             bitstate=options["bitstate"],
@@ -267,6 +268,11 @@ def search_tactics(command: Command) -> Command:
             "--no-merging",
             is_flag=True,
             help="Follow monitors through every state, also through those with the same future.",
+        ),
+        no_lookahead=click.option(
+            "--no-lookahead",
+            is_flag=True,
+            help="Follow monitors also where no later step asks about them.",
         ),
         threads=click.option(
             "--threads",

@@ -71,7 +71,8 @@ class Tactics(msgspec.Struct, frozen=True):
     are told apart; without `rotation`, states in which values that wrap around have all been moved on.
     Without `local`, constants are not propagated, and every access is a point at which other threads get
     their turn, also one that none of them can see. Without `merging`, a search by location follows monitors
-    through every state, also through those with the same future. `threads` of the machine search together.
+    through every state, also through those with the same future; without `lookahead`, also where nobody can
+    ask about them any more. `threads` of the machine search together.
 
     `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
     every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
@@ -91,6 +92,7 @@ class Tactics(msgspec.Struct, frozen=True):
     rotation: bool = True
     local: bool = True
     merging: bool = True
+    lookahead: bool = True
     threads: int = 1
     compress: bool | None = None
     bitstate: bool = False
@@ -110,7 +112,13 @@ class Tactics(msgspec.Struct, frozen=True):
 
 REDUCED = Tactics()
 EVERY_STATE = Tactics(
-    subsumption=False, partial_order=False, symmetry=False, rotation=False, local=False, merging=False
+    subsumption=False,
+    partial_order=False,
+    symmetry=False,
+    rotation=False,
+    local=False,
+    merging=False,
+    lookahead=False,
 )
 
 
@@ -161,6 +169,7 @@ def explore(
             tactics.store,
             tactics.partial_order,
             tactics.merging,
+            tactics.lookahead,
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),

@@ -1,0 +1,118 @@
+#include "engine/by_location/future_askers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace fencepost {
+
+std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rules, Topic const& about) {
+    auto const& program = graph.machine().program();
+    auto const& stands = graph.stands();
+    std::vector<bool> asks(stands.size());
+    std::vector<Word> state(graph.machine().words());
+    for (std::size_t s = 0; s < stands.size(); ++s) {
+        auto const& stand = stands[s];
+        auto const& thread = program.threads[stand.thread];
+        if (stand.point >= thread.accesses.size()) continue;
+        if (!rules.may_ask(about, thread.code[thread.accesses[stand.point]])) continue;
+        graph.load(stands.example(s), state.data());
+        auto const access = graph.machine().next_access(state.data(), stand.thread);
+        asks[s] = rules.asks(about, graph.machine(), state.data(), stand.thread, *access);
+    }
+    return asks;
+}
+
+FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules, MemoryBudget& memory)
+    : graph_(graph),
+      rules_(rules),
+      threads_(static_cast<std::uint32_t>(graph.machine().program().threads.size())),
+      topics_per_word_(64 / threads_),
+      row_words_((rules.topics().size() + topics_per_word_ - 1) / topics_per_word_),
+      rows_(memory.take(graph.size() * row_words_ * sizeof(Word))),
+      permutations_(1),
+      found_(row_words_) {
+    start();
+    for (LabelNumber n = 0; n < graph.labels().size(); ++n) add_label(graph.labels().events(n));
+}
+
+// The bits of those who ask with their next accesses.
+void FutureAskers::start() {
+    std::vector<Word> of_stand(graph_.stands().size() * row_words_);
+    for (std::uint32_t k = 0; k < rules_.topics().size(); ++k) {
+        auto const asks = stands_that_ask(graph_, rules_, rules_.topics()[k]);
+        for (std::size_t s = 0; s < asks.size(); ++s) {
+            if (!asks[s]) continue;
+            auto const asker = bit(k, graph_.stands()[s].thread);
+            of_stand[s * row_words_ + asker / 64] |= Word{1} << asker % 64;
+        }
+    }
+    for (StateNumber n = 0; n < graph_.size(); ++n) {
+        for (std::uint32_t t = 0; t < threads_; ++t) {
+            for (std::size_t w = 0; w < row_words_; ++w)
+                row(n)[w] |= of_stand[graph_.stand(n, t) * row_words_ + w];
+        }
+    }
+}
+
+void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
+    auto& added = labels_.emplace_back(OfLabel{std::vector<Word>(row_words_), 0});
+    std::vector<std::uint32_t> before(row_words_ * 64);
+    bool permutes = false;
+    for (std::uint32_t k = 0; k < rules_.topics().size(); ++k) {
+        auto const effect = rules_.effect(label, k);
+        permutes = permutes || !effect.exchanges.empty();
+        Word settled = 0;  // of C, which has the first bits
+        for (auto const& change : effect.changes) {
+            if (change.word == 0 && rules_.is_constant(change.from)) settled |= change.set | change.clear;
+        }
+        for (std::uint32_t t = 0; t < threads_; ++t) {
+            std::vector<Word> bits(rules_.words());
+            bits[0] = Word{1} << t;
+            for (auto exchange : effect.exchanges) rules_.exchanged_bits(exchange).apply(bits.data());
+            auto const from = bit(k, t);
+            auto const to = bit(effect.topic, static_cast<std::uint32_t>(std::countr_zero(bits[0])));
+            before[to] = static_cast<std::uint32_t>(from);
+            if ((settled >> t & 1) == 0) added.passes[from / 64] |= Word{1} << from % 64;
+        }
+    }
+    if (permutes) added.permutation = number_of(before);
+}
+
+std::uint32_t FutureAskers::number_of(std::vector<std::uint32_t> const& before) {
+    auto const at = std::ranges::find(permutations_, before);
+    if (at == permutations_.end()) permutations_.push_back(before);
+    return static_cast<std::uint32_t>(std::ranges::find(permutations_, before) - permutations_.begin());
+}
+
+// From the last node on, since most steps lead to later ones.
+bool FutureAskers::advance() {
+    bool changed = false;
+    for (auto n = static_cast<StateNumber>(graph_.size()); n-- > 0;) {
+        Word* const here = row(n);
+        Word added = 0;
+        for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
+            auto const edge = graph_.edge(e);
+            auto const& label = labels_[edge.label];
+            Word const* after = row(edge.target);
+            if (label.permutation != 0) {
+                std::ranges::fill(found_, 0);
+                auto const& before = permutations_[label.permutation];
+                for (std::size_t w = 0; w < row_words_; ++w) {
+                    for (auto left = after[w]; left != 0; left &= left - 1) {
+                        auto const b = before[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
+                        found_[b / 64] |= Word{1} << b % 64;
+                    }
+                }
+                after = found_.data();
+            }
+            for (std::size_t w = 0; w < row_words_; ++w) {
+                added |= after[w] & label.passes[w] & ~here[w];
+                here[w] |= after[w] & label.passes[w];
+            }
+        }
+        changed = changed || added != 0;
+    }
+    return changed;
+}
+
+}  // namespace fencepost

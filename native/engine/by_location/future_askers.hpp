@@ -1,0 +1,59 @@
+// Which threads can still ask about a topic, by the steps that follow in the graph?
+//
+// A thread t can if it asks with its next access, or if it can after a step that does not settle whether C[t]
+// misses what the topic is about: t's own access to the location settles it, and so does a write that makes
+// the value stale, since there the search of the topic begins anew. That is a least fixpoint over the graph.
+// It is computed once for all topics: each node has a bit for each topic and thread.
+#pragma once
+
+#include <vector>
+
+#include "engine/by_location/topic_graph.hpp"
+#include "engine/monitors/topics.hpp"
+
+namespace fencepost {
+
+// Threads, a bit for each.
+using ThreadBits = std::uint32_t;
+
+// For each stand, whether the thread asks about the topic with its access there.
+std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rules, Topic const& about);
+
+class FutureAskers {
+  public:
+    FutureAskers(TopicGraph const& graph, TopicRules const& rules, MemoryBudget& memory);
+
+    // Goes once against the steps of all nodes; false when that adds nothing.
+    bool advance();
+    // After that.
+    ThreadBits ever(StateNumber n, std::uint32_t topic) const {
+        auto const bits = row(n)[topic / topics_per_word_] >> (topic % topics_per_word_ * threads_);
+        return static_cast<ThreadBits>(bits & ((Word{1} << threads_) - 1));
+    }
+
+  private:
+    // What a step does to the bits: some are settled, and exchanges of threads permute the others.
+    struct OfLabel {
+        std::vector<Word> passes;
+        std::uint32_t permutation;  // 0: none
+    };
+
+    Word* row(StateNumber n) const { return rows_.as<Word>() + n * row_words_; }
+    std::size_t bit(std::uint32_t topic, std::uint32_t t) const {
+        return topic / topics_per_word_ * 64 + topic % topics_per_word_ * threads_ + t;
+    }
+    void start();
+    void add_label(std::vector<MonitorEvent> const& label);
+    std::uint32_t number_of(std::vector<std::uint32_t> const& before);
+
+    TopicGraph const& graph_;
+    TopicRules const& rules_;
+    std::uint32_t threads_, topics_per_word_;
+    std::size_t row_words_;
+    Pages rows_;
+    std::vector<OfLabel> labels_;
+    std::vector<std::vector<std::uint32_t>> permutations_;  // for each bit after the step, the one before it
+    std::vector<Word> found_;                               // of one node
+};
+
+}  // namespace fencepost
