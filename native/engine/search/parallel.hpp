@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "engine/search/explorer.hpp"
+#include "engine/search/patience.hpp"
 
 namespace fencepost {
 
@@ -122,7 +123,8 @@ class ParallelExplorer {
               store_(make_store<Store>(words_, all.machine_.key_words(),
                                        options.limits.bytes / options.threads, options.variation)),
               expansion_(all.machine_, all.symmetry_, reduction),
-              parcels_(options.threads, Parcel(words_)) {}
+              parcels_(options.threads, Parcel(words_)),
+              patience_(options.threads) {}
 
         // Puts the first states on their way.
         void begin() {
@@ -200,9 +202,12 @@ class ParallelExplorer {
                 if (number_ == 0) {
                     if (auto const stop = all_.overseer_.look(all_.progress())) return *stop;
                 }
-                if (used > 0) continue;
+                if (used > 0) {
+                    patience_.begin_again();
+                    continue;
+                }
                 if (all_.open_.load() == 0) break;
-                std::this_thread::sleep_for(pause);
+                if (!patience_.goes_on()) std::this_thread::sleep_for(pause);
             }
             return Outcome::complete;
         }
@@ -286,6 +291,7 @@ class ParallelExplorer {
         std::vector<Parcel> parcels_;                             // by owner
         std::vector<Parcel> arrived_, unused_;                    // the latter are empty
         std::vector<std::pair<std::size_t, std::uint64_t>> own_;  // successors, with their hashes
+        Patience patience_;
         std::int64_t made_ = 0;  // states put into the frontier, or into parcels for others
         Result result_;
         std::atomic<std::uint64_t> states_ = 0, transitions_ = 0, waiting_ = 0;
