@@ -30,7 +30,9 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no subsumption": ("by-location", replace(REDUCED, subsumption=False)),
     "no partial order": ("by-location", replace(REDUCED, partial_order=False)),
     "no symmetry": ("by-location", replace(REDUCED, symmetry=False)),
+    "no rotation": ("by-location", replace(REDUCED, rotation=False)),
     "no local": ("by-location", replace(REDUCED, local=False)),
+    "no merging": ("by-location", replace(REDUCED, merging=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
 

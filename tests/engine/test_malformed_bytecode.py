@@ -153,6 +153,7 @@ def searches(program, pieces):
                 source.choice(list(Order)),
                 source.choice(list(StoreKind)),
                 source.random() < 0.5,
+                source.random() < 0.5,
                 source.choice([1, 2]),
                 Variation(seed=1, bits_per_state=3, deepest=100, bits_bytes=4096),
                 *LIMITS,
@@ -170,7 +171,7 @@ def searches(program, pieces):
                 *LIMITS,
             ),
             lambda: _native.explore_attacks(program, [pair], number(3), pieces.maybe(number(3)), *LIMITS),
-            lambda: _native.is_safe_pivot(program, number(3), [([0], [0, 1])] * number(4), 300),
+            lambda: _native.is_safe_pivot(program, number(3), [([0], [0, 1])] * min(number(4), 100), 300),
             lambda: _native.reachable(program, 300),
             lambda: _native.enumerate_graphs(
                 program,

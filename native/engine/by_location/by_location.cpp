@@ -24,7 +24,9 @@ class LocationExplorer {
           memory_(options.limits.bytes),
           graph_(program, model,
                  options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt, team_,
-                 memory_) {}
+                 memory_, options.may_compress),
+          merged_nodes_(memory_, graph_.node_words(), merged_block_bytes),
+          merged_edges_(memory_, 1, merged_block_bytes) {}
 
     Result run() {
         result_.state_bytes = (graph_.machine().key_words() + 1) * sizeof(Word);
@@ -34,7 +36,8 @@ class LocationExplorer {
         auto const now = progress();
         result_.states = now.states;
         result_.transitions = now.transitions;
-        result_.peak_bytes = now.bytes;
+        result_.peak_bytes = std::max(now.bytes, graph_.peak_bytes());
+        result_.compressed_after = graph_.compressed_after();
         result_.seconds = overseer_.seconds();
         describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
         return std::move(result_);
@@ -64,6 +67,8 @@ class LocationExplorer {
                 }};
     }
 
+    static constexpr std::size_t merged_block_bytes = std::size_t{1} << 16;
+
     bool is_about_races(std::size_t group) const {
         return rules_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
     }
@@ -83,35 +88,83 @@ class LocationExplorer {
         return rules_.words() == 2 ? search_topics<2>() : search_topics<most_words>();
     }
 
+    // Looks for equal futures; why the search has to end meanwhile, if it has to.
+    std::optional<Outcome> merge() {
+        try {
+            MemoryBudget memory(memory_left());
+            EqualFutures futures(graph_, memory);
+            while (futures.split()) {
+                if (auto const stop = overseer_.look(progress())) return stop;
+            }
+            is_merged_ = futures.merge(merged_nodes_, merged_edges_);
+        } catch (OutOfMemory const&) {  // topics may need less
+        }
+        return std::nullopt;
+    }
+
     template <std::size_t words>
     Outcome search_topics() {
-        MemoryBudget memory(memory_.left());
-        TopicSearch<words> topics(graph_, rules_, groups_, options_.store == StoreKind::maximal, team_,
-                                  memory);
-        auto const advance = [&] {
-            bool const goes_on = topics.advance();
-            elements_ = topics.size();
-            followed_ = topics.transitions();
-            topic_bytes_ = memory.used();
-            return goes_on;
-        };
+        if (options_.merging) {
+            if (auto const stop = merge()) return *stop;
+        }
+        auto const nodes = is_merged_ ? merged_nodes_.size() : graph_.size();
+        if (graph_.bytes() + bytes_of_topics<words>(nodes) > options_.limits.bytes / 2) graph_.compress();
+        TopicGraph const whole(graph_), merged(graph_, merged_nodes_, merged_edges_);
+        MemoryBudget memory(memory_left());
+        using Topics = TopicSearch<words>;
+        Topics topics(is_merged_ ? merged : whole, rules_, groups_, options_.store == StoreKind::maximal,
+                      team_, memory);
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (g % options_.part.of != options_.part.number) continue;
             if (is_about_races(g) && has_race) continue;
-            topics.take_up(groups_[g]);
-            for (bool goes_on = true; goes_on;) {
-                goes_on = advance();
-                if (topics.found()) break;
-                if (auto const stop = overseer_.look(progress())) return *stop;
-            }
+            if (auto const stop = search_group(topics, g, memory)) return *stop;
             if (!topics.found()) continue;
-            auto const [element, thread] = *topics.found();
-            found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
+            if (is_merged_) {
+                // A run leads through the program's own states.
+                elements_before_ = elements_;
+                followed_before_ = followed_;
+                Topics again(whole, rules_, {groups_[g]}, options_.store == StoreKind::maximal, team_,
+                             memory);
+                if (auto const stop = search_group(again, g, memory)) return *stop;
+                if (!again.found()) throw std::logic_error("states with the same future are different");
+                note(g, again);
+                elements_before_ = elements_ - topics.size();
+                followed_before_ = followed_ - topics.transitions();
+            } else {
+                note(g, topics);
+            }
             if (!is_about_races(g)) return Outcome::violation;
             has_race = true;
         }
         return Outcome::complete;
+    }
+    template <std::size_t words>
+    std::optional<Outcome> search_group(TopicSearch<words>& topics, std::size_t g,
+                                        MemoryBudget const& memory) {
+        topics.take_up(groups_[g]);
+        for (bool goes_on = true; goes_on && !topics.found();) {
+            goes_on = topics.advance();
+            elements_ = elements_before_ + topics.size();
+            followed_ = followed_before_ + topics.transitions();
+            topic_bytes_ = memory.used();
+            if (topics.found()) break;
+            if (auto const stop = overseer_.look(progress())) return stop;
+        }
+        return std::nullopt;
+    }
+    template <std::size_t words>
+    void note(std::size_t g, TopicSearch<words> const& topics) {
+        auto const [element, thread] = *topics.found();
+        found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
+    }
+
+    // What a search of topics takes at least.
+    template <std::size_t words>
+    std::size_t bytes_of_topics(std::size_t nodes) const {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups_) most_topics = std::max(most_topics, group.size());
+        return nodes * most_topics * TopicSearch<words>::bytes_per_slot;
     }
 
     void add_finding(std::size_t g, Findings& findings) {
@@ -136,9 +189,13 @@ class LocationExplorer {
         return {before, found.thread};
     }
 
+    std::size_t memory_left() const {
+        return options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph());
+    }
+    std::size_t used_by_graph() const { return graph_.bytes(); }
     Progress progress() const {
         return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
-                memory_.used() + topic_bytes_, 0};
+                used_by_graph() + topic_bytes_, 0};
     }
 
     SearchOptions const& options_;
@@ -149,8 +206,11 @@ class LocationExplorer {
     Team team_;
     MemoryBudget memory_;
     ProgramGraph graph_;
+    bool is_merged_ = false;
+    Arena merged_nodes_, merged_edges_;
     std::vector<Way> path_;
-    std::uint64_t elements_ = 0, followed_ = 0;  // of topics
+    std::uint64_t elements_ = 0, followed_ = 0;                // of topics
+    std::uint64_t elements_before_ = 0, followed_before_ = 0;  // by an earlier search for them
     std::size_t topic_bytes_ = 0;
     Result result_;
 };

@@ -33,7 +33,7 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
         case StoreKind::maximal:
             return explore_in<Monitor, AntichainStore>(program, options, watcher);
         case StoreKind::exact:
-            return explore_in<Monitor, ExactStore>(program, options, watcher);
+            return explore_in<Monitor, ThriftyStore>(program, options, watcher);
         case StoreKind::compressed:
             return explore_in<Monitor, CompressedStore>(program, options, watcher);
         default: {
@@ -59,7 +59,7 @@ Result explore(Program const& program, Model model, SearchOptions const& wanted,
     }
     return with_rules(model, [&]<class Rules>(Rules) {
         if constexpr (std::is_same_v<Rules, Sc>) {
-            return explore_in<NoMonitor, ExactStore>(program, options, watcher);
+            return explore_in<NoMonitor, ThriftyStore>(program, options, watcher);
         } else {
             return explore_with<PackedMonitor<Rules>>(program, options, watcher);
         }

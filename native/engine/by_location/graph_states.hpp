@@ -48,15 +48,19 @@ class GraphBatch {
 
 class GraphStates {
   public:
-    GraphStates(std::size_t words, std::size_t shards, MemoryBudget& memory)
-        : words_(words), states_(memory, words + 1) {
-        for (std::size_t n = 0; n < shards; ++n) tables_.push_back(std::make_unique<Table>(memory));
+    GraphStates(std::size_t words, std::size_t, std::size_t most_bytes, std::size_t shards)
+        : words_(words), memory_(most_bytes), states_(memory_, words + 1) {
+        for (std::size_t n = 0; n < shards; ++n) tables_.push_back(std::make_unique<Table>(memory_));
     }
 
     std::size_t size() const { return states_.size(); }
-    Word const* operator[](StateNumber n) const { return states_[n]; }
+    bool load(StateNumber n, Word* state) const {
+        copy_words(state, states_[n], words_);
+        return true;
+    }
     Origin origin(StateNumber n) const { return as_origin(states_[n][words_]); }
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
+    MemoryBudget const& memory() const { return memory_; }
 
     // For one worker: the number of the state, new or not.
     StateNumber put(Word const* state, std::uint64_t hash, Origin origin) {
@@ -212,6 +216,7 @@ class GraphStates {
     }
 
     std::size_t words_;
+    MemoryBudget memory_;
     Arena states_;                                // the words of the state, then its origin
     std::vector<std::unique_ptr<Table>> tables_;  // per shard
     std::vector<GraphBatch*> batches_;            // of the round

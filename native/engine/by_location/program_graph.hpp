@@ -13,6 +13,7 @@
 #include "engine/monitors/labels.hpp"
 #include "engine/search/expansion.hpp"
 #include "engine/search/team.hpp"
+#include "engine/state/store_thrifty.hpp"
 
 namespace fencepost {
 
@@ -82,6 +83,7 @@ struct GraphChunk {
 
     StateNumber first = 0;
     std::size_t nodes = 0;
+    std::vector<Word> states;  // of the nodes, one after the other
     StateList successors;
     std::vector<Origin> origins;
     std::vector<std::size_t> ends;    // per node: of its successors
@@ -115,7 +117,7 @@ class GraphWorker {
         expansion_.start();
         finish(chunk);
     }
-    void expand(GraphChunk& chunk, GraphStates const& states) {
+    void expand(GraphChunk& chunk) {
         chunk.ends.clear();
         chunk.stands.clear();
         chunk.keeping.clear();
@@ -123,12 +125,13 @@ class GraphWorker {
         try {
             for (std::size_t i = 0; i < chunk.nodes; ++i) {
                 auto const n = static_cast<StateNumber>(chunk.first + i);
-                take_up(n, states[n]);
+                take_up(n, &chunk.states[i * machine_.key_words()]);
                 for (std::uint32_t t = 0; t < expansion_.accesses().size(); ++t) {
                     chunk.stands.push_back(
                         stands_.number(machine_, expansion_.state(), n, t, expansion_.accesses()[t]));
                 }
-                if (!symmetry_.empty()) chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
+                if (symmetry_.exchanges_threads())
+                    chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
                 expansion_.step(n);
                 chunk.ends.push_back(expansion_.successors().size());
             }
@@ -181,8 +184,9 @@ class GraphWorker {
 class ProgramGraph {
   public:
     ProgramGraph(Program const& program, Model model, std::optional<PersistentSets> const& reduction,
-                 Team& team, MemoryBudget& memory)
+                 Team& team, MemoryBudget& memory, bool may_compress)
         : team_(team),
+          memory_(memory),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
@@ -191,7 +195,7 @@ class ProgramGraph {
             workers_.push_back(std::make_unique<GraphWorker>(program, model, n, reduction));
         auto const shards = team.size() == 1 ? 1 : team.size() * shards_per_worker;
         words_ = machine().key_words();
-        states_ = std::make_unique<GraphStates>(words_, shards, memory);
+        states_ = std::make_unique<States>(words_, words_, memory.left(), may_compress, shards);
         global_labels_.resize(team.size());
         global_stands_.resize(team.size());
     }
@@ -203,38 +207,51 @@ class ProgramGraph {
         if (waiting == 0) return false;
         if (workers_.size() == 1 || waiting <= chunk_nodes) {
             take_chunks(1, std::min(chunk_nodes, waiting));
-            workers_[0]->expand(*chunks_[0], *states_);
+            load(*chunks_[0]);
+            workers_[0]->expand(*chunks_[0]);
             add(*chunks_[0]);
         } else {
             auto const most = workers_.size() * chunks_per_worker;
             auto const nodes = std::clamp(waiting / most, chunk_nodes, most_chunk_nodes);
             take_chunks(std::min(most, (waiting + nodes - 1) / nodes), nodes);
-            add_together();
+            states_->plain() == nullptr ? add_compressed() : add_together(*states_->plain());
         }
+        if (bytes() > (memory_.used() + memory_.left()) / 2) states_->compress();
         return true;
     }
 
     std::size_t size() const { return states_->size(); }
     std::size_t expanded() const { return nodes_.size(); }
     std::size_t edges() const { return edges_.size(); }
+    // Puts the states into less memory, if that is allowed and was not done yet.
+    void compress() {
+        states_->compress();
+        states_->finish();
+    }
+    std::optional<std::uint64_t> compressed_after() const { return states_->compressed_after(); }
+    std::size_t bytes() const { return states_->bytes() + memory_.used(); }
+    std::size_t peak_bytes() const { return states_->peak_bytes() + memory_.used(); }
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
-    GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*edges_[number]); }
-    void prefetch_node(StateNumber n) const { __builtin_prefetch(nodes_[n]); }
-    void prefetch_edges(StateNumber n) const {
-        if (auto const first = nodes_[n][0]; first < edges_.size()) __builtin_prefetch(edges_[first]);
+    // Rows as in `add_node`. Of a row: where t stands, and the exchanges of threads that leave the node as it
+    // is, a bit for each.
+    Arena const& node_rows() const { return nodes_; }
+    Arena const& edge_rows() const { return edges_; }
+    std::size_t node_words() const {
+        return 1 + (threads_ + 3) / 4 + (symmetry().exchanges_threads() ? 1 : 0);
     }
-    StandNumber stand(StateNumber n, std::uint32_t t) const {
-        return static_cast<StandNumber>(nodes_[n][1 + t / 4] >> (t % 4 * 16));
+    static StandNumber stand_in(Word const* row, std::uint32_t t) {
+        return static_cast<StandNumber>(row[1 + t / 4] >> (t % 4 * 16));
     }
-    // The exchanges of threads that leave node n as it is, a bit for each.
-    Word keeping(StateNumber n) const { return symmetry().empty() ? 0 : nodes_[n][1 + (threads_ + 3) / 4]; }
+    Word keeping_in(Word const* row) const {
+        return symmetry().exchanges_threads() ? row[1 + (threads_ + 3) / 4] : 0;
+    }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }
     Machine<LabelMonitor> const& machine() const { return workers_[0]->machine(); }
     Symmetry<LabelMonitor> const& symmetry() const { return workers_[0]->symmetry(); }
     Origin origin(StateNumber n) const { return states_->origin(n); }
-    void load(StateNumber n, Word* state) const { std::copy_n((*states_)[n], words_, state); }
+    void load(StateNumber n, Word* state) const { states_->load(n, state); }
 
     // What was found in single states; of several, what has the smallest number.
     Findings findings() const {
@@ -251,10 +268,14 @@ class ProgramGraph {
     }
 
     Origin origin_of_edge(StateNumber n, std::size_t edge) {
-        return workers_[0]->origin_of_step(n, (*states_)[n], edge - first_edge(n));
+        std::vector<Word> state(words_);
+        load(n, state.data());
+        return workers_[0]->origin_of_step(n, state.data(), edge - first_edge(n));
     }
 
   private:
+    using States = ThriftyStoreOf<GraphStates>;
+
     static constexpr std::size_t chunk_nodes = 32, most_chunk_nodes = 128;
     static constexpr std::size_t chunks_per_worker = 8;  // in a round
     static constexpr std::size_t shards_per_worker = 4;
@@ -274,6 +295,12 @@ class ProgramGraph {
             chunks_[c]->nodes = std::min(nodes, states_->size() - sent_);
             sent_ += chunks_[c]->nodes;
         }
+    }
+
+    void load(GraphChunk& chunk) const {
+        chunk.states.resize(chunk.nodes * words_);
+        for (std::size_t i = 0; i < chunk.nodes; ++i)
+            load(static_cast<StateNumber>(chunk.first + i), &chunk.states[i * words_]);
     }
 
     static std::size_t successors(GraphChunk const& chunk) {
@@ -302,12 +329,20 @@ class ProgramGraph {
         if (chunk.failed) std::rethrow_exception(chunk.failed);
     }
 
+    // Compressed states are loaded and stored by the caller alone.
+    void add_compressed() {
+        for (std::size_t c = 0; c < taken_; ++c) load(*chunks_[c]);
+        team_.each(taken_, [&](std::size_t c, std::size_t worker) { workers_[worker]->expand(*chunks_[c]); });
+        for (std::size_t c = 0; c < taken_; ++c) add(*chunks_[c]);
+    }
+
     // The same for all chunks, by all workers, in the steps of graph_states.hpp.
-    void add_together() {
+    void add_together(GraphStates& states) {
         team_.each(taken_, [&](std::size_t c, std::size_t worker) {
             auto& chunk = *chunks_[c];
-            workers_[worker]->expand(chunk, *states_);
-            states_->sort(chunk.batch, chunk.successors, chunk.origins.data(), successors(chunk));
+            load(chunk);
+            workers_[worker]->expand(chunk);
+            states.sort(chunk.batch, chunk.successors, chunk.origins.data(), successors(chunk));
         });
         // As one worker would, they add what comes before a failure.
         auto const has_failed = [](auto const& chunk) { return chunk->failed != nullptr; };
@@ -323,21 +358,23 @@ class ProgramGraph {
             chunk.first_edge = std::exchange(edges, edges + successors(chunk));
             batches.push_back(&chunk.batch);
         }
-        states_->begin(std::move(batches));
-        team_.each(states_->shards(), [&](std::size_t shard, std::size_t) { states_->look_up(shard); });
-        team_.each(taken_, [&](std::size_t c, std::size_t) { states_->count_new(chunks_[c]->batch); });
-        states_->make_room();
+        auto const before = states.size();
+        states.begin(std::move(batches));
+        team_.each(states.shards(), [&](std::size_t shard, std::size_t) { states.look_up(shard); });
+        team_.each(taken_, [&](std::size_t c, std::size_t) { states.count_new(chunks_[c]->batch); });
+        states.make_room();
         edges_.append_many(edges - edges_.size());
         nodes_.append_many(nodes - nodes_.size());
-        team_.each(taken_, [&](std::size_t c, std::size_t) { write(*chunks_[c]); });
+        team_.each(taken_, [&](std::size_t c, std::size_t) { write(*chunks_[c], states); });
+        states_->move_for(states.size() - before);
         if (failed != end) std::rethrow_exception((*failed)->failed);
     }
-    void write(GraphChunk& chunk) {
-        states_->write_new(chunk.batch);
+    void write(GraphChunk& chunk, GraphStates& states) {
+        states.write_new(chunk.batch);
         for (std::size_t i = 0; i < chunk.ends.size(); ++i)
             write_node(nodes_[chunk.first_node + i], chunk, i, chunk.first_edge);
         for (std::size_t i = 0; i < successors(chunk); ++i)
-            *edges_[chunk.first_edge + i] = edge_to(states_->number(chunk.batch, i), chunk, i);
+            *edges_[chunk.first_edge + i] = edge_to(states.number(chunk.batch, i), chunk, i);
     }
 
     void write_node(Word* node, GraphChunk const& chunk, std::size_t i, std::size_t first_edge) const {
@@ -366,9 +403,10 @@ class ProgramGraph {
     }
 
     Team& team_;
+    MemoryBudget& memory_;
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
-    std::unique_ptr<GraphStates> states_;
+    std::unique_ptr<States> states_;
     Labels labels_;
     Stands stands_;
     Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node

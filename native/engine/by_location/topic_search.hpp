@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/by_location/program_graph.hpp"
+#include "engine/by_location/topic_graph.hpp"
 #include "engine/monitors/topics.hpp"
 #include "engine/program/control_flow.hpp"
 #include "engine/search/team.hpp"
@@ -39,6 +39,7 @@ template <std::size_t words>
 class TopicSearch {
   public:
     using Bits = std::array<Word, words>;
+    static constexpr std::size_t bytes_per_slot = 16;  // of a topic at a node
     using ElementNumber = std::uint64_t;  // the part in the upper half, the element there in the lower
 
     // Where a violation was found.
@@ -48,7 +49,7 @@ class TopicSearch {
     };
 
     // `groups` are all groups that will be taken up.
-    TopicSearch(ProgramGraph const& graph, TopicRules const& rules,
+    TopicSearch(TopicGraph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
@@ -60,7 +61,8 @@ class TopicSearch {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
         if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many nodes and topics");
-        slots_ = memory.take(nodes_ * most_topics * sizeof(TopicAtNode));
+        static_assert(sizeof(TopicAtNode) == bytes_per_slot);
+        slots_ = memory.take(nodes_ * most_topics * bytes_per_slot);
         auto const many = std::clamp(nodes_ / nodes_in_a_part, most_parts_if_small, most_parts);
         auto const parts =
             std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, std::bit_floor(many));
@@ -552,7 +554,7 @@ class TopicSearch {
         return std::nullopt;
     }
 
-    ProgramGraph const& graph_;
+    TopicGraph const& graph_;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;

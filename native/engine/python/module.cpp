@@ -23,15 +23,18 @@ namespace fencepost {
 namespace {
 
 Result explore_releasing_gil(Program const& program, Model model, Order order, StoreKind store,
-                             bool partial_order, std::uint32_t threads, Variation const& variation,
-                             std::uint64_t most_states, double most_seconds, std::size_t most_bytes,
-                             std::optional<Report> report, std::pair<std::uint32_t, std::uint32_t> part) {
+                             bool partial_order, bool merging, std::uint32_t threads,
+                             Variation const& variation, std::uint64_t most_states, double most_seconds,
+                             std::size_t most_bytes, std::optional<Report> report,
+                             std::pair<std::uint32_t, std::uint32_t> part, bool may_compress) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{order,
                                 store,
                                 partial_order,
+                                merging,
                                 threads,
+                                may_compress,
                                 {most_states, most_seconds, most_bytes},
                                 variation,
                                 {part.first, part.second}};
@@ -175,6 +178,9 @@ void bind_program(nb::module_& m) {
              "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "sc"_a = false,
              "sc_alone"_a = false, "non_atomic"_a = false, "local"_a = false, "taints"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
+        .def("add_rotation", &ProgramBuilder::add_rotation, "modulus"_a, "step"_a, "pivot"_a, "cells"_a,
+             "registers"_a, "arrays"_a)
+        .def("clear_renamings", &ProgramBuilder::clear_renamings)
         .def("finish", &ProgramBuilder::finish);
 }
 
@@ -242,6 +248,7 @@ void bind_result(nb::module_& m) {
         .def_ro("peak_bytes", &Result::peak_bytes)
         .def_ro("seconds", &Result::seconds)
         .def_ro("bits_used", &Result::bits_used)
+        .def_ro("compressed_after", &Result::compressed_after)
         .def_ro("violation", &Result::violation)
         .def_ro("tainted_use", &Result::tainted_use)
         .def_ro("race", &Result::race)
@@ -294,8 +301,8 @@ NB_MODULE(_native, m) {
     bind_program(m);
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
-          "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a, "report"_a,
-          "part"_a = std::pair(0u, 1u));
+          "merging"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a, "most_bytes"_a,
+          "report"_a, "part"_a = std::pair(0u, 1u), "may_compress"_a = false);
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

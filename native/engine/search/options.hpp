@@ -35,7 +35,9 @@ struct SearchOptions {
     Order order = Order::breadth_first;
     StoreKind store = StoreKind::maximal;
     bool partial_order = false;  // step a persistent set of threads where there is one
+    bool merging = false;        // follow topics through one of all states with the same future
     std::uint32_t threads = 1;   // that search together; a search at random has one
+    bool may_compress = false;   // a store of all states, when half of the memory is used
     Limits limits;
     Variation variation;
     Part part;
@@ -101,7 +103,8 @@ struct Result {
     std::uint64_t states = 0, transitions = 0;
     std::size_t state_bytes = 0, peak_bytes = 0;
     double seconds = 0;
-    std::optional<double> bits_used;  // the share of bits set, if states were forgotten
+    std::optional<double> bits_used;                // the share of bits set, if states were forgotten
+    std::optional<std::uint64_t> compressed_after;  // states, if the store was compressed meanwhile
     std::optional<Violation> violation;
     std::optional<FailedRun> tainted_use;  // the other kind of violation
     std::optional<Race> race;

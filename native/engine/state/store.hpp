@@ -118,6 +118,8 @@ class MemoryBudget {
     void extend(Pages& pages, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
+    // Sets another limit; while nobody takes memory.
+    void allow(std::size_t most) { most_ = most; }
 
   private:
     void count(std::size_t bytes);

@@ -7,7 +7,7 @@ data races on non-atomic locations, and deadlocks are findings of the same searc
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -102,7 +102,7 @@ def robust(
 
 
 def all_warnings(program: Program, model: str) -> tuple[str, ...]:
-    return (*program.warnings, *_tracking_warnings(program), *mode_warnings(program, model))
+    return (*program.warnings, *_tracking_warnings(program), *mode_warnings(program, [model]))
 
 
 def found_besides(
@@ -175,7 +175,7 @@ def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int
     large program a search into the depth may meet one sooner.
     """
     # Without symmetry, which so few states do not need, threads keep the places they have in the text.
-    plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
+    plain = replace(_shortest(tactics), symmetry=False, rotation=False, compress=False, bitstate=False)
     yield "breadth-first", NEAR_STATES, plain
     match tactics.store:
         case StoreKind.BITSTATE:  # a store that forgets states is for going deep
@@ -195,14 +195,15 @@ def _shortest(tactics: Tactics) -> Tactics:
     return replace(tactics, partial_order=False, threads=1)
 
 
-def mode_warnings(program: Program, model: str) -> list[str]:
-    """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
+def mode_warnings(program: Program, models: Iterable[str]) -> list[str]:
+    """What the models in which every access acquires and releases make of weaker accesses and weak fences.
 
     They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
     A program without any modes is meant to be read with those of the model. The modes of `lock(x)` and
     `unlock(x)` are not written by anybody.
     """
-    if not MODELS[model].synchronises:
+    synchronising = [model for model in models if MODELS[model].synchronises]
+    if not synchronising:
         return []
     relaxed, weak_fences, carries_modes = [], [], False
     for instruction in (i for thread in program.threads for i in thread.code):
@@ -222,7 +223,8 @@ def mode_warnings(program: Program, model: str) -> list[str]:
         *(["relaxed accesses as acquire and release"] if ignored[0] in relaxed else []),
         *(["acquire and release fences as nothing"] if weak_fences else []),
     ]
-    return [f"{model} takes {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
+    takes = f"{' and '.join(synchronising)} {'takes' if len(synchronising) == 1 else 'take'}"
+    return [f"{takes} {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
 
 
 def _is_written_relaxed(program: Program, access: CellAccess) -> bool:

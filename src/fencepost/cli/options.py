@@ -228,7 +228,9 @@ def search_tactics(command: Command) -> Command:
             subsumption=not options["no_subsumption"],
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
+            rotation=not options["no_rotation"],
             local=not options["no_local"],
+            merging=not options["no_merging"],
             threads=options["threads"],
             compress=options["compress"],
             bitstate=options["bitstate"],
@@ -250,10 +252,20 @@ def search_tactics(command: Command) -> Command:
             is_flag=True,
             help="Tell states apart that differ only in the order of equal threads.",
         ),
+        no_rotation=click.option(
+            "--no-rotation",
+            is_flag=True,
+            help="Tell states apart that differ only in how far values that wrap around have come.",
+        ),
         no_local=click.option(
             "--no-local",
             is_flag=True,
             help="Let other threads run before every access, also to locations that they do not use.",
+        ),
+        no_merging=click.option(
+            "--no-merging",
+            is_flag=True,
+            help="Follow monitors through every state, also through those with the same future.",
         ),
         threads=click.option(
             "--threads",
@@ -264,7 +276,10 @@ def search_tactics(command: Command) -> Command:
             help="Cores for one search.",
         ),
         compress=click.option(
-            "--compress", is_flag=True, help="Keep states in less memory, and every monitor: slower."
+            "--compress/--no-compress",
+            default=None,
+            help="Keep states in less memory, and every monitor: slower. Without either option, a search "
+            "compresses what it can when half of its memory is used.",
         ),
         bitstate=click.option(
             "--bitstate",

@@ -68,12 +68,15 @@ class Tactics(msgspec.Struct, frozen=True):
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see. `threads` of the machine search together.
+    are told apart; without `rotation`, states in which values that wrap around have all been moved on.
+    Without `local`, constants are not propagated, and every access is a point at which other threads get
+    their turn, also one that none of them can see. Without `merging`, a search by location follows monitors
+    through every state, also through those with the same future. `threads` of the machine search together.
 
-    `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
-    violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
-    for its bits, a power of two, and at most a quarter of all memory.
+    `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
+    every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
+    a violation in a program too large for memory, but not show that there is none. It has at most
+    `bitstate_mb` for its bits, a power of two, and at most a quarter of all memory.
 
     `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
     shown before all parts are searched.
@@ -82,9 +85,11 @@ class Tactics(msgspec.Struct, frozen=True):
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
+    rotation: bool = True
     local: bool = True
+    merging: bool = True
     threads: int = 1
-    compress: bool = False
+    compress: bool | None = None
     bitstate: bool = False
     bitstate_mb: float = 128
     variation: Variation = _SAME
@@ -100,7 +105,9 @@ class Tactics(msgspec.Struct, frozen=True):
 
 
 REDUCED = Tactics()
-EVERY_STATE = Tactics(subsumption=False, partial_order=False, symmetry=False, local=False)
+EVERY_STATE = Tactics(
+    subsumption=False, partial_order=False, symmetry=False, rotation=False, local=False, merging=False
+)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -139,7 +146,7 @@ def explore(
     """
     if lowering is None:
         lowering = lowering_for(program, model, local=tactics.local, observational=observational)
-    code = lowering.symmetric if tactics.symmetry else lowering.plain
+    code = lowering.renamed(exchanges=tactics.symmetry, rotations=tactics.rotation)
     with _as_input_errors(program):
         result = _native.explore(
             code,
@@ -147,10 +154,12 @@ def explore(
             _native.Order[order.upper().replace("-", "_")],
             tactics.store,
             tactics.partial_order,
+            tactics.merging,
             tactics.threads,
             _native_variation(tactics),
             **bounds(limits, watcher),
             part=tactics.part,
+            may_compress=tactics.compress is None,
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
@@ -318,6 +327,7 @@ def stats(result: _native.Result) -> Stats:
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
         bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
+        compressed_after=msgspec.UNSET if result.compressed_after is None else result.compressed_after,
     )
 
 

@@ -10,6 +10,7 @@
 // links: engine/monitors/packed_monitor.cpp engine/monitors/views.cpp
 // links: engine/search/persistent_sets.cpp engine/search/team.cpp
 // links: engine/by_location/by_location.cpp engine/by_location/program_graph.cpp
+// links: engine/by_location/topic_graph.cpp
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -34,6 +35,7 @@ SearchOptions options_for(Chance& chance, std::uint32_t threads) {
     SearchOptions options;
     options.order = static_cast<Order>(chance.below(3));
     options.partial_order = chance.one_in(2);
+    options.merging = chance.one_in(2);
     options.threads = threads;
     options.limits = {20'000, 1e300, std::size_t{1} << 28};
     return options;
