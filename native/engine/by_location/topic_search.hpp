@@ -125,7 +125,7 @@ class TopicSearch {
     }
 
   private:
-    // With more parts, the lists of elements get longer: by 2 % with 64 of them for the filter lock.
+    // With more parts and larger rounds, lists of elements get longer: by 1.5 % for the filter lock.
     static constexpr std::size_t most_parts = 64;  // as many as `PartBits`
     static constexpr std::size_t most_parts_if_small = 8;
     static constexpr std::size_t nodes_in_a_part = 1024;  // where there are more than eight parts
