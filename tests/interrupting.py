@@ -9,7 +9,7 @@ HEED_CONTROL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int
 ENDLESS = "".join(
     ["global a, b, c, d;"]
     + [
-        f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
+        f"fn t{n} {{ local r; while (1) {{ r = FADD({x}, {n}); if (r != 9) {{ FADD({y}, {n + 4}); }} }} }}"
         for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
     ]
 )

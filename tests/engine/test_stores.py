@@ -117,7 +117,7 @@ def test_an_exception_in_the_watcher_of_several_threads_is_the_callers():
 
 
 def at_random(seed, **change):
-    tactics = replace(REDUCED, bitstate=True, variation=Variation(seed, **change))
+    tactics = replace(REDUCED, rotation=False, bitstate=True, variation=Variation(seed, **change))
     return explore(TICKETLOCK, "ra", Limits(states=2000), "at-random", tactics=tactics)
 
 
