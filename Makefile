@@ -27,6 +27,7 @@ test-all: $(READY)
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/explorer.py
 	$(BIN)/python benchmarks/reductions.py
+	$(BIN)/python benchmarks/rotation.py
 	$(BIN)/python benchmarks/tso_table1.py
 	$(BIN)/python benchmarks/tso_criteria.py
 	$(BIN)/python benchmarks/tso_scaling.py

@@ -455,6 +455,49 @@ def test_states_with_the_same_future_are_followed_once():
     assert followed(program) * 20 < followed(program, merging=False)
 
 
+def test_stale_values_rotate_with_the_others():
+    """Only the wait leaves SC: it can read what `c` held before `b` moved it on, and nothing else."""
+    program = read(
+        """
+        max_value 3;
+        global c, x;
+        fn a { local s; s = c.load(rlx); FADD(x, 1, rlx, rlx); wait(c, s, rlx); }
+        fn b { local r; r = c.load(rlx); c.store(r + 1, rlx); FADD(x, 1, rlx, rlx); }
+        """
+    )
+    assert rotations(program, stale_classes(program))
+    for model, order in product(["rc20", "cpp20"], ORDERS[1:]):
+        result = explore(program, model, LIMITS, order)
+        assert findings(result) == "not-robust"
+        assert (result.violation.thread, result.violation.pc) == (0, 2)
+
+
+def test_cells_of_an_array_rotate_with_their_indices():
+    program = read(
+        """
+        max_value 3;
+        global c, a[2];
+        fn t {
+            local r, k;
+            while (1) {
+                r = FADD(c, 1);
+                k = a[r % 2].load();
+                assert(k == 0);
+                a[r % 2].store(1);
+                a[(r + 1) % 2].store(0);
+            }
+        }
+        fn u { local r; r = c.load(); r = a[r % 2].load(); }
+        """
+    )
+    (rotation,) = rotations(program, stale_classes(program))
+    assert rotation.arrays
+    for order in ORDERS[1:]:
+        result = explore(program, "ra", LIMITS, order, tactics=replace(REDUCED, partial_order=False))
+        assert result.failure is None
+    assert states(program, partial_order=False) < states(program, partial_order=False, rotation=False)
+
+
 def check_without_bounds(seeds, model):
     nothing = ("robust", False, False)
     free_of_findings = without = 0

@@ -59,6 +59,8 @@ SUITES: dict[str, list[list[str]]] = {
             f"{ENGINE}/test_reductions.py::test_a_spinning_thread_does_not_keep_others_from_their_violation",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
+            f"{ENGINE}/test_reductions.py::test_stale_values_rotate_with_the_others",
+            f"{ENGINE}/test_reductions.py::test_cells_of_an_array_rotate_with_their_indices",
         ],
         [
             "tests/analyses/test_deadlocks.py::TestAgainstTheDefinition::test_robust_on_random_programs",
