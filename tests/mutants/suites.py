@@ -180,7 +180,7 @@ SUITES: dict[str, list[list[str]]] = {
     "outcomes": [["tests/analyses/test_outcomes.py"], ["tests/cli", "tests/examples/test_outcome_tables.py"]],
     "observational-answers": [[f"{ENGINE}/test_observational.py"]],
     "safety-answers": [
-        [f"{SAFETY}/test_safety.py"],
+        [f"{SAFETY}/test_safety.py", "tests/analyses/test_deadlocks.py::TestVerify"],
         [f"{SAFETY}/test_data_races.py", f"{SAFETY}/test_tso.py", f"{SAFETY}/test_graph_search.py"],
         ["tests/cli", "tests/analyses/test_deadlocks.py"],
     ],
