@@ -420,6 +420,12 @@ def test_no_monitor_is_followed_where_nobody_can_ask():
     assert followed(program, merging=False) == 0 < followed(program, merging=False, lookahead=False)
 
 
+def test_who_has_accessed_a_location_is_not_stale_there():
+    """The counters of an RCU are asked about again and again, but mostly only after an own access."""
+    program = load(FIGURE_7[0].parents[1] / "large" / "rcu-offline-2-1.tpl")
+    assert explore(program, "ra", LIMITS, "by-location").states <= 1554
+
+
 def test_copies_are_mostly_found():
     found = 0
     for seed in range(BATCH):
