@@ -34,6 +34,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/versus_spin.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/any_number.py
 	$(BIN)/python benchmarks/outcomes.py
 	$(BIN)/python benchmarks/hardware.py

@@ -24,7 +24,7 @@ fn consumer[2] {
     while (1) {
         p = dequeue.load();
         s = seq[p % 2].load(acq);
-        if (s == (p + 1) & 7) {
+        if (s == ((p + 1) & 7)) {
             r = CAS(dequeue, p, p + 1);
             if (r == p) {
                 r = cell[p % 2].load();

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.robustness import robust
+from fencepost.analyses.tso_any_number import tso_views_of
 from fencepost.engine.search import Limits
 from fencepost.errors import InputError
 from fencepost.formats import load
@@ -83,15 +84,40 @@ def test_claims_about_examples_agree_with_the_exact_engine(file: Path, model: st
             assert exact.assertion is None
 
 
-def test_a_write_is_attacked_by_each_read_that_overtakes_it() -> None:
+@pytest.mark.parametrize("left", ["left", "left[*]"])
+def test_a_write_is_attacked_by_each_read_that_overtakes_it(left: str) -> None:
     """Only the second of the two reads makes a cycle."""
-    program = read("""max_value 1; global x, y, z;
-        fn left[*] { local r; x.store(1); r = z.load(); r = y.load(); }
-        fn right[*] { local r; y.store(1); fence; r = x.load(); }
-        fn other { z.store(1); }""")
+    program = read(f"""max_value 1; global x, y, z;
+        fn {left} {{ local r; x.store(1); r = z.load(); r = y.load(); }}
+        fn right {{ local r; y.store(1); fence; r = x.load(); }}
+        fn other[*] {{ z.store(1); }}""")
     answer = robust(program, "tso")
     assert isinstance(answer, NotRobust)
     check_smallest(program, "tso", answer)
+
+
+def test_what_some_threads_have_done_in_an_attack_is_not_done_by_all() -> None:
+    """What has joined may write y; what has not may only read what the others have written."""
+    program = read("global x, y; fn f[*] { local r; y.store(0); r = x.load(); x.store(r); }")
+    assert isinstance(robust(program, "tso", limits=Limits(states=20_000)), Robust)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_views_of_an_attack_are_found_whatever_came_first_in_its_first_half(k: int) -> None:
+    """It takes three others, each in a state that is found at another time before and in the attack."""
+    program = read("""max_value 1; global v, w, x, y, z, u, q;
+        fn attacker { local r; v.store(1); x.store(1); fence; y.store(1); r = z.load(); }
+        fn other[*] {
+            local a, b;
+            a = x.load();
+            if (a == 0) { b = w.load(); b = u.load(); b = y.load(); } else { b = q.load(); u.store(1); }
+        }
+        fn late[*] {
+            local b;
+            b = w.load(); b = w.load(); b = w.load(); b = w.load(); b = w.load();
+            z.store(1); q.store(1);
+        }""")
+    assert tso_views_of(on_x86(program), k, Limits(states=200_000), None).violation
 
 
 def random_templates(source: random.Random, model: str) -> Program:

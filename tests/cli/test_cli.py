@@ -763,6 +763,14 @@ class TestVerifyUnderAllModels:
         assert {one["model"] for one in answer["models"] if one["verdict"] == "not-asked"} == {"sra", "ra"}
         assert fencepost("verify", path, "--require", "ra").exit_code == 2
 
+    def test_who_takes_relaxed_accesses_for_more_is_named(self, program):
+        path = program("global x, y; fn t { x.store(1, rlx); y.store(1, rel); assert(1); }")
+        answer = json.loads(fencepost("verify", path, "--json").stdout)
+        assert answer["warnings"] == [
+            "sra and ra take relaxed accesses as acquire and release, first in line 1; "
+            "`--model rc20` takes the modes as they are written"
+        ]
+
     @pytest.mark.parametrize(
         "wrong",
         [

@@ -305,3 +305,19 @@ def test_odd_invocations_end_with_one_message(store_buffering, tmp_path, words):
 )
 def test_no_number_is_too_large(store_buffering, options):
     assert fencepost("robust", store_buffering, *options).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["--compress", "--bitstate", "--model tso", "--search depth-first", "--threads 2", "--cluster a:1"],
+)
+def test_states_in_files_go_with_one_way_to_search(store_buffering, tmp_path, other):
+    result = fencepost("robust", "--store", tmp_path, *other.split(), store_buffering)
+    assert result.exit_code == 2
+    assert "--store does not go with --" in result.stderr
+
+
+def test_a_directory_for_states_must_be_there(store_buffering, tmp_path):
+    result = fencepost("robust", "--store", tmp_path / "none", store_buffering)
+    assert result.exit_code == 2
+    assert "none' does not exist" in result.stderr

@@ -212,6 +212,38 @@ def test_every_reachable_state_is_found(text: str) -> None:
         assert asked.covers((places, [], None)), state
 
 
+# Both readers of x take its last write, which the second one has to take for one of its two reads only: what
+# it reads in between is older than what the writer knows. Likewise for y, and one of the two writers comes
+# after such a read whatever the order, since they read each other's stale values.
+_WRITER = """
+    fn {x}_writer {{
+        {x}.store(1); {x}.store(0); {x}1.store(1); {x}2.store(1); wait({x}3, 1); {x}.store(1);
+        wait({y}, 1); wait({y}3, 0); wait({y}2, 1); wait({y}, 1);
+    }}
+    fn {x}_other {{ {x}3.store(1); }}
+"""
+TWICE_EACH = (
+    "max_value 1; global x, x1, x2, x3, y, y1, y2, y3;"
+    "fn x_reader { wait(x1, 1); wait(x, 1); } fn y_reader { wait(y1, 1); wait(y, 1); }"
+    + _WRITER.format(x="x", y="y")
+    + _WRITER.format(x="y", y="x")
+)
+
+
+def test_a_choice_that_was_tried_leaves_nothing_behind() -> None:
+    program = tpl.read(TWICE_EACH)
+    graphs = _native.thread_graphs(Lowering(program, monitored=False, keep_registers=True).plain, 1 << 16)
+    ends = [
+        [n for n, node in enumerate(graph.nodes) if node.pc == len(thread.code)]
+        for graph, thread in zip(graphs.threads, program.threads, strict=True)
+    ]
+    search = _native.Coverability(graphs, [(ends, [], None)], **dict.fromkeys(PRUNINGS, True))
+    assert search.run(10**6, 600.0, 1 << 33, None) == Outcome.VIOLATION
+    # So says the other search.
+    forward = _native.ForwardSearch(graphs, [(ends, [], None)], 127)
+    assert forward.run(10**6, 600.0, 1 << 33, None) == Outcome.VIOLATION
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first_seed", range(100_000, 100_000 + 80 * BATCH, BATCH))
 def test_many_more_random_programs(first_seed: int) -> None:

@@ -172,7 +172,7 @@ def searches(program, pieces):
                 *LIMITS,
             ),
             lambda: _native.explore_attacks(program, [pair], number(3), pieces.maybe(number(3)), *LIMITS),
-            lambda: _native.is_safe_pivot(program, number(3), [([0], [0, 1])] * number(4), 300),
+            lambda: _native.is_safe_pivot(program, number(3), [([0], [0, 1])] * min(number(4), 100), 300),
             lambda: _native.reachable(program, 300),
             lambda: _native.enumerate_graphs(
                 program,

@@ -128,6 +128,20 @@ def test_loads_that_are_validated():
     assert isinstance(answer_to(VALIDATED), Robust)
 
 
+@pytest.mark.parametrize(("order", "tactics"), WAYS)
+def test_a_taint_changes_with_the_threads_that_are_exchanged(order, tactics):
+    """The thread whose load may be stale is overtaken by its equal before it uses the value."""
+    program = read("""max_value 2; global x, y, m, n, done, z;
+        fn f[2] {
+            local k, r;
+            k = FADD(n, 1);
+            if (k != 0) { wait(m, 1); done.store(1); }
+            else { wait(y, 1, rlx); r = x.load(rlx); m.store(1); wait(done, 1); z.store(r); }
+        }
+        fn writer { x.store(1, rlx); y.store(1, rlx); }""")
+    assert by_engine(program, "rc20", order, tactics) == by_rule(program, "rc20") == "fails"
+
+
 def test_a_taint_is_passed_on_by_an_assignment():
     answer = answer_to(PASSED_ON)
     assert isinstance(answer, Unknown)

@@ -12,6 +12,7 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable
+from tempfile import gettempdir
 
 from msgspec.structs import replace
 
@@ -36,8 +37,8 @@ LITMUS = SB + "exists (t1:a == 0 && t2:b == 0)\n"
 _MEGABYTES = Limits(memory_mb=1000)
 
 
-def _robust(text: str, model: str, order: str, tactics: Tactics) -> Job:
-    return Job("a.tpl", Question("robust", model), _MEGABYTES, order, tactics, text=text)
+def _robust(text: str, model: str, order: str, tactics: Tactics, limits: Limits = _MEGABYTES) -> Job:
+    return Job("a.tpl", Question("robust", model), limits, order, tactics, text=text)
 
 
 def _searched(text: str) -> dict[str, Job]:
@@ -47,6 +48,8 @@ def _searched(text: str) -> dict[str, Job]:
         "breadth-first": _robust(text, "ra", "breadth-first", REDUCED),
         "depth-first": _robust(text, "rc20", "depth-first", EVERY_STATE),
         "compressed": _robust(text, "cpp20", "breadth-first", replace(REDUCED, compress=True)),
+        "thrifty": _robust(text, "ra", "depth-first", EVERY_STATE, Limits(memory_mb=1.5)),
+        "disk": _robust(text, "ra", "breadth-first", replace(REDUCED, directory=gettempdir())),
         "bitstate": _robust(text, "ra", "depth-first", replace(REDUCED, bitstate=True, bitstate_mb=1)),
         "by-location": _robust(text, "rc20", "by-location", REDUCED),
         "by-location-4": _robust(text, "rc20", "by-location", four),

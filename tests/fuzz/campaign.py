@@ -1,6 +1,9 @@
-"""Tries changed examples on readers for as long as it is told, and says what it found.
+"""Tries changed examples on readers, and says what it found.
 
-    python -m tests.fuzz.campaign SECONDS [READER …] [--seed N]
+    python -m tests.fuzz.campaign SECONDS [READER …] [--inputs N] [--seed N] [--jobs N] [--counts FILE]
+
+The readers take turns until the time is over, or each has had N inputs. What was tried of each is written to
+FILE after each turn.
 
 A mistake is any exception that is not the reader's answer, ten seconds of processor time for one input, or a
 gibibyte of memory. The input is written to `build/fuzz`.
@@ -9,16 +12,39 @@ gibibyte of memory. The input is written to `build/fuzz`.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import resource
+import sys
 import time
 import traceback
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import NamedTuple
 
 from tests.fuzz.edits import Edit, edited
 from tests.fuzz.readers import READERS, ROOT
 
 FOUND = ROOT / "build" / "fuzz"
+SECONDS_A_TURN = 12
 MOST_SECONDS, MOST_BYTES = 10, 1 << 30
+
+
+class Turn(NamedTuple):
+    reader: str
+    seconds: float
+    inputs: int  # at most
+    seed: int
+
+
+class Tried(NamedTuple):
+    reader: str
+    inputs: int
+    taken: int
+    mistakes: int
+    seconds: float
 
 
 def drawn(source: random.Random) -> list[Edit]:
@@ -28,14 +54,13 @@ def drawn(source: random.Random) -> list[Edit]:
     ]
 
 
-def try_reader(name: str, seconds: float, seed: int) -> tuple[int, int, int]:
-    """How many inputs were tried, how many of them were taken, and how many mistakes were found."""
-    reader, source = READERS[name], random.Random(f"{name} {seed}")
+def try_reader(turn: Turn) -> Tried:
+    reader, source = READERS[turn.reader], random.Random(f"{turn.reader} {turn.seed}")
     examples = reader.examples()
     tried = taken = 0
     found: set[str] = set()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    started = time.monotonic()
+    while tried < turn.inputs and time.monotonic() - started < turn.seconds:
         data = edited(source.choice(examples), drawn(source))
         begun, wrong = time.process_time(), ""
         try:
@@ -53,22 +78,86 @@ def try_reader(name: str, seconds: float, seed: int) -> tuple[int, int, int]:
         kind = wrong.partition(": ")[0]
         if wrong and kind not in found:
             found.add(kind)
-            path = FOUND / f"{name.replace(' ', '-')}-{len(found)}"
+            path = FOUND / f"{turn.reader.replace(' ', '-')}-{turn.seed}-{len(found)}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            print(f"{name}: {wrong} ({path})", flush=True)
-    return tried, taken, len(found)
+            print(f"{turn.reader}: {wrong} ({path})", flush=True)
+    return Tried(turn.reader, tried, taken, len(found), time.monotonic() - started)
+
+
+class Counts:
+    """What was tried, by reader."""
+
+    def __init__(self, readers: list[str], inputs: int, first_seed: int) -> None:
+        self.of: dict[str, Counter[str]] = {name: Counter() for name in readers}
+        self._inputs, self._next_seed = inputs, first_seed
+
+    def next_turn(self, end: float) -> Turn | None:
+        """For the reader that has had the fewest turns."""
+        left = {name: self._inputs - of["inputs"] for name, of in self.of.items()}
+        open_for = [name for name, inputs in left.items() if inputs > 0]
+        seconds = min(SECONDS_A_TURN, end - time.monotonic())
+        if not open_for or seconds <= 0:
+            return None
+        name = min(open_for, key=lambda name: self.of[name]["turns"])
+        self.of[name]["turns"] += 1
+        self._next_seed += 1
+        return Turn(name, seconds, left[name], self._next_seed)
+
+    def add(self, tried: Tried) -> None:
+        milliseconds = round(1000 * tried.seconds)
+        self.of[tried.reader].update(
+            inputs=tried.inputs, taken=tried.taken, mistakes=tried.mistakes, milliseconds=milliseconds
+        )
+
+    def table(self) -> str:
+        lines = [
+            f"{name}: {of['inputs']:,} inputs, {of['taken']:,} of them taken, {of['mistakes']} mistakes, "
+            f"{of['milliseconds'] / max(of['inputs'], 1):.2f} ms each"
+            for name, of in self.of.items()
+        ]
+        return "\n".join([*lines, f"all: {sum(of['inputs'] for of in self.of.values()):,} inputs", ""])
+
+
+def campaign(counts: Counts, seconds: float, jobs: int, file: Path | None) -> None:
+    end = time.monotonic() + seconds
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.fuzz.readers"])
+    while turns := _in_a_pool(counts, end, ProcessPoolExecutor(jobs, context, max_tasks_per_child=1), file):
+        names = ", ".join(f"{turn.reader} (seed {turn.seed})" for turn in turns)
+        print(f"a process died in one of these turns: {names}", flush=True)
+
+
+def _in_a_pool(counts: Counts, end: float, pool: ProcessPoolExecutor, file: Path | None) -> list[Turn]:
+    """The turns among which is one whose process died, if there is one."""
+    running: dict[Future[Tried], Turn] = {}
+    with pool:
+        while True:
+            while len(running) < pool._max_workers and (turn := counts.next_turn(end)):
+                running[pool.submit(try_reader, turn)] = turn
+            if not running:
+                return []
+            for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                if isinstance(ended.exception(), BrokenProcessPool):
+                    return list(running.values())
+                del running[ended]
+                counts.add(ended.result())
+            if file is not None:
+                file.write_text(counts.table(), encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("seconds", type=float, help="for each reader")
-    parser.add_argument("readers", nargs="*")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("seconds", type=float, help="in all")
+    parser.add_argument("readers", nargs="*", metavar="READER", help="all, if none is named")
+    parser.add_argument("--inputs", type=int, default=sys.maxsize, help="for each reader, about, at most")
+    parser.add_argument("--seed", type=int, default=1, help="of the first turn; the next ones are after it")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--counts", type=Path, help="where the table of counts goes as well")
     options = parser.parse_args()
-    for name in options.readers or READERS:
-        tried, taken, found = try_reader(name, options.seconds, options.seed)
-        print(f"{name}: {tried} inputs, {taken} of them taken, {found} kinds of mistakes", flush=True)
+    counts = Counts(options.readers or list(READERS), options.inputs, options.seed)
+    campaign(counts, options.seconds, options.jobs, options.counts)
+    print(counts.table(), end="")
 
 
 if __name__ == "__main__":

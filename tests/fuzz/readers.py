@@ -37,6 +37,7 @@ from fencepost.sanitizer.answer import symbols as symbolizer
 from fencepost.sanitizer.answer.elf_data import variable_at
 from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
 from fencepost.sanitizer.run import events, replay
+from tests.engine.test_malformed_bytecode import try_seed
 from tests.fuzz import running
 
 ROOT = Path(__file__).parents[2]
@@ -203,6 +204,11 @@ def _elf(data: bytes) -> object:
 # Faces.
 
 
+def _bytecode(data: bytes) -> object:
+    """A program that the bytes choose, given to the engine's Python module."""
+    return try_seed(int.from_bytes(hashlib.sha256(data).digest()[:7]))
+
+
 def _request(data: bytes) -> object:
     from starlette.requests import Request
 
@@ -277,6 +283,7 @@ READERS: dict[str, Reader] = {
     "symbolizer": Reader(_from_symbolizer, _symbolizer_output),
     "events": Reader(_events, _event_lines),
     "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()], (InputError, *UNREADABLE), 50),
+    "bytecode": Reader(_bytecode, lambda: [b"1 2 3 4 5 6 7 8"], inputs=100),
     "playground": Reader(_request, _requests, (InputError, app._RefusedError)),
     "playground searches": Reader(_searched, _settings, (InputError, app._RefusedError, ValueError), 200),
     "language server": Reader(_language_message, _small("tutorial/*.tpl", most=500)),

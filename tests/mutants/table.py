@@ -22,6 +22,8 @@ class Result:
     tests: str  # which tests were asked
     file: str  # what the changed file was
     partial: bool = False  # survived, but only the first tests of its suite were run
+    commit: str = ""
+    at: float = 0.0  # seconds since 1970
 
 
 def known_results() -> dict[str, Result]:
@@ -30,14 +32,15 @@ def known_results() -> dict[str, Result]:
     for path in sorted(RESULTS.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             result = Result(**json.loads(line))
-            known[result.key] = result
+            if result.key not in known or known[result.key].at <= result.at:
+                known[result.key] = result
     return known
 
 
 def table(listed: list[Mutant]) -> str:
     known = known_results()
     counts: dict[str, Counter[str]] = {}
-    survivors = []
+    survivors, ran = [], []
     for mutant in listed:
         result = known.get(mutant.key)
         of = counts.setdefault(mutant.file, Counter())
@@ -48,6 +51,7 @@ def table(listed: list[Mutant]) -> str:
             of["not run"] += 1
         else:
             of["killed" if result.killed else "survived"] += 1
+            ran.append(result)
             if not result.killed:
                 survivors.append(mutant)
     kinds = ["all", "equivalent", "killed", "survived", "not run"]
@@ -61,6 +65,7 @@ def table(listed: list[Mutant]) -> str:
     lines += [
         "",
         f"Killed: {total['killed']} of {run} that were run and are not equivalent, {share:.1f} %.",
+        _when(ran),
         "",
     ]
     if survivors:
@@ -73,6 +78,15 @@ def table(listed: list[Mutant]) -> str:
     lines += ["Equivalent:", ""]
     lines += [f"- `{m.file}`, {_change(m)}: {m.equivalent}" for m in listed if m.equivalent]
     return "\n".join(lines)
+
+
+def _when(ran: list[Result]) -> str:
+    commits = list(dict.fromkeys(result.commit for result in sorted(ran, key=lambda result: result.at)))
+    if not commits:
+        return "None was run."
+    if len(commits) == 1:
+        return f"All were run at commit `{commits[0]}`."
+    return f"They were run at {len(commits)} commits, the last ones at `{commits[-1]}`."
 
 
 def _change(mutant: Mutant) -> str:

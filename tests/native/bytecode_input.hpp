@@ -112,6 +112,21 @@ inline void add_exchange(Input& in, ProgramBuilder& builder, std::uint32_t cells
     builder.add_exchange(first, second, pairs, values);
 }
 
+inline void add_rotation(Input& in, ProgramBuilder& builder, std::uint32_t cells, std::uint32_t threads) {
+    Value const modulus = in.byte() % 5, step = in.byte() % 3;
+    auto const in_cells = in.some(2, [&] { return in.number(cells); });
+    auto const in_registers = in.some(2, [&] {
+        auto const t = in.number(threads), pc = in.number(3);
+        return std::tuple(t, pc, in.number(2));
+    });
+    auto const arrays = in.some(1, [&] {
+        auto const first = in.number(cells);
+        return std::pair(first, in.number(3));
+    });
+    auto const pivot = in_cells.empty() ? in.number(cells) : in_cells[0];
+    builder.add_rotation(modulus, step, pivot, in_cells, in_registers, arrays);
+}
+
 inline Program program_of(Input& in) {
     constexpr Value largest[] = {1, 2, 3, 255, UINT64_MAX};
     auto const max_value = largest[in.byte() % 5];
@@ -134,6 +149,7 @@ inline Program program_of(Input& in) {
                                  in.some(2, [&] { return in.number(registers); }));
     }
     if (in.byte() % 16 == 1) add_exchange(in, builder, cells, threads);
+    if (in.byte() % 16 == 1) add_rotation(in, builder, cells, threads);
     return builder.finish();
 }
 

@@ -31,8 +31,10 @@ from fencepost.static.critical_values import StaleClasses, ValueClasses, stale_c
 from fencepost.static.liveness import live_registers
 from fencepost.static.possible_values import PossibleValues
 from fencepost.static.private_locations import private_accesses
+from fencepost.static.rotations import Rotation, rotations, without_bounds
 from fencepost.static.symmetry import ThreadExchange, exchanges
 from tests.engine.alike import program_with_copies
+from tests.engine.counting import program_with_counters
 from tests.strategies import random_program, wide_program
 
 PROGRAMS = 150
@@ -317,21 +319,28 @@ def test_a_verified_register_keeps_its_value() -> None:
 
 
 class Renaming:
-    """What an exchange does to states and labels."""
+    """What an exchange or a rotation does to states and labels."""
 
-    def __init__(self, program: Program, exchange: ThreadExchange) -> None:
+    def __init__(self, program: Program, of: ThreadExchange | Rotation) -> None:
         self._program = program
-        self._exchange = exchange
-        self._cells = {x: y for pair in exchange.cells for x, y in (pair, pair[::-1])}
+        self._threads: dict[int, int] = {}
+        self._cells: dict[int, int] = {}
         self._values: dict[int | tuple[int, int, int], dict[int, int]] = defaultdict(dict)
-        for renamed in exchange.values:
+        if isinstance(of, Rotation):
+            for first, size in of.arrays:
+                self._cells |= {first + n: first + (n + of.step) % size for n in range(size)}
+            for place in (*of.cells, *of.registers):
+                self._values[place] = {v: (v + of.step) % of.modulus for v in range(of.modulus)}
+            return
+        self._threads = {of.first: of.second, of.second: of.first}
+        self._cells = {x: y for pair in of.cells for x, y in (pair, pair[::-1])}
+        for renamed in of.values:
             swapped = {renamed.first: renamed.second, renamed.second: renamed.first}
             for place in (*renamed.cells, *renamed.registers):
                 self._values[place] |= swapped
 
     def thread(self, t: int) -> int:
-        first, second = self._exchange.first, self._exchange.second
-        return {first: second, second: first}.get(t, t)
+        return self._threads.get(t, t)
 
     def cell(self, x: int) -> int:
         return self._cells.get(x, x)
@@ -362,14 +371,11 @@ class Renaming:
         return replace(of, tracked=tuple(sorted(self.value(x, v) for v in of.tracked)))
 
 
-def check_exchange(
-    program: Program, exchange: ThreadExchange, lts: ProgramLts, states: list[ScState]
-) -> None:
+def check_renaming(program: Program, renaming: Renaming, lts: ProgramLts, states: list[ScState]) -> None:
     """Every state does what its image does, renamed. Dead registers count as 0.
 
     The first state need not be its own image: then all that is found are images of what is there.
     """
-    renaming = Renaming(program, exchange)
     live = [live_registers(thread, frozenset()) for thread in program.threads]
 
     def image_of(state: ScState) -> ScState:
@@ -428,11 +434,157 @@ def test_exchanges_map_programs_to_themselves() -> None:
             found += 1
             renamed += bool(exchange.values)
             try:
-                check_exchange(program, exchange, lts, states)
+                check_renaming(program, Renaming(program, exchange), lts, states)
             except AssertionError as error:
                 raise AssertionError(f"{exchange}:\n{write(program)}") from error
     assert found > PROGRAMS
     assert renamed > 10
+
+
+# Rotations of values.
+
+
+def test_rotations_map_programs_to_themselves() -> None:
+    found = arrays = coarse = 0
+    for program, lts, states in explored(
+        program_with_counters(random.Random(seed), loop_free=False, modes=seed % 2 == 0)
+        for seed in range(2 * PROGRAMS)
+    ):
+        for rotation in rotations(program, stale_classes(program)):
+            found += 1
+            arrays += bool(rotation.arrays)
+            coarse += rotation.step > 1
+            try:
+                check_renaming(program, Renaming(program, rotation), lts, states)
+            except AssertionError as error:
+                raise AssertionError(f"{rotation}:\n{write(program)}") from error
+    assert found > PROGRAMS // 3
+    assert arrays > 5
+    assert coarse > 5
+
+
+COUNTING = """
+    max_value {most};
+    global c, x, a[2];
+    fn t[2] {{ local r, s; while (1) {{ {code} }} }}
+"""
+READ = "r = c.load(); s = c.load();"
+
+
+@pytest.mark.parametrize(
+    ("most", "code", "found"),
+    [
+        (3, "r = FADD(c, 1);", (4, 1, False)),
+        (3, "r = FADD(c, 1); wait(c, r);", (4, 1, False)),
+        (3, "r = c.load(); c.store(r + 1);", (4, 1, False)),
+        (3, "r = c.load(); c.store(r - 1);", (4, 1, False)),
+        (3, "r = c.load(); c.store(r + r);", None),
+        (5, "r = c.load(); c.store((r + 1) % 4);", (4, 1, False)),
+        (5, "r = c.load(); c.store((r + 2) % 5);", (5, 1, False)),
+        (5, "r = c.load(); c.store((r + 1) % 4); c.store(5);", None),
+        (5, "r = FADD(c, 1); c.store(r % 4);", None),
+        (5, "r = c.load(); c.store((r + 1) % 4); c.store(r * 0 + 5);", None),
+        (3, "r = FADD(c, 1); FADD(x, r); s = x.load(); assert(s != 1);", None),
+        # A value that is told from the others, and one that tells every other one.
+        (3, "r = FADD(c, 1); if (r == 3) { x.store(1); }", None),
+        (3, "r = FADD(c, 1); if (r % 2 == 1) { x.store(1); }", (4, 2, False)),
+        (3, "r = FADD(c, 1); x.store(r & 1);", (4, 2, False)),
+        (3, "r = FADD(c, 1); c.store(0);", None),
+        (3, "r = FADD(c, 1); x.store(1); r = x.load(); c.store(r);", None),
+        # Values that wrap around are not in order.
+        (3, f"r = FADD(c, 1); {READ} if (r < s) {{ x.store(1); }}", None),
+        (3, f"r = FADD(c, 1); {READ} if (r != s) {{ x.store(1); }}", (4, 1, False)),
+        (3, f"r = FADD(c, 1); {READ} if (r + 1 == s) {{ x.store(1); }}", None),
+        (3, f"r = FADD(c, 1); {READ} r = s - r; if (r < 2) {{ x.store(1); }}", (4, 1, False)),
+        (4, f"{READ} c.store((r + 1) % 4); if ((r + 1) % 4 == s) {{ x.store(1); }}", (4, 1, False)),
+        # Cells of an array move with their indices, if all indices do.
+        (3, "r = FADD(c, 1); a[r % 2].store(1);", (4, 1, True)),
+        (3, "r = FADD(c, 1); a[r % 2].store(1); a[0].store(0);", (4, 2, False)),
+        (3, "r = FADD(c, 1); a[r % 2].store(1); r = a[(r + 1) % 2].load();", (4, 1, True)),
+        (2, "r = FADD(c, 1); a[r % 2].store(1);", None),
+        (3, "r = FADD(c, 1); a[r].store(1);", None),
+        (3, "r = FADD(c, 1); x.store(6 / r);", None),
+        (3, "r = FADD(c, 1); x.store(0 / r);", None),
+        (3, "r = FADD(c, 1); s = x.load(); if (s * r == 0) { x.store(1); }", None),
+        (3, f"r = FADD(c, 1); {READ} if (r == s && r < 2) {{ x.store(1); }}", None),
+        (3, "r = FADD(c, 1); r = c.fetch_and(1);", None),
+        (3, "r = FADD(c, 1); r = c.fetch_or(1);", (4, 2, False)),
+        (3, "r = FADD(c, 1); r = c.fetch_xor(2);", (4, 1, False)),
+    ],
+)
+def test_values_rotate_where_nobody_tells_how_far(
+    most: int, code: str, found: tuple[int, int, bool] | None
+) -> None:
+    program = read(COUNTING.format(most=most, code=code))
+    assert [(r.modulus, r.step, bool(r.arrays)) for r in rotations(program, stale_classes(program))] == (
+        [] if found is None else [found]
+    )
+
+
+def test_values_that_do_not_wrap_around_do_not_rotate() -> None:
+    program = read(COUNTING.format(most=3, code="r = FADD(c, 1);"))
+    assert rotations(program, stale_classes(program))
+    assert not rotations(replace(program, wraps=False), stale_classes(program))
+
+
+@pytest.mark.parametrize(
+    ("code", "left"),
+    [
+        ("r = FADD(c, 1); assume(r < 3);", []),
+        ("r = FADD(c, 1); s = c.load(); assume(r < 3 && r != s && 2 > s);", ["r != s"]),
+        ("r = FADD(c, 1); s = c.load(); assume(r != s);", None),
+        ("r = FADD(c, 1); assume(r < 3); assert(r != 2);", None),
+        ("r = FADD(c, 1); if (r < 3) { x.store(1); }", None),
+        ("x.store(1); s = x.load(); assume(s < 3); FADD(c, 1);", None),
+        ("r = FADD(c, 1); assume(r < 3); s = x.load(); assume(s == 1);", ["s == 1"]),
+    ],
+)
+def test_bounds_of_values_that_rotate_can_be_left_out(code: str, left: list[str] | None) -> None:
+    free = without_bounds(read(COUNTING.format(most=3, code=code)))
+    if left is None:
+        assert free is None
+        return
+    assert free is not None
+    assert rotations(free, stale_classes(free))
+    assumed = [line.strip() for line in write(free).splitlines() if "assume" in line]
+    assert assumed == [f"assume({condition});" for condition in left]
+
+
+def test_values_that_are_out_of_range_at_first_do_not_rotate() -> None:
+    program = read(COUNTING.format(most=5, code="r = c.load(); c.store((r + 1) % 4);"))
+    assert rotations(program, stale_classes(program))
+    c, *others = program.locations
+    program = replace(program, locations=(replace(c, initial=(4,)), *others))
+    assert not rotations(program, stale_classes(program))
+
+
+def test_an_array_with_a_pivot_stays_where_it_is() -> None:
+    program = read(
+        """
+        max_value 3;
+        global a[2], c;
+        fn t[2] { local r, s; while (1) { r = FADD(c, 1); s = FADD(a[r % 2], 1); } }
+        """
+    )
+    assert [program.cells[r.pivot] for r in rotations(program, stale_classes(program))] == ["a[0]"]
+
+
+def test_a_rotation_leaves_the_pivots_of_others_alone() -> None:
+    """Indices of `a` rotate, and so do its values, by themselves; then only one of them can have its pivot
+    there."""
+    program = read(
+        """
+        max_value 3;
+        global c, a[2], b;
+        fn t[2] {
+            local r, s;
+            while (1) { r = FADD(c, 1); s = FADD(a[r % 2], 1); wait(b, s); s = FADD(b, 1); }
+        }
+        """
+    )
+    found = rotations(program, stale_classes(program))
+    assert [program.cells[rotation.pivot] for rotation in found] == ["c", "b"]
+    assert [bool(rotation.arrays) for rotation in found] == [True, False]
 
 
 OWN_VALUES = """

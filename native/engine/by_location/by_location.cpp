@@ -24,7 +24,7 @@ class LocationExplorer {
           memory_(options.limits.bytes),
           graph_(program, model,
                  options.partial_order ? std::optional<PersistentSets>(program) : std::nullopt, team_,
-                 memory_),
+                 memory_, options.may_compress),
           merged_nodes_(memory_, graph_.node_words(), merged_block_bytes),
           merged_edges_(memory_, 1, merged_block_bytes) {}
 
@@ -36,7 +36,8 @@ class LocationExplorer {
         auto const now = progress();
         result_.states = now.states;
         result_.transitions = now.transitions;
-        result_.peak_bytes = now.bytes;
+        result_.peak_bytes = std::max(now.bytes, graph_.peak_bytes());
+        result_.compressed_after = graph_.compressed_after();
         result_.seconds = overseer_.seconds();
         describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
         return std::move(result_);
@@ -129,6 +130,8 @@ class LocationExplorer {
         if (options_.merging) {
             if (auto const stop = merge()) return *stop;
         }
+        auto const nodes = is_merged_ ? merged_nodes_.size() : graph_.size();
+        if (graph_.bytes() + bytes_of_topics<words>(nodes) > options_.limits.bytes / 2) graph_.compress();
         TopicGraph const whole(graph_), merged(graph_, merged_nodes_, merged_edges_);
         auto const& graph = is_merged_ ? merged : whole;
         MemoryBudget memory(memory_left());
@@ -183,6 +186,14 @@ class LocationExplorer {
         found_[g] = Found{topics.path_to(element), thread, topics.topic_of(element)};
     }
 
+    // What a search of topics takes at least.
+    template <std::size_t words>
+    std::size_t bytes_of_topics(std::size_t nodes) const {
+        std::size_t most_topics = 0;
+        for (auto const& group : groups_) most_topics = std::max(most_topics, group.size());
+        return nodes * most_topics * TopicSearch<words>::bytes_per_slot;
+    }
+
     void add_finding(std::size_t g, Findings& findings) {
         if (!found_[g]) return;
         if (!is_about_races(g)) {
@@ -208,7 +219,7 @@ class LocationExplorer {
     std::size_t memory_left() const {
         return options_.limits.bytes - std::min(options_.limits.bytes, used_by_graph());
     }
-    std::size_t used_by_graph() const { return graph_.store_memory().used() + memory_.used(); }
+    std::size_t used_by_graph() const { return graph_.bytes(); }
     Progress progress() const {
         return {graph_.size() + elements_, graph_.edges() + followed_, graph_.size() - graph_.expanded(),
                 used_by_graph() + topic_bytes_, 0};

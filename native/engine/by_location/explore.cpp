@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "engine/monitors/packed_monitor.hpp"
+#include "engine/search/disk.hpp"
 #include "engine/search/explorer.hpp"
 #include "engine/search/parallel.hpp"
 #include "engine/state/store_bitstate.hpp"
@@ -33,7 +34,7 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
         case StoreKind::maximal:
             return explore_in<Monitor, AntichainStore>(program, options, watcher);
         case StoreKind::exact:
-            return explore_in<Monitor, ExactStore>(program, options, watcher);
+            return explore_in<Monitor, ThriftyStore>(program, options, watcher);
         case StoreKind::compressed:
             return explore_in<Monitor, CompressedStore>(program, options, watcher);
         default: {
@@ -44,9 +45,30 @@ Result explore_with(Program const& program, SearchOptions const& options, Watche
     }
 }
 
+template <class Monitor>
+Result explore_on_disk(Program const& program, SearchOptions const& options, Watcher const& watcher) {
+    try {
+        return DiskExplorer<Monitor>(program, options, watcher).run();
+    } catch (DiskFailure const& failure) {  // before the search, or after it
+        Result result;
+        result.outcome = Outcome::disk_failure;
+        result.disk_failure = failure.what();
+        return result;
+    }
+}
+
 }  // namespace
 
 Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
+    if (!wanted.directory.empty()) {
+        return with_rules(model, [&]<class Rules>(Rules) {
+            if constexpr (std::is_same_v<Rules, Sc>) {
+                return explore_on_disk<NoMonitor>(program, wanted, watcher);
+            } else {
+                return explore_on_disk<PackedMonitor<Rules>>(program, wanted, watcher);
+            }
+        });
+    }
     auto options = wanted;
     if (options.order == Order::by_location) {
         // What a tainting load teaches about one location depends on the stale values of another.
@@ -59,7 +81,7 @@ Result explore(Program const& program, Model model, SearchOptions const& wanted,
     }
     return with_rules(model, [&]<class Rules>(Rules) {
         if constexpr (std::is_same_v<Rules, Sc>) {
-            return explore_in<NoMonitor, ExactStore>(program, options, watcher);
+            return explore_in<NoMonitor, ThriftyStore>(program, options, watcher);
         } else {
             return explore_with<PackedMonitor<Rules>>(program, options, watcher);
         }

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/by_location/graph_states.hpp"
 #include "engine/monitors/labels.hpp"
 #include "engine/search/expansion.hpp"
 #include "engine/search/team.hpp"
-#include "engine/state/store.hpp"
+#include "engine/state/store_thrifty.hpp"
 
 namespace fencepost {
 
@@ -76,12 +77,13 @@ class Stands {
     std::vector<std::pair<Stand, StateNumber>> stands_;
 };
 
-// Consecutive nodes, and then their successors, made by a worker.
+// Consecutive nodes and, once a worker has expanded them, their successors.
 struct GraphChunk {
     explicit GraphChunk(std::size_t words) : successors(words) {}
 
     StateNumber first = 0;
-    std::vector<Word> states;
+    std::size_t nodes = 0;
+    std::vector<Word> states;  // of the nodes, one after the other
     StateList successors;
     std::vector<Origin> origins;
     std::vector<std::size_t> ends;    // per node: of its successors
@@ -90,7 +92,10 @@ struct GraphChunk {
     std::size_t worker = 0;
     std::vector<std::vector<MonitorEvent>> labels;  // that the worker has numbered since its last chunk
     std::vector<std::pair<Stand, StateNumber>> new_stands;
-    std::exception_ptr failed;
+    std::exception_ptr failed;  // at the node after those that have an end
+
+    GraphBatch batch;  // the successors, where several workers store them together
+    std::size_t first_node = 0, first_edge = 0;
 };
 
 // Expands nodes, with numbers of its own for labels and stands.
@@ -113,19 +118,20 @@ class GraphWorker {
         finish(chunk);
     }
     void expand(GraphChunk& chunk) {
-        auto const words = machine_.key_words();
         chunk.ends.clear();
         chunk.stands.clear();
         chunk.keeping.clear();
+        chunk.failed = nullptr;
         try {
-            for (std::size_t i = 0; i * words < chunk.states.size(); ++i) {
+            for (std::size_t i = 0; i < chunk.nodes; ++i) {
                 auto const n = static_cast<StateNumber>(chunk.first + i);
-                take_up(n, &chunk.states[i * words]);
+                take_up(n, &chunk.states[i * machine_.key_words()]);
                 for (std::uint32_t t = 0; t < expansion_.accesses().size(); ++t) {
                     chunk.stands.push_back(
                         stands_.number(machine_, expansion_.state(), n, t, expansion_.accesses()[t]));
                 }
-                if (!symmetry_.empty()) chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
+                if (symmetry_.exchanges_threads())
+                    chunk.keeping.push_back(symmetry_.keeping(expansion_.state()));
                 expansion_.step(n);
                 chunk.ends.push_back(expansion_.successors().size());
             }
@@ -173,65 +179,79 @@ class GraphWorker {
     std::size_t labels_sent_ = 0, stands_sent_ = 0;
 };
 
-// Explored breadth first. Workers expand nodes while one of them stores earlier successors, in the order of
-// the nodes, so the graph does not depend on the number of workers.
+// Explored breadth first, in rounds: workers expand chunks of nodes, and store what they have made. Nodes get
+// the numbers that one worker alone would give them, so the graph does not depend on the number of workers.
 class ProgramGraph {
   public:
     ProgramGraph(Program const& program, Model model, std::optional<PersistentSets> const& reduction,
-                 Team& team, MemoryBudget& memory)
+                 Team& team, MemoryBudget& memory, bool may_compress)
         : team_(team),
+          memory_(memory),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
           edges_(memory, 1) {
         for (std::size_t n = 0; n < team.size(); ++n)
             workers_.push_back(std::make_unique<GraphWorker>(program, model, n, reduction));
+        auto const shards = team.size() == 1 ? 1 : team.size() * shards_per_worker;
         words_ = machine().key_words();
-        store_ = std::make_unique<ExactStore>(words_, words_, memory.left());
+        states_ = std::make_unique<States>(words_, words_, memory.left(), may_compress, shards);
         global_labels_.resize(team.size());
         global_stands_.resize(team.size());
     }
 
-    // Stores some more states, and expands others; false when there is nothing left to do.
+    // Expands some more nodes, and stores their successors; false when there is nothing left to do.
     bool grow() {
         if (sent_ == 0) start();
-        send_out();
-        if (sent_out_ + made_ == 0) return false;
-        auto const store_or_expand = [&](std::size_t task, std::size_t worker) {
-            if (task > 0) return workers_[worker]->expand(*outgoing_[task - 1]);
-            for (std::size_t i = 0; i < made_; ++i) add(*incoming_[i]);
-        };
-        if (sent_out_ > 1) {
-            team_.each(1 + sent_out_, store_or_expand);
+        auto const waiting = states_->size() - sent_;
+        if (waiting == 0) return false;
+        if (workers_.size() == 1 || waiting <= chunk_nodes) {
+            take_chunks(1, std::min(chunk_nodes, waiting));
+            load(*chunks_[0]);
+            workers_[0]->expand(*chunks_[0]);
+            add(*chunks_[0]);
         } else {
-            for (std::size_t task = 0; task <= sent_out_; ++task) store_or_expand(task, 0);
+            auto const most = workers_.size() * chunks_per_worker;
+            auto const nodes = std::clamp(waiting / most, chunk_nodes, most_chunk_nodes);
+            take_chunks(std::min(most, (waiting + nodes - 1) / nodes), nodes);
+            states_->plain() == nullptr ? add_compressed() : add_together(*states_->plain());
         }
-        std::swap(incoming_, outgoing_);
-        made_ = std::exchange(sent_out_, 0);
+        if (bytes() > (memory_.used() + memory_.left()) / 2) states_->compress();
         return true;
     }
 
-    std::size_t size() const { return store_->size(); }
+    std::size_t size() const { return states_->size(); }
     std::size_t expanded() const { return nodes_.size(); }
     std::size_t edges() const { return edges_.size(); }
-    MemoryBudget const& store_memory() const { return store_->memory(); }
+    // Puts the states into less memory, if that is allowed and was not done yet.
+    void compress() {
+        states_->compress();
+        states_->finish();
+    }
+    std::optional<std::uint64_t> compressed_after() const { return states_->compressed_after(); }
+    std::size_t bytes() const { return states_->bytes() + memory_.used(); }
+    std::size_t peak_bytes() const { return states_->peak_bytes() + memory_.used(); }
 
     std::size_t first_edge(StateNumber n) const { return n < nodes_.size() ? nodes_[n][0] : edges_.size(); }
     // Rows as in `add_node`. Of a row: where t stands, and the exchanges of threads that leave the node as it
     // is, a bit for each.
     Arena const& node_rows() const { return nodes_; }
     Arena const& edge_rows() const { return edges_; }
-    std::size_t node_words() const { return 1 + (threads_ + 3) / 4 + (symmetry().empty() ? 0 : 1); }
+    std::size_t node_words() const {
+        return 1 + (threads_ + 3) / 4 + (symmetry().exchanges_threads() ? 1 : 0);
+    }
     static StandNumber stand_in(Word const* row, std::uint32_t t) {
         return static_cast<StandNumber>(row[1 + t / 4] >> (t % 4 * 16));
     }
-    Word keeping_in(Word const* row) const { return symmetry().empty() ? 0 : row[1 + (threads_ + 3) / 4]; }
+    Word keeping_in(Word const* row) const {
+        return symmetry().exchanges_threads() ? row[1 + (threads_ + 3) / 4] : 0;
+    }
     Stands const& stands() const { return stands_; }
     Labels const& labels() const { return labels_; }
     Machine<LabelMonitor> const& machine() const { return workers_[0]->machine(); }
     Symmetry<LabelMonitor> const& symmetry() const { return workers_[0]->symmetry(); }
-    Origin origin(StateNumber n) const { return store_->origin(n); }
-    void load(StateNumber n, Word* state) const { store_->load(n, state); }
+    Origin origin(StateNumber n) const { return states_->origin(n); }
+    void load(StateNumber n, Word* state) const { states_->load(n, state); }
 
     // What was found in single states; of several, what has the smallest number.
     Findings findings() const {
@@ -254,8 +274,11 @@ class ProgramGraph {
     }
 
   private:
-    static constexpr std::size_t chunk_nodes = 32;
-    static constexpr std::size_t chunks_per_worker = 64;
+    using States = ThriftyStoreOf<GraphStates>;
+
+    static constexpr std::size_t chunk_nodes = 32, most_chunk_nodes = 128;
+    static constexpr std::size_t chunks_per_worker = 8;  // in a round
+    static constexpr std::size_t shards_per_worker = 4;
 
     void start() {
         GraphChunk chunk(machine().words());
@@ -263,51 +286,108 @@ class ProgramGraph {
         add(chunk);
     }
 
-    // Takes chunks of nodes that are not expanded yet. One worker takes one chunk at a time, so that states
-    // stored together are expanded together.
-    void send_out() {
-        auto const most = workers_.size() == 1 ? 1 : workers_.size() * chunks_per_worker;
-        for (; sent_out_ < most && sent_ < store_->size(); ++sent_out_) {
-            if (sent_out_ == outgoing_.size())
-                outgoing_.push_back(std::make_unique<GraphChunk>(machine().words()));
-            auto& chunk = *outgoing_[sent_out_];
-            auto const count = std::min(chunk_nodes, store_->size() - sent_);
-            chunk.first = static_cast<StateNumber>(sent_);
-            chunk.states.resize(count * words_);
-            for (std::size_t i = 0; i < count; ++i)
-                store_->load(static_cast<StateNumber>(sent_ + i), &chunk.states[i * words_]);
-            sent_ += count;
+    // The next nodes that are not expanded yet; states stored together are expanded together.
+    void take_chunks(std::size_t count, std::size_t nodes) {
+        while (chunks_.size() < count) chunks_.push_back(std::make_unique<GraphChunk>(machine().words()));
+        taken_ = count;
+        for (std::size_t c = 0; c < count; ++c) {
+            chunks_[c]->first = static_cast<StateNumber>(sent_);
+            chunks_[c]->nodes = std::min(nodes, states_->size() - sent_);
+            sent_ += chunks_[c]->nodes;
         }
+    }
+
+    void load(GraphChunk& chunk) const {
+        chunk.states.resize(chunk.nodes * words_);
+        for (std::size_t i = 0; i < chunk.nodes; ++i)
+            load(static_cast<StateNumber>(chunk.first + i), &chunk.states[i * words_]);
+    }
+
+    static std::size_t successors(GraphChunk const& chunk) {
+        if (!chunk.failed) return chunk.successors.size();
+        return chunk.ends.empty() ? 0 : chunk.ends.back();
     }
 
     // In three passes, as in explorer.hpp.
     void add(GraphChunk& chunk) {
-        if (chunk.failed) std::rethrow_exception(chunk.failed);
         translate(chunk);
-        auto& successors = chunk.successors;
-        auto const count = successors.size();
+        auto& made = chunk.successors;
+        auto const count = successors(chunk);
         hashes_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
-            hashes_[i] = store_->hash(successors[i]);
-            store_->prefetch_slot(hashes_[i]);
+            hashes_[i] = states_->hash(made[i]);
+            states_->prefetch_slot(hashes_[i]);
         }
-        for (std::size_t i = 0; i < count; ++i) store_->prefetch_state(hashes_[i]);
-        for (std::size_t node = 0; node < chunk.ends.size(); ++node) add_node(chunk, node);
+        for (std::size_t i = 0; i < count; ++i) states_->prefetch_state(hashes_[i]);
+        auto const first_edge = edges_.size();
+        for (std::size_t i = 0; i < chunk.ends.size(); ++i) write_node(nodes_.append(), chunk, i, first_edge);
         for (std::size_t i = 0; i < count; ++i) {
-            auto const number = store_->put(successors[i], hashes_[i], chunk.origins[i]);
-            if (chunk.ends.empty()) continue;  // the first states
-            auto const label = workers_[chunk.worker]->machine().monitor().label(successors[i]);
-            *edges_.append() = std::bit_cast<Word>(GraphEdge{number, global_labels_[chunk.worker][label]});
+            auto const number = states_->put(made[i], hashes_[i], chunk.origins[i]);
+            if (chunk.nodes == 0) continue;  // the first states
+            *edges_.append() = edge_to(number, chunk, i);
         }
+        if (chunk.failed) std::rethrow_exception(chunk.failed);
     }
-    void add_node(GraphChunk const& chunk, std::size_t i) {
-        Word* const node = nodes_.append();
-        node[0] = edges_.size() + (i == 0 ? 0 : chunk.ends[i - 1]);
+
+    // Compressed states are loaded and stored by the caller alone.
+    void add_compressed() {
+        for (std::size_t c = 0; c < taken_; ++c) load(*chunks_[c]);
+        team_.each(taken_, [&](std::size_t c, std::size_t worker) { workers_[worker]->expand(*chunks_[c]); });
+        for (std::size_t c = 0; c < taken_; ++c) add(*chunks_[c]);
+    }
+
+    // The same for all chunks, by all workers, in the steps of graph_states.hpp.
+    void add_together(GraphStates& states) {
+        team_.each(taken_, [&](std::size_t c, std::size_t worker) {
+            auto& chunk = *chunks_[c];
+            load(chunk);
+            workers_[worker]->expand(chunk);
+            states.sort(chunk.batch, chunk.successors, chunk.origins.data(), successors(chunk));
+        });
+        // As one worker would, they add what comes before a failure.
+        auto const has_failed = [](auto const& chunk) { return chunk->failed != nullptr; };
+        auto const end = chunks_.begin() + static_cast<std::ptrdiff_t>(taken_);
+        auto const failed = std::find_if(chunks_.begin(), end, has_failed);
+        if (failed != end) taken_ = static_cast<std::size_t>(failed - chunks_.begin()) + 1;
+        auto nodes = nodes_.size(), edges = edges_.size();
+        std::vector<GraphBatch*> batches;
+        for (std::size_t c = 0; c < taken_; ++c) {
+            auto& chunk = *chunks_[c];
+            translate(chunk);
+            chunk.first_node = std::exchange(nodes, nodes + chunk.ends.size());
+            chunk.first_edge = std::exchange(edges, edges + successors(chunk));
+            batches.push_back(&chunk.batch);
+        }
+        auto const before = states.size();
+        states.begin(std::move(batches));
+        team_.each(states.shards(), [&](std::size_t shard, std::size_t) { states.look_up(shard); });
+        team_.each(taken_, [&](std::size_t c, std::size_t) { states.count_new(chunks_[c]->batch); });
+        states.make_room();
+        edges_.append_many(edges - edges_.size());
+        nodes_.append_many(nodes - nodes_.size());
+        team_.each(taken_, [&](std::size_t c, std::size_t) { write(*chunks_[c], states); });
+        states_->move_for(states.size() - before);
+        if (failed != end) std::rethrow_exception((*failed)->failed);
+    }
+    void write(GraphChunk& chunk, GraphStates& states) {
+        states.write_new(chunk.batch);
+        for (std::size_t i = 0; i < chunk.ends.size(); ++i)
+            write_node(nodes_[chunk.first_node + i], chunk, i, chunk.first_edge);
+        for (std::size_t i = 0; i < successors(chunk); ++i)
+            *edges_[chunk.first_edge + i] = edge_to(states.number(chunk.batch, i), chunk, i);
+    }
+
+    void write_node(Word* node, GraphChunk const& chunk, std::size_t i, std::size_t first_edge) const {
+        node[0] = first_edge + (i == 0 ? 0 : chunk.ends[i - 1]);
         for (std::size_t t = 0; t < threads_; ++t) {
             Word const stand = global_stands_[chunk.worker][chunk.stands[i * threads_ + t]];
             node[1 + t / 4] |= stand << (t % 4 * 16);
         }
         if (!chunk.keeping.empty()) node[1 + (threads_ + 3) / 4] = chunk.keeping[i];
+    }
+    Word edge_to(StateNumber target, GraphChunk& chunk, std::size_t i) const {
+        auto const label = workers_[chunk.worker]->machine().monitor().label(chunk.successors[i]);
+        return std::bit_cast<Word>(GraphEdge{target, global_labels_[chunk.worker][label]});
     }
 
     // Translates a worker's numbers to those of the graph. Its chunks come in the order in which it made
@@ -323,9 +403,10 @@ class ProgramGraph {
     }
 
     Team& team_;
+    MemoryBudget& memory_;
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
-    std::unique_ptr<ExactStore> store_;
+    std::unique_ptr<States> states_;
     Labels labels_;
     Stands stands_;
     Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node
@@ -333,10 +414,9 @@ class ProgramGraph {
     std::vector<std::vector<LabelNumber>> global_labels_;  // per worker
     std::vector<std::vector<StandNumber>> global_stands_;  // per worker
     std::vector<std::uint64_t> hashes_;
-    // Nodes that are being expanded, and those expanded before that are being stored; both in their order.
-    std::vector<std::unique_ptr<GraphChunk>> outgoing_, incoming_;
-    std::size_t sent_out_ = 0, made_ = 0;  // how many of these chunks are in use
-    std::size_t sent_ = 0;                 // nodes in chunks made so far
+    std::vector<std::unique_ptr<GraphChunk>> chunks_;
+    std::size_t taken_ = 0;  // chunks, in this round
+    std::size_t sent_ = 0;   // nodes in chunks made so far
 };
 
 }  // namespace fencepost

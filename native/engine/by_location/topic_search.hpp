@@ -36,6 +36,7 @@ template <std::size_t words>
 class TopicSearch {
   public:
     using Bits = std::array<Word, words>;
+    static constexpr std::size_t bytes_per_slot = 16;  // of a topic at a node
     using ElementNumber = std::uint64_t;  // the part in the upper half, the element there in the lower
 
     // Where a violation was found.
@@ -57,8 +58,11 @@ class TopicSearch {
         std::size_t most_topics = 0;
         for (auto const& group : groups) most_topics = std::max(most_topics, group.size());
         if (nodes_ * most_topics >= nobody / 2) throw OutOfMemory("too many nodes and topics");
-        slots_ = memory.take(nodes_ * most_topics * sizeof(TopicAtNode));
-        auto const parts = std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, most_parts);
+        static_assert(sizeof(TopicAtNode) == bytes_per_slot);
+        slots_ = memory.take(nodes_ * most_topics * bytes_per_slot);
+        auto const many = std::clamp(nodes_ / nodes_in_a_part, most_parts_if_small, most_parts);
+        auto const parts =
+            std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, std::bit_floor(many));
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }
 
@@ -120,8 +124,11 @@ class TopicSearch {
     }
 
   private:
-    static constexpr std::size_t most_parts = 8;         // with more, the lists of elements get longer
-    static constexpr std::size_t nodes_per_round = 512;  // of a part
+    // With more parts, the lists of elements get longer: by 2 % with 64 of them for the filter lock.
+    static constexpr std::size_t most_parts = 64;  // as many as `PartBits`
+    static constexpr std::size_t most_parts_if_small = 8;
+    static constexpr std::size_t nodes_in_a_part = 2048;  // where there are more than eight parts
+    static constexpr std::size_t nodes_per_round = 512;   // of a part
     static constexpr std::size_t elements_per_round = 256;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
     static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears slots
@@ -156,7 +163,7 @@ class TopicSearch {
         std::uint32_t reached;
         Word const* element;
     };
-    using PartBits = std::uint32_t;
+    using PartBits = std::uint64_t;
     struct alignas(64) Part {
         Part(MemoryBudget& memory, std::size_t parts)
             : elements(memory, words + 2, block_bytes), sent(parts) {}

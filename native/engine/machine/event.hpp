@@ -35,7 +35,7 @@ struct MonitorEvent {
         fence,
         non_atomic_read,
         non_atomic_write,
-        exchange,  // of equal threads (search/symmetry.hpp)
+        exchange,  // or another renaming (search/symmetry.hpp)
     };
     // The effect of fences in a row that are no accesses: weak ones, and the SC fences of C++20. Any sequence
     // of them has one of these effects (labels.cpp).
@@ -48,7 +48,7 @@ struct MonitorEvent {
     };
 
     Kind kind;
-    std::uint32_t thread = 0;  // or the number of the exchange
+    std::uint32_t thread = 0;  // or the number of the renaming
     std::uint32_t cell = 0;
     bool acquire = true;  // the read part
     bool release = true;  // the write part

@@ -98,8 +98,8 @@ struct NoMonitor {
     void start(Word*) const {}
     void apply(auto&, MonitorEvent const&) const {}
 
-    // What an exchange of two threads does to its bits, and what it has for a thread alone.
-    void add_exchange(Exchange const&, BitSwaps&) const {}
+    // What a renaming does to its bits, and what it has for a thread alone.
+    void add_renaming(Renaming const&, BitPermutation&) const {}
     std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 };
 
@@ -572,11 +572,21 @@ class Machine {
         points_[t].set(state, program_.threads[t].diverged());
     }
 
+    // At a choice, so that states which differ in dead registers alone go on in the same order when values or
+    // threads are renamed (search/symmetry.hpp).
+    void forget(Word* state, std::uint32_t t, std::uint32_t pc) const {
+        for (auto reg : program_.threads[t].code[pc].dead) {
+            registers_[t][reg].set(state, 0);
+            set_taint(state, t, reg, false);
+        }
+    }
+
     void settle_choices(StateList& out, std::uint32_t t, std::uint32_t choice,
                         std::optional<Failure>& failure, Events const& trace,
                         std::vector<Events>* traces) const {
         using ChoiceAt = std::pair<std::uint32_t, std::vector<Word>>;  // a choice and the state there
-        Word const* const first = out[out.size() - 1];
+        Word* const first = out[out.size() - 1];
+        forget(first, t, choice);
         std::vector<std::pair<ChoiceAt, Events>> open{{{choice, {first, first + words_}}, trace}};
         std::pair stuck(open.front().first.second, trace);  // if nothing is settled: at a jump to itself
         bool jumps_to_itself = false;
@@ -597,6 +607,7 @@ class Machine {
                     run_local(state.data(), t, target, failure, traces == nullptr ? nullptr : &further);
                 if (stop.why == LocalStop::Why::at_choice) {
                     if (met.size() >= most_choices) throw EndlessLocalRun(t, stop.where, true);
+                    forget(state.data(), t, stop.where);
                     ChoiceAt next{stop.where, std::move(state)};
                     if (met.insert(next).second) open.emplace_back(std::move(next), std::move(further));
                 } else if (stop.why == LocalStop::Why::at_point) {

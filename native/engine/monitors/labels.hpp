@@ -75,7 +75,7 @@ class LabelMonitor {
         add(state, {MonitorEvent::Kind::exchange, number});
     }
 
-    void add_exchange(Exchange const&, BitSwaps&) const {}
+    void add_renaming(Renaming const&, BitPermutation&) const {}
     std::vector<Field> fields_of_thread(std::uint32_t) const { return {}; }
 
   private:

@@ -19,11 +19,12 @@ AwareSets::AwareSets(Program const& program, MonitorParts const& parts, Layout& 
     }
 }
 
-void AwareSets::add_exchange(Exchange const& e, std::vector<AwareSet> const& to, BitSwaps& swaps) const {
+void AwareSets::add_renaming(Renaming const& e, std::vector<AwareSet> const& to,
+                             BitPermutation& moves) const {
     for (std::size_t set = 0; set < sets_.count(); ++set) {
         for (std::uint32_t x = 0; x < element_.size(); ++x) {
             auto const &a = element_[x], &b = element_[e.cell(x)];
-            if (a.bit != 0) swaps.add(sets_[set][a.piece], a.bit, sets_[index(to[set])][b.piece], b.bit);
+            if (a.bit != 0) moves.add(sets_[set][a.piece], a.bit, sets_[index(to[set])][b.piece], b.bit);
         }
     }
 }

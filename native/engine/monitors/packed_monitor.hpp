@@ -31,7 +31,7 @@ class AwareSets {
         return e.bit == 0 ? WordMask{0, 0} : sets_[index(set)][e.piece].bits(e.bit);
     }
 
-    void add_exchange(Exchange const& e, std::vector<AwareSet> const& to, BitSwaps& swaps) const;
+    void add_renaming(Renaming const& e, std::vector<AwareSet> const& to, BitPermutation& moves) const;
     std::vector<Field> fields_of(AwareSet set) const {
         return {sets_[index(set)], sets_[index(set)] + sets_.pieces(index(set))};
     }
@@ -117,9 +117,9 @@ class PackedMonitor {
     View order(std::uint32_t t, bool sc) const { return sc ? parts_.P().current[t] : View{none}; }
     Views const& views() const { return views_; }
 
-    void add_exchange(Exchange const& e, BitSwaps& swaps) const {
-        sets_.add_exchange(e, parts_.exchanged_sets(e), swaps);
-        views_.add_exchange(e, parts_.exchanged_views(e), swaps);
+    void add_renaming(Renaming const& e, BitPermutation& moves) const {
+        sets_.add_renaming(e, parts_.renamed_sets(e), moves);
+        views_.add_renaming(e, parts_.renamed_views(e), moves);
     }
     std::vector<Field> fields_of_thread(std::uint32_t t) const {
         auto fields = sets_.fields_of(parts_.VSC(t));

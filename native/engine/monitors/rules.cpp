@@ -96,7 +96,7 @@ void MonitorParts::add_like_hb(Travelling& added) {
     add(added.message, hb_.message);
 }
 
-std::vector<AwareSet> MonitorParts::exchanged_sets(Exchange const& e) const {
+std::vector<AwareSet> MonitorParts::renamed_sets(Renaming const& e) const {
     std::vector<AwareSet> to(sets_);
     auto const move = [&to](AwareSet from, AwareSet into) {
         if (is_kept(from)) to[static_cast<std::uint32_t>(from)] = into;
@@ -109,7 +109,7 @@ std::vector<AwareSet> MonitorParts::exchanged_sets(Exchange const& e) const {
     return to;
 }
 
-std::vector<View> MonitorParts::exchanged_views(Exchange const& e) const {
+std::vector<View> MonitorParts::renamed_views(Renaming const& e) const {
     std::vector<View> to(views_);
     auto const move = [&to](std::vector<View> const& views, std::size_t from, std::size_t into) {
         if (is_kept(views[from])) to[static_cast<std::uint32_t>(views[from])] = views[into];

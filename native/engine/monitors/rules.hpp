@@ -160,9 +160,9 @@ class MonitorParts {
     // comes from S.
     std::uint32_t hb_views() const { return hb_views_; }
 
-    // By number: the set, and the view, that takes the part of each when two threads are exchanged.
-    std::vector<AwareSet> exchanged_sets(Exchange const& e) const;
-    std::vector<View> exchanged_views(Exchange const& e) const;
+    // By number: the set, and the view, that a renaming puts in the place of each.
+    std::vector<AwareSet> renamed_sets(Renaming const& e) const;
+    std::vector<View> renamed_views(Renaming const& e) const;
 
   private:
     struct Facts;

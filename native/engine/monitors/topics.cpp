@@ -125,7 +125,7 @@ TopicRules::TopicRules(Program const& program, Model model)
     : program_(program), model_(model), parts_(program, parts_of(model)) {
     add_topics(parts_of(model).modes);
     number_bits();
-    for (auto const& e : program.exchanges) add_exchange(e);
+    for (auto const& e : program.renamings()) add_renaming(e);
 }
 
 // Where no RMW writes the location, a stale value is free as long as it is plain, and one topic serves both.
@@ -189,17 +189,17 @@ std::vector<std::uint32_t> TopicRules::bits_of_thread(std::uint32_t t) const {
     return bits;
 }
 
-void TopicRules::add_exchange(Exchange const& e) {
+void TopicRules::add_renaming(Renaming const& e) {
     Exchanged exchanged;
     auto const swap = [&](std::vector<Bit> const& bits, auto const& to) {
         auto const whole = [](Bit bit) { return Field{~Word{0}, bit / 64, 0}; };
         for (std::size_t n = 0; n < bits.size(); ++n) {
             auto const a = bits[n], b = bits[static_cast<std::size_t>(to[n])];
-            if (a < b) exchanged.bits.add(whole(a), Word{1} << a % 64, whole(b), Word{1} << b % 64);
+            if (a != none) exchanged.bits.add(whole(a), Word{1} << a % 64, whole(b), Word{1} << b % 64);
         }
     };
-    swap(aware_bits_, parts_.exchanged_sets(e));
-    swap(stale_bits_, parts_.exchanged_views(e));
+    swap(aware_bits_, parts_.renamed_sets(e));
+    swap(stale_bits_, parts_.renamed_views(e));
     for (auto const& topic : topics_) {
         Topic image = topic;
         image.cell = e.cell(topic.cell);
@@ -216,6 +216,7 @@ void TopicRules::add_exchange(Exchange const& e) {
         if (at == topics_.end()) throw std::invalid_argument("an exchange takes a topic to none");
         exchanged.topics.push_back(static_cast<std::uint32_t>(at - topics_.begin()));
     }
+    exchanged.bits.finish();
     exchanges_.push_back(std::move(exchanged));
 }
 

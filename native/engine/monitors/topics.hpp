@@ -73,8 +73,8 @@ class TopicRules {
     };
     Effect effect(std::vector<MonitorEvent> const& label, std::uint32_t topic) const;
 
-    // What an exchange of threads does: to the bits, and to a topic.
-    BitSwaps const& exchanged_bits(std::uint32_t exchange) const { return exchanges_[exchange].bits; }
+    // What a renaming does: to the bits, and to a topic.
+    BitPermutation const& exchanged_bits(std::uint32_t exchange) const { return exchanges_[exchange].bits; }
     std::uint32_t exchanged_topic(std::uint32_t exchange, std::uint32_t topic) const {
         return exchanges_[exchange].topics[topic];
     }
@@ -102,13 +102,13 @@ class TopicRules {
     class Target;
     using Operand = std::optional<Value>;  // nothing: any value
     struct Exchanged {
-        BitSwaps bits;
+        BitPermutation bits;
         std::vector<std::uint32_t> topics;  // topic -> topic
     };
 
     void add_topics(bool has_modes);
     void number_bits();
-    void add_exchange(Exchange const& e);
+    void add_renaming(Renaming const& e);
     void apply(Target& target, MonitorEvent const& event) const;
     bool asks(Topic const& topic, Instruction const& i, Operand expected,
               std::vector<Operand> const& awaited) const;

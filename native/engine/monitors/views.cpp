@@ -55,7 +55,7 @@ std::vector<BitSelection> Views::everywhere(std::vector<Part> const& parts) cons
     return selections;
 }
 
-void Views::add_exchange(Exchange const& e, std::vector<View> const& to, BitSwaps& swaps) const {
+void Views::add_renaming(Renaming const& e, std::vector<View> const& to, BitPermutation& moves) const {
     std::vector<std::pair<Part, Part>> pairs;
     auto const add_classes = [&](std::uint32_t x, ValueClasses const& from, std::vector<Part> const& parts,
                                  ValueClasses const& into, std::vector<Part> const& images) {
@@ -76,7 +76,7 @@ void Views::add_exchange(Exchange const& e, std::vector<View> const& to, BitSwap
     for (std::size_t view = 0; view < sets_.count(); ++view) {
         for (auto const& [a, b] : pairs) {
             if (a.piece >= sets_.pieces(view)) continue;
-            swaps.add(sets_[view][a.piece], a.bits, sets_[index(to[view])][b.piece], b.bits);
+            moves.add(sets_[view][a.piece], a.bits, sets_[index(to[view])][b.piece], b.bits);
         }
     }
 }

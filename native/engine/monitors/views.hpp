@@ -124,7 +124,7 @@ class Views {
     };
 
     // With two threads, views change places as `to` says, and so do bits in all of them.
-    void add_exchange(Exchange const& e, std::vector<View> const& to, BitSwaps& swaps) const;
+    void add_renaming(Renaming const& e, std::vector<View> const& to, BitPermutation& moves) const;
     std::vector<Field> fields_of(View view) const {
         return {sets_[index(view)], sets_[index(view)] + sets_.pieces(index(view))};
     }

@@ -1,12 +1,15 @@
 #include "engine/program/bytecode.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
 namespace fencepost {
 
 namespace {
+
+constexpr Value most_rotated = 1024;
 
 int stack_effect(ExpressionOp op) {
     switch (op) {
@@ -45,10 +48,19 @@ void check_steps(Expression const& e, std::uint32_t registers) {
 }
 
 // Whether what is kept of stale values of one cell is the image of what is kept of those of the other.
-bool is_image(Exchange const& e, std::uint32_t x, ValueClasses const& from, ValueClasses const& into) {
+bool is_image(Renaming const& e, std::uint32_t x, ValueClasses const& from, ValueClasses const& into) {
     return from.size() == into.size() && from.others == into.others &&
            std::ranges::all_of(from.tracked,
                                [&](Value v) { return into.of_critical(e.value(x, v)) != none; });
+}
+
+void check_cells(Program const& program, Renaming const& renaming) {
+    for (std::uint32_t x = 0; x < program.fence_cell(); ++x) {
+        auto const &from = program.cells[x], &into = program.cells[renaming.cell(x)];
+        require(from.atomic == into.atomic && is_image(renaming, x, from.plain, into.plain) &&
+                    is_image(renaming, x, from.free, into.free),
+                "cells renamed are not alike");
+    }
 }
 
 void check_exchange(Program const& program, Exchange const& e) {
@@ -70,14 +82,40 @@ void check_exchange(Program const& program, Exchange const& e) {
                     "register of a value exchanged");
         }
     }
-    for (std::uint32_t x = 0; x < program.fence_cell(); ++x) {
-        auto const y = e.cell(x);
-        require(e.cell(y) == x, "cell exchanged");
-        auto const &from = program.cells[x], &into = program.cells[y];
-        require(from.atomic == into.atomic && is_image(e, x, from.plain, into.plain) &&
-                    is_image(e, x, from.free, into.free),
-                "cells exchanged are not alike");
+    Renaming const renaming(program, e);
+    for (std::uint32_t x = 0; x < program.fence_cell(); ++x)
+        require(renaming.cell(renaming.cell(x)) == x, "cell exchanged");
+    check_cells(program, renaming);
+}
+
+void check_rotation(Program const& program, Rotation const& r) {
+    auto const& threads = program.threads;
+    require(r.step > 0 && r.step < r.modulus && r.modulus % r.step == 0, "rotation");
+    require(r.modulus - 1 <= program.max_value && r.modulus <= most_rotated, "rotation");
+    require(std::ranges::count(r.cells, r.pivot) == 1, "pivot of a rotation");
+    for (auto x : r.cells) require(x < program.fence_cell(), "cell of a rotation");
+    for (auto const& at : r.registers) {
+        require(at.thread < threads.size() && at.pc < threads[at.thread].code.size() &&
+                    at.reg < threads[at.thread].registers,
+                "register of a rotation");
     }
+    std::vector<bool> moved(program.cells.size());
+    moved[r.pivot] = true;
+    for (auto const& array : r.arrays) {
+        require(array.size > 0 && array.first < program.fence_cell() &&
+                    array.size <= program.fence_cell() - array.first && r.modulus % array.size == 0,
+                "array of a rotation");
+        for (auto x = array.first; x < array.first + array.size; ++x) {
+            require(!moved[x], "array of a rotation");
+            moved[x] = true;
+        }
+    }
+    Renaming const renaming(program, r, 1);
+    std::vector<bool> rotates(program.cells.size());
+    for (auto x : r.cells) rotates[x] = true;
+    for (std::uint32_t x = 0; x < program.fence_cell(); ++x)
+        require(rotates[x] == rotates[renaming.cell(x)], "cell of a rotation");
+    check_cells(program, renaming);
 }
 
 }  // namespace
@@ -94,21 +132,54 @@ std::uint32_t ValueClasses::of(Value v) const {
     return static_cast<std::uint32_t>(tracked.size());
 }
 
-std::uint32_t Exchange::cell(std::uint32_t x) const {
-    for (auto const& [a, b] : cells) {
-        if (x == a) return b;
-        if (x == b) return a;
-    }
-    return x;
+Renaming::Renaming(Program const& program)
+    : threads_(program.threads.size()),
+      cells_(program.cells.size()),
+      swapped_(program.cells.size()),
+      moved_(program.cells.size()) {
+    std::iota(threads_.begin(), threads_.end(), 0u);
+    std::iota(cells_.begin(), cells_.end(), 0u);
 }
 
-Value Exchange::value(std::uint32_t x, Value v) const {
-    for (auto const& renamed : values) {
-        if (std::find(renamed.cells.begin(), renamed.cells.end(), x) == renamed.cells.end()) continue;
-        if (v == renamed.first) return renamed.second;
-        if (v == renamed.second) return renamed.first;
+Renaming::Renaming(Program const& program, Exchange const& e) : Renaming(program) {
+    std::swap(threads_[e.first], threads_[e.second]);
+    for (auto const& [x, y] : e.cells) {
+        cells_[x] = y;
+        cells_[y] = x;
     }
-    return v;
+    for (auto const& values : e.values) {
+        for (auto x : values.cells) swapped_[x].push_back({values.first, values.second});
+    }
+}
+
+Renaming::Renaming(Program const& program, Rotation const& r, Value steps) : Renaming(program) {
+    for (auto x : r.cells) moved_[x] = {&r, steps};
+    for (auto const& array : r.arrays) {
+        for (Value i = 0; i < array.size; ++i)
+            cells_[array.first + i] =
+                array.first + static_cast<std::uint32_t>(r.moved(i, steps) % array.size);
+    }
+}
+
+Value Renaming::value(std::uint32_t x, Value v) const {
+    for (auto const& [a, b] : swapped_[x]) {
+        if (v == a) return b;
+        if (v == b) return a;
+    }
+    auto const& [rotation, steps] = moved_[x];
+    return rotation == nullptr ? v : rotation->moved(v, steps);
+}
+
+std::vector<Renaming> Program::renamings() const {
+    std::vector<Renaming> all;
+    for (auto const& e : exchanges) all.emplace_back(*this, e);
+    for (auto const& r : rotations) {
+        for (Value steps = 1; steps < r.order(); steps *= 2) {
+            all.emplace_back(*this, r, steps);
+            all.emplace_back(*this, r, r.order() - steps);
+        }
+    }
+    return all;
 }
 
 bool Program::has_taints() const {
@@ -176,6 +247,7 @@ void Program::finish() {
         }
     }
     for (auto const& e : exchanges) check_exchange(*this, e);
+    for (auto const& r : rotations) check_rotation(*this, r);
 }
 
 }  // namespace fencepost

@@ -164,6 +164,8 @@ struct Cell {
     StaleValue stale(Value v) const { return {plain.of(v), free.of(v)}; }
 };
 
+struct Program;
+
 // Two threads exchanged, together with some cells and with some values in cells and registers, so that the
 // program stays the same (src/fencepost/static/symmetry.py).
 struct Exchange {
@@ -178,11 +180,48 @@ struct Exchange {
     std::uint32_t first, second;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> cells;
     std::vector<Values> values;
+};
 
-    std::uint32_t thread(std::uint32_t t) const { return t == first ? second : t == second ? first : t; }
-    std::uint32_t cell(std::uint32_t x) const;
-    // What the exchange makes of v in cell x.
+// Values of some cells and registers that wrap around, and are nowhere told from the same values all moved on
+// by `step` (src/fencepost/static/rotations.py). Cells of arrays that have such values as indices move too.
+struct Rotation {
+    struct RegisterAt {
+        std::uint32_t thread, pc, reg;
+    };
+    struct Array {
+        std::uint32_t first, size;
+    };
+    Value modulus, step;  // which divides the modulus
+    std::uint32_t pivot;  // the cell whose value tells how far they have moved
+    std::vector<std::uint32_t> cells;
+    std::vector<RegisterAt> registers;
+    std::vector<Array> arrays;
+
+    // After so many moves all is as before.
+    Value order() const { return modulus / step; }
+    Value moved(Value v, Value steps) const { return v < modulus ? (v + steps * step) % modulus : v; }
+};
+
+// What an exchange, or a number of steps of a rotation, does to threads, cells and values.
+class Renaming {
+  public:
+    Renaming(Program const& program, Exchange const& e);
+    Renaming(Program const& program, Rotation const& r, Value steps);
+
+    std::uint32_t thread(std::uint32_t t) const { return threads_[t]; }
+    std::uint32_t cell(std::uint32_t x) const { return cells_[x]; }
+    // What it makes of v in cell x.
     Value value(std::uint32_t x, Value v) const;
+
+  private:
+    explicit Renaming(Program const& program);
+
+    std::vector<std::uint32_t> threads_, cells_;
+    struct Pair {
+        Value first, second;
+    };
+    std::vector<std::vector<Pair>> swapped_;                // per cell
+    std::vector<std::pair<Rotation const*, Value>> moved_;  // per cell: a rotation, and how many steps of it
 };
 
 struct Program {
@@ -192,11 +231,16 @@ struct Program {
     std::vector<Expression> expressions;
     std::vector<Thread> threads;
     std::vector<Exchange> exchanges;  // of neighbours in groups of equal threads, group by group
+    std::vector<Rotation> rotations;
     bool has_non_atomic = false;
 
     // Checks every number in the program, so that running it cannot go out of bounds; throws
     // std::invalid_argument.
     void finish();
+
+    // All renamings that a state may be replaced by, which later have these numbers: first the exchanges,
+    // then of each rotation 1, 2, 4, … steps on, each followed by as many steps back.
+    std::vector<Renaming> renamings() const;
 
     std::uint32_t fence_cell() const { return static_cast<std::uint32_t>(cells.size() - 1); }
 

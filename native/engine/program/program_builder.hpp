@@ -119,6 +119,19 @@ class ProgramBuilder {
         program_.exchanges.push_back(std::move(e));
     }
 
+    void add_rotation(Value modulus, Value step, std::uint32_t pivot, std::vector<std::uint32_t> cells,
+                      std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> const& registers,
+                      std::vector<std::pair<std::uint32_t, std::uint32_t>> const& arrays) {
+        Rotation r{modulus, step, pivot, std::move(cells), {}, {}};
+        for (auto const& [t, pc, reg] : registers) r.registers.push_back({t, pc, reg});
+        for (auto const& [first, size] : arrays) r.arrays.push_back({first, size});
+        program_.rotations.push_back(std::move(r));
+    }
+    void clear_renamings() {
+        program_.exchanges.clear();
+        program_.rotations.clear();
+    }
+
     // Checks what was built so far. The builder can be used further, and finish other programs.
     Program finish() const {
         Program program = program_;

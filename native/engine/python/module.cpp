@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -26,7 +27,8 @@ Result explore_releasing_gil(Program const& program, Model model, Order order, S
                              bool partial_order, bool merging, bool lookahead, std::uint32_t threads,
                              Variation const& variation, std::uint64_t most_states, double most_seconds,
                              std::size_t most_bytes, std::optional<Report> report,
-                             std::pair<std::uint32_t, std::uint32_t> part) {
+                             std::pair<std::uint32_t, std::uint32_t> part, bool may_compress,
+                             std::string directory) {
     auto const watcher = watcher_for(std::move(report));
     nb::gil_scoped_release release;
     SearchOptions const options{order,
@@ -35,9 +37,11 @@ Result explore_releasing_gil(Program const& program, Model model, Order order, S
                                 merging,
                                 lookahead,
                                 threads,
+                                may_compress,
                                 {most_states, most_seconds, most_bytes},
                                 variation,
-                                {part.first, part.second}};
+                                {part.first, part.second},
+                                std::move(directory)};
     return explore(program, model, options, watcher);
 }
 
@@ -178,6 +182,9 @@ void bind_program(nb::module_& m) {
              "acquire"_a = false, "acquire_alone"_a = false, "release"_a = false, "sc"_a = false,
              "sc_alone"_a = false, "non_atomic"_a = false, "local"_a = false, "taints"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
+        .def("add_rotation", &ProgramBuilder::add_rotation, "modulus"_a, "step"_a, "pivot"_a, "cells"_a,
+             "registers"_a, "arrays"_a)
+        .def("clear_renamings", &ProgramBuilder::clear_renamings)
         .def("finish", &ProgramBuilder::finish);
 }
 
@@ -201,6 +208,7 @@ void bind_result(nb::module_& m) {
         .value("INTERRUPTED", Outcome::interrupted)
         .value("ENDLESS_LOCAL_RUN", Outcome::endless_local_run)
         .value("VALUE_LIMIT", Outcome::value_limit)
+        .value("DISK_FAILURE", Outcome::disk_failure)
         .value("INEXACT", Outcome::inexact);
     nb::class_<Event>(m, "Event")
         .def_ro("thread", &Event::thread)
@@ -243,8 +251,11 @@ void bind_result(nb::module_& m) {
         .def_ro("transitions", &Result::transitions)
         .def_ro("state_bytes", &Result::state_bytes)
         .def_ro("peak_bytes", &Result::peak_bytes)
+        .def_ro("disk_bytes", &Result::disk_bytes)
+        .def_ro("disk_failure", &Result::disk_failure)
         .def_ro("seconds", &Result::seconds)
         .def_ro("bits_used", &Result::bits_used)
+        .def_ro("compressed_after", &Result::compressed_after)
         .def_ro("violation", &Result::violation)
         .def_ro("tainted_use", &Result::tainted_use)
         .def_ro("race", &Result::race)
@@ -298,7 +309,8 @@ NB_MODULE(_native, m) {
     bind_result(m);
     m.def("explore", &explore_releasing_gil, "program"_a, "model"_a, "order"_a, "store"_a, "partial_order"_a,
           "merging"_a, "lookahead"_a, "threads"_a, "variation"_a, "most_states"_a, "most_seconds"_a,
-          "most_bytes"_a, "report"_a, "part"_a = std::pair(0u, 1u));
+          "most_bytes"_a, "report"_a, "part"_a = std::pair(0u, 1u), "may_compress"_a = false,
+          "directory"_a = "");
     nb::enum_<Criterion>(m, "Criterion")
         .value("PERSISTENT", Criterion::persistent)
         .value("TRF", Criterion::trf)

@@ -9,7 +9,7 @@
 #include "engine/search/frontier.hpp"
 #include "engine/search/options.hpp"
 #include "engine/search/replay.hpp"
-#include "engine/state/store.hpp"
+#include "engine/state/store_thrifty.hpp"
 
 namespace fencepost {
 
@@ -83,12 +83,39 @@ void run_search(Result& result, Search search) {
 
 // Only a store that forgets states depends on the variation.
 template <class Store>
-Store make_store(std::size_t words, std::size_t key_words, std::size_t bytes, Variation const& variation) {
+Store make_store(std::size_t words, std::size_t key_words, std::size_t bytes, SearchOptions const& options) {
     if constexpr (std::is_constructible_v<Store, std::size_t, std::size_t, std::size_t, Variation const&>) {
-        return Store(words, key_words, bytes, variation);
+        return Store(words, key_words, bytes, options.variation);
+    } else if constexpr (std::is_same_v<Store, ThriftyStore>) {
+        return Store(words, key_words, bytes, options.may_compress);
     } else {
         return Store(words, key_words, bytes);
     }
+}
+
+// The memory of a store, now and at most.
+template <class Store>
+std::size_t bytes_of(Store const& store) {
+    if constexpr (std::is_same_v<Store, ThriftyStore>) {
+        return store.bytes();
+    } else {
+        return store.memory().used();
+    }
+}
+template <class Store>
+std::size_t peak_bytes_of(Store const& store) {
+    if constexpr (std::is_same_v<Store, ThriftyStore>) {
+        return store.peak_bytes();
+    } else {
+        return store.memory().used();
+    }
+}
+
+// What a result says about the store.
+template <class Store>
+void describe_store(Store const& store, Result& result) {
+    if constexpr (requires { store.bits_used(); }) result.bits_used = store.bits_used();
+    if constexpr (requires { store.compressed_after(); }) result.compressed_after = store.compressed_after();
 }
 
 template <class Monitor, class Store, class Visitor = NoVisitor>
@@ -102,8 +129,7 @@ class Explorer {
           symmetry_(machine_),
           overseer_(options.limits, watcher),
           frontier_(options.order, options.variation),
-          store_(make_store<Store>(machine_.words(), machine_.key_words(), options.limits.bytes,
-                                   options.variation)),
+          store_(make_store<Store>(machine_.words(), machine_.key_words(), options.limits.bytes, options)),
           expansion_(machine_, symmetry_, std::move(reduction)),
           visitor_(program, machine_, for_visitor...) {}
 
@@ -118,9 +144,9 @@ class Explorer {
         result_.state_bytes = machine_.words() * sizeof(Word);
         run_search(result_, [&] { return search(); });
         result_.states = states();
-        result_.peak_bytes = bytes();
+        result_.peak_bytes = std::max(bytes(), peak_bytes_of(store_));
         result_.seconds = overseer_.seconds();
-        if constexpr (requires { store_.bits_used(); }) result_.bits_used = store_.bits_used();
+        describe_store(store_, result_);
         describe(expansion_.findings(), machine_, symmetry_, origins(), result_);
         return std::move(result_);
     }
@@ -190,7 +216,7 @@ class Explorer {
         expansion_.clear_successors();
     }
 
-    std::size_t bytes() const { return store_.memory().used() + frontier_.bytes() + visitor_.bytes(); }
+    std::size_t bytes() const { return bytes_of(store_) + frontier_.bytes() + visitor_.bytes(); }
     Progress progress() const { return {states(), result_.transitions, frontier_.size(), bytes(), 0}; }
     std::uint64_t states() const { return store_.size() + visitor_.states(); }
 

@@ -38,9 +38,11 @@ struct SearchOptions {
     bool merging = false;        // follow topics through one of all states with the same future
     bool lookahead = false;      // and only as long as somebody can ask about them, by the steps that follow
     std::uint32_t threads = 1;   // that search together; a search at random has one
+    bool may_compress = false;   // a store of all states, when half of the memory is used
     Limits limits;
     Variation variation;
     Part part;
+    std::string directory;  // if there is one, states are kept in files there (disk.hpp)
 };
 
 struct Progress {
@@ -95,6 +97,7 @@ enum class Outcome : std::uint8_t {
     interrupted,
     endless_local_run,
     value_limit,
+    disk_failure,
     inexact,  // nothing is left to search, but states may have been missed
 };
 
@@ -102,8 +105,10 @@ struct Result {
     Outcome outcome = Outcome::complete;
     std::uint64_t states = 0, transitions = 0;
     std::size_t state_bytes = 0, peak_bytes = 0;
+    std::size_t disk_bytes = 0;  // the most in files
     double seconds = 0;
-    std::optional<double> bits_used;  // the share of bits set, if states were forgotten
+    std::optional<double> bits_used;                // the share of bits set, if states were forgotten
+    std::optional<std::uint64_t> compressed_after;  // states, if the store was compressed meanwhile
     std::optional<Violation> violation;
     std::optional<FailedRun> tainted_use;  // the other kind of violation
     std::optional<Race> race;
@@ -111,6 +116,7 @@ struct Result {
     std::optional<Deadlock> deadlock;
     std::uint32_t endless_thread = 0, endless_pc = 0;  // for endless_local_run and value_limit: where
     bool endless_choices = false;
+    std::string disk_failure;  // in words
 };
 
 // A state without its monitor, for tests: per thread the index of its next instruction (code size: ended,

@@ -100,7 +100,7 @@ class ParallelExplorer {
               words_(all.machine_.words()),
               frontier_(options.order, options.variation),
               store_(make_store<Store>(words_, all.machine_.key_words(),
-                                       options.limits.bytes / options.threads, options.variation)),
+                                       options.limits.bytes / options.threads, options)),
               expansion_(all.machine_, all.symmetry_, reduction),
               parcels_(options.threads) {}
 
@@ -127,10 +127,14 @@ class ParallelExplorer {
         void add_to(Result& result, Findings& findings) {
             result.states += store_.size();
             result.transitions += result_.transitions;
-            result.peak_bytes += store_.memory().used() + frontier_.bytes();
+            result.peak_bytes += peak_bytes_of(store_) + frontier_.bytes();
             if constexpr (requires { store_.bits_used(); }) {
                 auto const share = store_.bits_used() / static_cast<double>(all_.workers_.size());
                 result.bits_used = result.bits_used.value_or(0) + share;
+            }
+            if constexpr (requires { store_.compressed_after(); }) {
+                if (auto const after = store_.compressed_after())
+                    result.compressed_after = result.compressed_after.value_or(0) + *after;
             }
             if (result.outcome == Outcome::complete || result_.outcome == Outcome::violation) {
                 result.outcome = result_.outcome;
@@ -236,7 +240,7 @@ class ParallelExplorer {
             states_.store(store_.size(), std::memory_order_relaxed);
             transitions_.store(result_.transitions, std::memory_order_relaxed);
             waiting_.store(frontier_.size(), std::memory_order_relaxed);
-            bytes_.store(store_.memory().used() + frontier_.bytes(), std::memory_order_relaxed);
+            bytes_.store(bytes_of(store_) + frontier_.bytes(), std::memory_order_relaxed);
         }
 
         // Small parcels wait until there is nothing else to do.

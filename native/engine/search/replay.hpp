@@ -110,7 +110,9 @@ class Replay {
         state.push(next_[choice]);
     }
 
+    // Other renamings leave threads where they are.
     void exchange(std::uint32_t number) {
+        if (number >= machine_.program().exchanges.size()) return;
         auto const& e = machine_.program().exchanges[number];
         std::swap(thread_[e.first], thread_[e.second]);
     }

@@ -1,10 +1,14 @@
-// Symmetry: of the states that exchanges of equal threads turn into each other, one is enough.
+// Symmetry: of the states that exchanges of equal threads, or rotations of values, turn into each other, one
+// is enough.
 //
 // An exchange of two threads, with the cells and values that are their own, maps the program to itself
 // (src/fencepost/static/symmetry.py). So it maps runs to runs of the same length, and what is found after one
 // to what is found after the other. That includes monitors: each of their parts belongs to a thread, a cell
 // or a value, and is exchanged with it. A state is replaced by one in which the threads of each group are
 // sorted. Two threads that look alike are left as they are, and more states than necessary are kept.
+//
+// A rotation of values (src/fencepost/static/rotations.py) maps the program to itself as well. A state is
+// replaced by one in which the pivot, a cell with such a value, is less than a step of the rotation.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +27,24 @@ class Symmetry {
             if (groups_.empty() || groups_.back().back().second != e.first) groups_.emplace_back();
             groups_.back().push_back(make(e, number++));
         }
+        for (auto const& r : machine.program().rotations) turns_.push_back(make(r, number));
     }
 
-    bool empty() const { return groups_.empty(); }
+    bool empty() const { return groups_.empty() && turns_.empty(); }
+    bool exchanges_threads() const { return !groups_.empty(); }
 
-    // Sorts the threads of each group; calls `exchanged` with the number of each exchange that it makes.
-    template <class Exchanged>
-    void sort(Word* state, Exchanged exchanged) const {
+    // Turns the pivots of rotations back and sorts the threads of each group; calls `renamed` with the number
+    // of each renaming that it makes.
+    template <class Renamed>
+    void sort(Word* state, Renamed renamed) const {
+        for (auto const& turn : turns_) turn_back(state, turn, renamed);
         for (auto const& group : groups_) {
             // After a step one thread is out of order, so mostly one round forth and back is enough.
             bool sorted = false;
             auto const put_in_order = [&](Swap const& swap) {
                 if (!is_out_of_order(state, swap)) return;
                 apply(state, swap);
-                exchanged(swap.number);
+                renamed(swap.number);
                 sorted = false;
             };
             for (std::size_t round = 0; round < group.size() && !sorted; ++round) {
@@ -72,12 +80,69 @@ class Symmetry {
     struct Swap {
         std::uint32_t number;         // among the program's exchanges
         std::uint32_t first, second;  // threads
-        BitSwaps bits;
+        BitPermutation bits;
         std::vector<RenamedValues> cells;
         std::vector<std::vector<std::vector<RenamedValues>>> registers;  // per thread and point
         // What the two threads have of their own: in program state and memory, and in the monitor.
         std::vector<std::pair<Field, Field>> compared, compared_last;
     };
+
+    // Of a rotation 1, 2, 4, … steps on and as many back, which are numbered in this order.
+    struct Turn {
+        std::uint32_t number;  // of the first of them
+        Rotation const& rotation;
+        Field pivot;
+        std::vector<BitPermutation> bits;
+        std::vector<Field> cells;
+        std::vector<std::vector<std::vector<Field>>> registers;  // per thread and point
+    };
+
+    Turn make(Rotation const& r, std::uint32_t& number) const {
+        Turn turn{number, r, machine_.cell_field(r.pivot), {}, {}, {}};
+        auto const& program = machine_.program();
+        for (auto x : r.cells) turn.cells.push_back(machine_.cell_field(x));
+        for (auto const& thread : program.threads) turn.registers.emplace_back(thread.diverged() + 1);
+        for (auto const& [t, pc, reg] : r.registers) {
+            if (auto const point = program.threads[t].point_of[pc]; point != none)
+                turn.registers[t][point].push_back(machine_.register_field(t, reg));
+        }
+        for (Value steps = 1; steps < r.order(); steps *= 2) {
+            for (auto by : {steps, r.order() - steps}) {
+                Renaming const renaming(program, r, by);
+                auto& bits = turn.bits.emplace_back();
+                for (std::uint32_t x = 0; x < program.fence_cell(); ++x)
+                    bits.add(machine_.cell_field(x), machine_.cell_field(renaming.cell(x)));
+                machine_.monitor().add_renaming(renaming, bits);
+                bits.finish();
+                ++number;
+            }
+        }
+        return turn;
+    }
+
+    template <class Renamed>
+    void turn_back(Word* state, Turn const& turn, Renamed renamed) const {
+        auto const& r = turn.rotation;
+        auto const order = r.order();
+        auto back = turn.pivot.get(state) / r.step % order;
+        if (back == 0) return;
+        auto const rename = [&](Field const& field) {
+            field.set(state, r.moved(field.get(state), order - back));
+        };
+        for (auto const& cell : turn.cells) rename(cell);
+        for (std::uint32_t t = 0; t < turn.registers.size(); ++t) {
+            for (auto const& reg : turn.registers[t][machine_.point(state, t)]) rename(reg);
+        }
+        // The rest moves by powers of two, on or back, whichever is nearer.
+        bool const on = back > order - back;
+        if (on) back = order - back;
+        for (std::uint32_t i = 0; back != 0; ++i, back /= 2) {
+            if (back % 2 == 0) continue;
+            auto const n = 2 * i + (on ? 0 : 1);
+            turn.bits[n].apply(state);
+            renamed(turn.number + n);
+        }
+    }
 
     Swap make(Exchange const& e, std::uint32_t number) const {
         Swap swap{number, e.first, e.second, {}, {}, {}, {}, {}};
@@ -102,6 +167,7 @@ class Symmetry {
         }
         auto const exchange = [&](Field const& a, Field const& b, bool compared) {
             swap.bits.add(a, b);
+            swap.bits.add(b, a);
             if (compared) swap.compared.emplace_back(a, b);
         };
         exchange(machine_.point_field(e.first), machine_.point_field(e.second), true);
@@ -112,7 +178,8 @@ class Symmetry {
             exchange(machine_.taint_field(e.first, r), machine_.taint_field(e.second, r), true);
         for (auto const& [x, y] : e.cells)
             exchange(machine_.cell_field(x), machine_.cell_field(y), !renamed[x]);
-        machine_.monitor().add_exchange(e, swap.bits);
+        machine_.monitor().add_renaming(Renaming(program, e), swap.bits);
+        swap.bits.finish();
         auto const first = machine_.monitor().fields_of_thread(e.first);
         auto const second = machine_.monitor().fields_of_thread(e.second);
         for (std::size_t i = 0; i < first.size(); ++i) swap.compared_last.emplace_back(first[i], second[i]);
@@ -158,6 +225,7 @@ class Symmetry {
 
     Machine<Monitor> const& machine_;
     std::vector<std::vector<Swap>> groups_;
+    std::vector<Turn> turns_;
 };
 
 }  // namespace fencepost

@@ -65,6 +65,40 @@ void BitSwaps::add(Field const& a, Word bit_of_a, Field const& b, Word bit_of_b)
     swaps_.push_back({a.word, b.word, distance, first});
 }
 
+void BitPermutation::add(Field const& a, Word bit_of_a, Field const& b, Word bit_of_b) {
+    auto const bit = [](Field const& field, Word of) {
+        return Bit{field.word, static_cast<std::uint32_t>(std::countr_zero(of << field.shift))};
+    };
+    to_.insert_or_assign(bit(a, bit_of_a), bit(b, bit_of_b));
+}
+
+void BitPermutation::add(Field const& a, Field const& b) {
+    for (Word bits = a.mask; bits != 0; bits &= bits - 1) add(a, bits & -bits, b, bits & -bits);
+}
+
+// To turn a circle by one place is to reflect it twice: n goes to -n, and -n to 1 - -n.
+void BitPermutation::finish() {
+    auto const swap = [](BitSwaps& swaps, Bit const& a, Bit const& b) {
+        auto const word = [](Bit const& bit) { return Field{~Word{0}, bit.first, 0}; };
+        swaps.add(word(a), Word{1} << a.second, word(b), Word{1} << b.second);
+    };
+    while (!to_.empty()) {
+        std::vector<Bit> circle{to_.begin()->first};
+        for (auto at = to_.begin(); at != to_.end(); at = to_.find(circle.back())) {
+            auto const next = at->second;
+            to_.erase(at);
+            circle.push_back(next);
+        }
+        if (circle.front() != circle.back()) throw std::invalid_argument("moves that are no permutation");
+        circle.pop_back();
+        auto const size = circle.size();
+        for (std::size_t n = 0; n < size; ++n) {
+            swap(first_, circle[n], circle[(size - n) % size]);
+            swap(second_, circle[n], circle[(size + 1 - n) % size]);
+        }
+    }
+}
+
 Field Layout::allocate(unsigned bits) {
     if (bits == 0) return Field{};
     if (bits > word_bits) throw std::invalid_argument("a field is at most one word");

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/state/field.hpp"
@@ -81,6 +83,27 @@ class BitSwaps {
         Word bits;                    // in the first
     };
     std::vector<Swap> swaps_;
+};
+
+// A permutation of bits of a state. Any permutation is two rounds of swaps, one after the other.
+class BitPermutation {
+  public:
+    // What a bit of a, given before shifting, holds goes to a bit of b; a move may be given twice.
+    void add(Field const& a, Word bit_of_a, Field const& b, Word bit_of_b);
+    // All bits of a field go to one of the same size.
+    void add(Field const& a, Field const& b);
+    // To be called when all moves are known: bits that nothing was said about stay.
+    void finish();
+    void apply(Word* state) const {
+        first_.apply(state);
+        second_.apply(state);
+    }
+
+  private:
+    using Bit = std::pair<std::uint32_t, std::uint32_t>;  // word, and number there
+
+    std::map<Bit, Bit> to_;
+    BitSwaps first_, second_;
 };
 
 // Hands out fields so that none straddles two words.

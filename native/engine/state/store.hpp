@@ -118,6 +118,8 @@ class MemoryBudget {
     void extend(Pages& pages, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
+    // Sets another limit; while nobody takes memory.
+    void allow(std::size_t most) { most_ = most; }
 
   private:
     void count(std::size_t bytes);
@@ -142,6 +144,11 @@ class ArenaOf {
     Unit* append() {
         if (size_ >> shift_ == blocks_.size()) add_block();
         return (*this)[size_++];
+    }
+    // So many more records, which several workers can then write.
+    void append_many(std::size_t records) {
+        while (blocks_.size() << shift_ < size_ + records) add_block();
+        size_ += records;
     }
     // Keeps the memory; records appended from now on are not zeroed.
     void clear() { size_ = 0; }
@@ -186,6 +193,15 @@ class HashTable {
     // Makes room for one more; call it before `find`.
     void reserve_one() {
         if (size_ * 4 >= count_ * 3) grow();
+    }
+    // Makes room for so many: until they are added, no entry moves.
+    void reserve(std::size_t more) {
+        while ((size_ + more) * 4 >= count_ * 3) grow();
+    }
+    // Where `add` has put its entry, and another number for the entry there.
+    std::size_t last_place() const { return free_; }
+    void renumber(std::size_t place, std::uint32_t number) {
+        slots()[place] = (slots()[place] & ~std::uint64_t{UINT32_MAX}) | (number + 1);
     }
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[home(tag_of(hash))]); }
     // A number with the same hash bits, close to where the hash belongs, or `no_state`.

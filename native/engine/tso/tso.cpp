@@ -156,8 +156,9 @@ TsoResult explore_patterns(Program const& program, TsoQuestion const& question, 
     if (question.pivot != none && !question.all) reduction.emplace(program, question.pivot);
     SearchOptions options;
     options.limits = limits;
-    Explorer<NoMonitor, ExactStore, PatternVisitor> explorer(program, options, std::move(reduction), watcher,
-                                                             question);
+    options.may_compress = true;
+    Explorer<NoMonitor, ThriftyStore, PatternVisitor> explorer(program, options, std::move(reduction),
+                                                               watcher, question);
     TsoResult result{explorer.run(), {}};
     for (auto& found : explorer.visitor().found()) {
         result.violations.push_back(
@@ -169,8 +170,9 @@ TsoResult explore_patterns(Program const& program, TsoQuestion const& question, 
 TsoResult explore_attacks(Program const& program, Limits const& limits, Watcher const& watcher) {
     SearchOptions options;
     options.limits = limits;
-    Explorer<NoMonitor, ExactStore, AttackVisitor> explorer(program, options, std::nullopt, watcher,
-                                                            limits.bytes);
+    options.may_compress = true;
+    Explorer<NoMonitor, ThriftyStore, AttackVisitor> explorer(program, options, std::nullopt, watcher,
+                                                              limits.bytes);
     TsoResult result{explorer.run(), {}};
     if (result.search.outcome == Outcome::violation) {
         auto const from = explorer.visitor().start();

@@ -236,7 +236,7 @@ class _Question:
                 transitions=sum(one.graphs + one.blocked for one in found),
                 seconds=round(time.monotonic() - self._started, 6),
             ),
-            "warnings": (*program.warnings, *_about_modes(program, asked)),
+            "warnings": (*program.warnings, *mode_warnings(program, asked)),
         }
 
 
@@ -244,15 +244,6 @@ def _allows(column: _Column, values: _Values) -> _Allowed:
     if values in column.ends or column.race is not None:
         return "allowed"
     return "forbidden" if column.complete else "unknown"
-
-
-def _about_modes(program: Program, models: Sequence[str]) -> list[str]:
-    """That some models do not take the modes as they are written, said once."""
-    given = {model: mode_warnings(program, model) for model in models}
-    said = [(model, warning) for model, warnings in given.items() for warning in warnings]
-    names = " and ".join(model for model, _ in said)
-    verb = "takes" if len(said) == 1 else "take"
-    return [warning.replace(f"{model} takes", f"{names} {verb}", 1) for model, warning in said[:1]]
 
 
 def _condition_text(condition: FinalCondition | None) -> str:

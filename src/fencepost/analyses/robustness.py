@@ -7,7 +7,7 @@ data races on non-atomic locations, and deadlocks are findings of the same searc
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -102,7 +102,7 @@ def robust(
 
 
 def all_warnings(program: Program, model: str) -> tuple[str, ...]:
-    return (*program.warnings, *_tracking_warnings(program), *mode_warnings(program, model))
+    return (*program.warnings, *_tracking_warnings(program), *mode_warnings(program, [model]))
 
 
 def found_besides(
@@ -145,10 +145,22 @@ def search(
         attempts = iter([(order, None, _shortest(tactics) if order == "breadth-first" else tactics)])
     started = time.monotonic()
     lowering = lowering_for(program, model, local=tactics.local, observational=observational)
+    may_go_without_bounds = order == "auto"
     for attempted, states, how in attempts:
         if states is not None and limits.states is not None and states >= limits.states:
             continue
         bounded = limits.after(time.monotonic() - started)
+        if may_go_without_bounds and states != NEAR_STATES:
+            may_go_without_bounds = False
+            free = _without_bounds(program, how)
+            few = bounded if limits.states is not None else replace(bounded, states=MANY_STATES)
+            if free is not None:
+                result = explore(
+                    free, model, few, attempted, watcher, tactics=how, observational=observational
+                )
+                if _finds_nothing(result) or result.outcome == Outcome.INTERRUPTED:
+                    return result
+            bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
         result = explore(
@@ -167,6 +179,20 @@ def search(
     raise AssertionError("the last attempt has no limit of its own")
 
 
+def _without_bounds(program: Program, tactics: Tactics) -> Program | None:
+    """A program with more runs, which may have far fewer states. What is not found in it is not in this one
+    either; what is found there may need runs that this one does not have."""
+    from fencepost.static.rotations import without_bounds
+
+    exact = tactics.store is not StoreKind.BITSTATE and tactics.part == (0, 1)
+    return without_bounds(program) if tactics.rotation and exact else None
+
+
+def _finds_nothing(result: Result) -> bool:
+    found = (result.violation, result.tainted_use, result.race, result.failure, result.deadlock)
+    return result.outcome == Outcome.COMPLETE and all(finding is None for finding in found)
+
+
 def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int | None, Tactics]]:
     """What "auto" tries, one after the other: an order, how many states it may look at, and how.
 
@@ -175,9 +201,13 @@ def _attempts(tactics: Tactics, *, by_location: bool) -> Iterator[tuple[str, int
     large program a search into the depth may meet one sooner.
     """
     # Without symmetry, which so few states do not need, threads keep the places they have in the text.
-    plain = replace(_shortest(tactics), symmetry=False, compress=False, bitstate=False)
+    plain = replace(
+        _shortest(tactics), symmetry=False, rotation=False, compress=False, bitstate=False, directory=None
+    )
     yield "breadth-first", NEAR_STATES, plain
     match tactics.store:
+        case _ if tactics.directory is not None:
+            yield "breadth-first", None, tactics
         case StoreKind.BITSTATE:  # a store that forgets states is for going deep
             yield "depth-first", None, tactics
         case StoreKind.COMPRESSED:
@@ -195,14 +225,15 @@ def _shortest(tactics: Tactics) -> Tactics:
     return replace(tactics, partial_order=False, threads=1)
 
 
-def mode_warnings(program: Program, model: str) -> list[str]:
-    """What a model in which every access acquires and releases makes of weaker accesses and weak fences.
+def mode_warnings(program: Program, models: Iterable[str]) -> list[str]:
+    """What the models in which every access acquires and releases make of weaker accesses and weak fences.
 
     They are weaker because somebody said so: `rlx` is written, or other accesses of the program carry modes.
     A program without any modes is meant to be read with those of the model. The modes of `lock(x)` and
     `unlock(x)` are not written by anybody.
     """
-    if not MODELS[model].synchronises:
+    synchronising = [model for model in models if MODELS[model].synchronises]
+    if not synchronising:
         return []
     relaxed, weak_fences, carries_modes = [], [], False
     for instruction in (i for thread in program.threads for i in thread.code):
@@ -222,7 +253,8 @@ def mode_warnings(program: Program, model: str) -> list[str]:
         *(["relaxed accesses as acquire and release"] if ignored[0] in relaxed else []),
         *(["acquire and release fences as nothing"] if weak_fences else []),
     ]
-    return [f"{model} takes {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
+    takes = f"{' and '.join(synchronising)} {'takes' if len(synchronising) == 1 else 'take'}"
+    return [f"{takes} {' and '.join(what)}{at}; `--model rc20` takes the modes as they are written"]
 
 
 def _is_written_relaxed(program: Program, access: CellAccess) -> bool:

@@ -37,6 +37,7 @@ def has_parts(job: Job) -> bool:
         and _BY_LOCATION in MODELS[job.question.model_name].orders
         and job.order in ("auto", _BY_LOCATION)
         and job.tactics.store in (StoreKind.MAXIMAL, StoreKind.EXACT)
+        and job.tactics.directory is None
     )
 
 

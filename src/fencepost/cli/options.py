@@ -228,6 +228,7 @@ def search_tactics(command: Command) -> Command:
             subsumption=not options["no_subsumption"],
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
+            rotation=not options["no_rotation"],
             local=not options["no_local"],
             merging=not options["no_merging"],
             lookahead=not options["no_lookahead"],
@@ -235,6 +236,7 @@ def search_tactics(command: Command) -> Command:
             compress=options["compress"],
             bitstate=options["bitstate"],
             bitstate_mb=options["bitstate_memory"],
+            directory=options["store"],
         )
 
     return collected(
@@ -251,6 +253,11 @@ def search_tactics(command: Command) -> Command:
             "--no-symmetry",
             is_flag=True,
             help="Tell states apart that differ only in the order of equal threads.",
+        ),
+        no_rotation=click.option(
+            "--no-rotation",
+            is_flag=True,
+            help="Tell states apart that differ only in how far values that wrap around have come.",
         ),
         no_local=click.option(
             "--no-local",
@@ -276,7 +283,10 @@ def search_tactics(command: Command) -> Command:
             help="Cores for one search.",
         ),
         compress=click.option(
-            "--compress", is_flag=True, help="Keep states in less memory, and every monitor: slower."
+            "--compress/--no-compress",
+            default=None,
+            help="Keep states in less memory, and every monitor: slower. Without either option, a search "
+            "compresses what it can when half of its memory is used.",
         ),
         bitstate=click.option(
             "--bitstate",
@@ -284,6 +294,13 @@ def search_tactics(command: Command) -> Command:
             help="Forget states, to hunt for violations in large programs: never answers robust.",
         ),
         bitstate_memory=bitstate_memory(128),
+        store=click.option(
+            "--store",
+            type=click.Path(exists=True, file_okay=False, writable=True),
+            metavar="DIR",
+            help="Keep states in files in this directory, which are read and written in order, and every "
+            "monitor: for programs with more states than memory.",
+        ),
     )
 
 

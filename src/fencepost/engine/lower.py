@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from fencepost.engine import _native
 from fencepost.engine._native import ExpressionOp, Op
@@ -55,6 +56,9 @@ from fencepost.static.intervals import covering_interval
 from fencepost.static.liveness import live_registers
 from fencepost.static.private_locations import private_accesses
 from fencepost.static.register_uses import registers_used, registers_used_at_end, taintable_registers
+
+if TYPE_CHECKING:
+    from fencepost.static.symmetry import ThreadExchange
 
 _UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
 _BINARY = {
@@ -138,20 +142,45 @@ class Lowering:
                 fences_stand=fences_stand,
             ).run(everything if keep_registers else kept.get(thread.name, frozenset()))
         self.plain = self._finish()
+        self._renamed = {(False, False): self.plain}
 
-    @cached_property
-    def symmetric(self) -> _native.Program:
-        """Tells which threads can be exchanged; registers must be forgotten for that."""
-        from fencepost.static.symmetry import exchanges
+    def renamed(self, *, exchanges: bool, rotations: bool) -> _native.Program:
+        """Tells which threads can be exchanged, and which values can be moved on together; registers must be
+        forgotten for that."""
+        wanted = (exchanges, rotations)
+        if wanted not in self._renamed:
+            self._renamed[wanted] = self._with_renamings(exchanges=exchanges, rotations=rotations)
+        return self._renamed[wanted]
 
-        for exchange in exchanges(self._program, self._classes):
+    def _with_renamings(self, *, exchanges: bool, rotations: bool) -> _native.Program:
+        from fencepost.static.rotations import rotations as rotations_of
+
+        self._builder.clear_renamings()
+        exchanged = self._exchanges if exchanges else []
+        for exchange in exchanged:
             self._builder.add_exchange(
                 exchange.first,
                 exchange.second,
                 exchange.cells,
                 [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
             )
+        if rotations:
+            for rotation in rotations_of(self._program, self._classes, exchanged):
+                self._builder.add_rotation(
+                    rotation.modulus,
+                    rotation.step,
+                    rotation.pivot,
+                    rotation.cells,
+                    rotation.registers,
+                    rotation.arrays,
+                )
         return self._finish()
+
+    @cached_property
+    def _exchanges(self) -> list[ThreadExchange]:
+        from fencepost.static.symmetry import exchanges
+
+        return exchanges(self._program, self._classes)
 
     def _add_cells(self) -> None:
         for location in self._program.locations:

@@ -68,14 +68,19 @@ class Tactics(msgspec.Struct, frozen=True):
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart. Without `local`, constants are not propagated, and every access is a point at which other
-    threads get their turn, also one that none of them can see. Without `merging`, a search by location
-    follows monitors through every state, also through those with the same future; without `lookahead`, also
-    where nobody can ask about them any more. `threads` of the machine search together.
+    are told apart; without `rotation`, states in which values that wrap around have all been moved on.
+    Without `local`, constants are not propagated, and every access is a point at which other threads get
+    their turn, also one that none of them can see. Without `merging`, a search by location follows monitors
+    through every state, also through those with the same future; without `lookahead`, also where nobody can
+    ask about them any more. `threads` of the machine search together.
 
-    `compress` keeps states in less memory, and every monitor. `bitstate` forgets states: it can find a
-    violation in a program too large for memory, but not show that there is none. It has at most `bitstate_mb`
-    for its bits, a power of two, and at most a quarter of all memory.
+    `compress` keeps states in less memory, and every monitor. If it is None, states without monitors, or with
+    every monitor, are moved into less memory when half of it is used. `bitstate` forgets states: it can find
+    a violation in a program too large for memory, but not show that there is none. It has at most
+    `bitstate_mb` for its bits, a power of two, and at most a quarter of all memory.
+
+    With a `directory`, states are kept in files there, and every monitor: for programs with more states than
+    memory. Such a search is breadth first.
 
     `part` is (number, of how many): a search by location searches its part of the topics only. Nothing is
     shown before all parts are searched.
@@ -84,15 +89,17 @@ class Tactics(msgspec.Struct, frozen=True):
     subsumption: bool = True
     partial_order: bool = True
     symmetry: bool = True
+    rotation: bool = True
     local: bool = True
     merging: bool = True
     lookahead: bool = True
     threads: int = 1
-    compress: bool = False
+    compress: bool | None = None
     bitstate: bool = False
     bitstate_mb: float = 128
     variation: Variation = _SAME
     part: tuple[int, int] = (0, 1)
+    directory: str | None = None
 
     @property
     def store(self) -> StoreKind:
@@ -105,7 +112,13 @@ class Tactics(msgspec.Struct, frozen=True):
 
 REDUCED = Tactics()
 EVERY_STATE = Tactics(
-    subsumption=False, partial_order=False, symmetry=False, local=False, merging=False, lookahead=False
+    subsumption=False,
+    partial_order=False,
+    symmetry=False,
+    rotation=False,
+    local=False,
+    merging=False,
+    lookahead=False,
 )
 
 
@@ -143,9 +156,11 @@ def explore(
     `lowering` is the program's bytecode for the model and `tactics.local`, if there is one already. With
     partial-order reduction or several threads, runs are not shortest even breadth first.
     """
+    if tactics.directory is not None and order != "breadth-first":
+        raise ValueError(f"a search that keeps its states in files is breadth-first, not {order}")
     if lowering is None:
         lowering = lowering_for(program, model, local=tactics.local, observational=observational)
-    code = lowering.symmetric if tactics.symmetry else lowering.plain
+    code = lowering.renamed(exchanges=tactics.symmetry, rotations=tactics.rotation)
     with _as_input_errors(program):
         result = _native.explore(
             code,
@@ -159,6 +174,8 @@ def explore(
             _native_variation(tactics),
             **bounds(limits, watcher),
             part=tactics.part,
+            may_compress=tactics.compress is None,
+            directory=tactics.directory or "",
         )
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
@@ -326,6 +343,8 @@ def stats(result: _native.Result) -> Stats:
         seconds=round(result.seconds, 6),
         peak_memory_mb=round(result.peak_bytes / _MEGABYTE, 3),
         bits_used=msgspec.UNSET if result.bits_used is None else round(result.bits_used, 6),
+        disk_mb=msgspec.UNSET if result.disk_bytes == 0 else round(result.disk_bytes / _MEGABYTE, 3),
+        compressed_after=msgspec.UNSET if result.compressed_after is None else result.compressed_after,
     )
 
 
@@ -344,6 +363,8 @@ def why_unknown(program: Program, result: _native.Result, limits: Limits) -> str
             return f"the search was interrupted {covered}"
         case Outcome.INEXACT:
             return f"no violation was found {covered}, but bit-state hashing can miss states"
+        case Outcome.DISK_FAILURE:
+            return f"{result.disk_failure}; the search stopped {covered}"
         case Outcome.VALUE_LIMIT:
             thread = program.threads[result.endless_thread]
             at = thread.code[result.endless_pc].at

@@ -138,6 +138,10 @@ def stats_line(stats: Stats) -> str:
         parts.append(f"{stats.peak_memory_mb:.0f} MB")
     if stats.bits_used is not UNSET:
         parts.append(f"{stats.bits_used:.1%} of the bits used")
+    if stats.disk_mb is not UNSET:
+        parts.append(f"{stats.disk_mb:.0f} MB on disk")
+    if stats.compressed_after is not UNSET:
+        parts.append(f"compressed after {counted(stats.compressed_after, 'state')}")
     return ", ".join(parts)
 
 

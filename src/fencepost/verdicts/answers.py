@@ -24,13 +24,17 @@ AskedOfFiles = Question | Literal["outcomes"]
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search took. `bits_used`, where it forgot states, is the share of its bits that were set."""
+    """What a search took. `bits_used`, where it forgot states, is the share of its bits that were set.
+    `compressed_after`, where it ran short of memory, is how many states it had when it compressed them;
+    `disk_mb`, where states were kept in files, is what these took at most."""
 
     states: int = 0
     transitions: int = 0
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
     bits_used: float | msgspec.UnsetType = msgspec.UNSET
+    compressed_after: int | msgspec.UnsetType = msgspec.UNSET
+    disk_mb: float | msgspec.UnsetType = msgspec.UNSET
 
     def __add__(self, more: Stats) -> Stats:
         """What two searches took, one after the other."""

@@ -145,6 +145,34 @@ void swaps_exchange_pairs_of_bits(std::uint64_t seed) {
     CHECK(state == before);
 }
 
+void permutations_move_bits(std::uint64_t seed) {
+    Chance chance(seed);
+    Layout layout;
+    auto const fields = random_fields(chance, layout, 10);
+    std::vector<std::pair<Field, Word>> bits;
+    for (auto const& field : fields) {
+        for (Word left = field.mask; left != 0; left &= left - 1) {
+            if (chance.one_in(2)) bits.emplace_back(field, left & -left);
+        }
+    }
+    auto to = bits;
+    for (auto n = to.size(); n > 1; --n) std::swap(to[n - 1], to[chance.below(n)]);
+    BitPermutation moves;
+    for (std::size_t n = 0; n < bits.size(); ++n)
+        moves.add(bits[n].first, bits[n].second, to[n].first, to[n].second);
+    moves.finish();
+    auto const before = random_state(chance, layout.words());
+    auto expected = before;
+    for (std::size_t n = 0; n < bits.size(); ++n) {
+        bool const was_set = (bits[n].first.get(before.data()) & bits[n].second) != 0;
+        auto const& [field, bit] = to[n];
+        field.set(expected.data(), (field.get(expected.data()) & ~bit) | (was_set ? bit : 0));
+    }
+    auto state = before;
+    moves.apply(state.data());
+    CHECK(state == expected);
+}
+
 void swaps_exchange_fields(std::uint64_t seed) {
     Chance chance(seed);
     Layout layout;
@@ -228,6 +256,7 @@ int main() {
         fields_that_fit_share_a_word(seed);
         swaps_exchange_pairs_of_bits(seed);
         swaps_exchange_fields(seed);
+        permutations_move_bits(seed);
         updates_do_what_sets_do(seed);
     }
     as_many_bits_as_the_largest_value_needs();

@@ -280,7 +280,10 @@ class Both {
           topics_(rules_.topics().size(), {State(rules_.words()), false}) {
         machine_.monitor().start(state_.data());
         for (auto& topic : topics_) topic.bits.back() = TopicRules::mark;
-        for (auto const& e : program.exchanges) machine_.monitor().add_exchange(e, swaps_.emplace_back());
+        for (auto const& renaming : program.renamings()) {
+            machine_.monitor().add_renaming(renaming, moves_.emplace_back());
+            moves_.back().finish();
+        }
     }
 
     // How many topics have been compared that were awake.
@@ -330,9 +333,9 @@ class Both {
         }
     }
     void exchange() {
-        if (swaps_.empty()) return;
-        auto const number = chance_.below(swaps_.size());
-        swaps_[number].apply(state_.data());
+        if (moves_.empty()) return;
+        auto const number = chance_.below(moves_.size());
+        moves_[number].apply(state_.data());
         tell({{MonitorEvent::Kind::exchange, number}});
     }
 
@@ -496,7 +499,7 @@ class Both {
     Machine<PackedMonitor<Rules>> machine_;
     TopicRules rules_;
     State state_;
-    std::vector<BitSwaps> swaps_;
+    std::vector<BitPermutation> moves_;
     std::vector<OneTopic> topics_;
     std::size_t compared_ = 0;
 };

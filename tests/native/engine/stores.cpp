@@ -1,7 +1,7 @@
 // Every store against a plain list of the states that were put into it.
 //
 // links: engine/state/layout.cpp engine/state/store.cpp engine/state/store_bitstate.cpp
-// links: engine/state/store_compressed.cpp
+// links: engine/state/store_compressed.cpp engine/state/packed_records.cpp engine/state/number_index.cpp
 #include <map>
 #include <optional>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "engine/state/store.hpp"
 #include "engine/state/store_bitstate.hpp"
 #include "engine/state/store_compressed.hpp"
+#include "engine/state/store_thrifty.hpp"
 #include "engine/state/word_map.hpp"
 #include "tests/native/check.hpp"
 
@@ -64,6 +65,32 @@ void keeps_each_state_once(std::uint64_t seed, Shape shape) {
         for (auto const& [state, number] : numbers)
             CHECK(store.put(state.data(), store.hash(state.data()), {}) == number);
     }
+}
+
+// It is compressed from the first state on, and moves while others come. Wide states do not fit into what is
+// left, and stay where they are.
+struct SoonCompressed : ThriftyStore {
+    SoonCompressed(std::size_t words, std::size_t key_words, std::size_t)
+        : ThriftyStore(words, key_words, std::size_t{2} << 20, true) {}
+};
+
+void a_thrifty_store_moves_states(std::size_t words, bool before_the_next) {
+    Chance chance(words);
+    ThriftyStore store(words, words, plenty, true);
+    std::vector<State> all;
+    for (int i = 0; i < 3000; ++i) {
+        auto const state = random_state(chance, words);
+        if (i == 1000) store.compress();
+        if (i == 1000 && before_the_next) store.finish();
+        if (store.insert(state.data(), store.hash(state.data()), {no_state, 0, 0})) all.push_back(state);
+        if (i == 1000) CHECK(store.compressed_after() && *store.compressed_after() <= all.size());
+    }
+    State loaded(words);
+    for (StateNumber n = 0; n < all.size(); ++n) {
+        CHECK(store.load(n, loaded.data()) && loaded == all[n]);
+        CHECK(store.put(loaded.data(), store.hash(loaded.data()), {}) == n);
+    }
+    CHECK(store.peak_bytes() > store.bytes());
 }
 
 bool includes(State const& a, State const& b, std::size_t from) {
@@ -149,6 +176,57 @@ void forgets_states_once_they_are_loaded(std::uint64_t seed, Shape shape) {
     }
 }
 
+// Across several blocks, whose fields have different widths.
+void packed_records_are_read_back(std::uint64_t seed, std::size_t fields) {
+    Chance chance(seed);
+    MemoryBudget budget(plenty);
+    PackedRecords records(budget, fields);
+    std::vector<Word> all;
+    for (std::size_t n = 0; n < 20'000; ++n) {
+        for (std::size_t f = 0; f < fields; ++f)
+            all.push_back(chance.word() >> (f % 3 == 2 ? 62 - n / 5000 * 15 : f * 7 % 64) >> 1);
+        records.append(std::span(all).last(fields));
+        CHECK(records.size() == n + 1);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(records.get(i / fields, i % fields) == all[i]);
+}
+
+void packed_origins_are_read_back(std::uint64_t seed) {
+    Chance chance(seed);
+    MemoryBudget budget(plenty);
+    PackedOrigins packed(budget);
+    std::vector<Origin> all;
+    StateNumber parent = no_state;
+    for (int i = 0; i < 20'000; ++i) {
+        if (chance.one_in(3)) ++parent;
+        if (chance.one_in(1000)) parent = static_cast<StateNumber>(chance.word());
+        all.push_back(i % 100 == 0 ? random_origin(chance)
+                                   : Origin{parent, chance.below(4), chance.below(2)});
+        packed.append(all.back());
+    }
+    for (std::size_t n = 0; n < all.size(); ++n) CHECK(same(packed.get(n), all[n]));
+    CHECK(packed.size() == all.size());
+}
+
+// Through sizes at which the table doubles, and at which it grows by a fifth.
+void an_index_finds_what_was_added() {
+    MemoryBudget budget(plenty);
+    NumberIndex index(budget);
+    auto const hash_of = [](std::uint32_t n) {
+        Word const word = n;
+        return hash_words(&word, 1);
+    };
+    constexpr std::uint32_t many = 2'500'000;
+    for (std::uint32_t n = 0; n < many; ++n) {
+        index.reserve_one(hash_of);
+        CHECK(index.find(hash_of(n), [n](std::uint32_t other) { return other == n; }) == no_state);
+        index.add(hash_of(n));
+    }
+    for (std::uint32_t n = 0; n < many; ++n)
+        CHECK(index.find(hash_of(n), [n](std::uint32_t other) { return other == n; }) == n);
+    CHECK(budget.used() < many * 6);
+}
+
 template <class Store>
 void ends_at_its_memory_limit() {
     Chance chance(1);
@@ -185,11 +263,19 @@ int main() {
         for (int i = 0; i < 3; ++i, ++seed) {
             keeps_each_state_once<ExactStore>(seed, shape);
             keeps_each_state_once<CompressedStore>(seed, shape);
+            keeps_each_state_once<SoonCompressed>(seed, shape);
             keeps_maximal_monitors(seed, shape);
             forgets_states_once_they_are_loaded(seed, shape);
             word_maps_find_what_was_added(seed, shape.words);
+            packed_records_are_read_back(seed, shape.words);
         }
     }
+    for (std::size_t words : {1, 2, 5}) {
+        a_thrifty_store_moves_states(words, true);
+        a_thrifty_store_moves_states(words, false);
+    }
+    packed_origins_are_read_back(seed);
+    an_index_finds_what_was_added();
     ends_at_its_memory_limit<ExactStore>();
     ends_at_its_memory_limit<CompressedStore>();
     ends_at_its_memory_limit<AntichainStore>();

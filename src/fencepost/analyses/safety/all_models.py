@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from fencepost.analyses.model_choice import default_model
+from fencepost.analyses.robustness import mode_warnings
 from fencepost.analyses.safety.portfolio import verify
 from fencepost.engine.search import Limits, Watcher
 from fencepost.errors import InputError
@@ -64,7 +65,9 @@ def verify_under_all(
             verdicts[model] = _told(answer)
             stopped = isinstance(answer, Unknown) and answer.interrupted
     told = tuple(verdicts[model] for model in OUTCOME_MODELS if model in verdicts)
-    return replace(min(answers.values(), key=_how_bad), models=told)
+    asked = [one.model for one in told if one.verdict != "not-asked"]
+    warnings = (*program.warnings, *mode_warnings(program, asked))
+    return replace(min(answers.values(), key=_how_bad), models=told, warnings=warnings)
 
 
 def _small(limits: Limits) -> Limits:

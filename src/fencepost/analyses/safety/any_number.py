@@ -162,5 +162,5 @@ class _UnderWeakMemory:
             "criterion": "safe",
             "stats": answer.stats,
             "exhaustive": False,
-            "warnings": (*self._program.warnings, *mode_warnings(self._program, self._model)),
+            "warnings": (*self._program.warnings, *mode_warnings(self._program, [self._model])),
         }

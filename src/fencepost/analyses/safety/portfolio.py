@@ -419,7 +419,7 @@ class _Question:
         self._criterion = criterion
         self._watcher, self._without = watcher, without
         self._marked: Marked = marked(program, wanted)
-        self._warnings = (*program.warnings, *mode_warnings(program, model))
+        self._warnings = (*program.warnings, *mode_warnings(program, [model]))
         self._proof: Backward | None = None  # the backward search, once it has ended
         self._spending = _Spending(limits)
         self._counted: dict[str, Any] = {}  # by engine, the numbers of its search that are in `_spending`

@@ -35,6 +35,21 @@ if TYPE_CHECKING:
 _CRITERIA = tuple(dict.fromkeys(c for model in ROBUSTNESS_MODELS for c in MODELS[model].criteria["robust"]))
 
 
+def refuse_with_store(model: str | None, order: str, tactics: Tactics, where: Where) -> None:
+    """What does not go with states in files."""
+    against = {
+        "--model tso": model == "tso",
+        f"--search {order}": order not in ("auto", "breadth-first"),
+        "--compress": tactics.compress is True,
+        "--bitstate": tactics.bitstate,
+        "--threads": tactics.threads > 1,
+        "--cluster": where.cluster is not None,
+    }
+    for other, is_given in against.items():
+        if is_given:
+            raise click.UsageError(f"--store does not go with {other}")
+
+
 @click.command(epilog=exit_codes())
 @files_argument
 @model_option("robust")
@@ -93,6 +108,8 @@ def robust(
     if criterion == OBSERVATIONAL and search == "by-location":
         raise click.UsageError(f"--search by-location does not go with --criterion {criterion}")
     order = "breadth-first" if shortest else search
+    if tactics.directory is not None:
+        refuse_with_store(model, order, tactics, where)
     question = Question("robust", model, criterion)
     if tactics.threads > 1 and (model == "tso" or order == "breadth-first"):
         why = "with --model tso" if model == "tso" else "for a shortest run"
