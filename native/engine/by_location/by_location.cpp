@@ -67,6 +67,7 @@ class LocationExplorer {
                 }};
     }
 
+    static constexpr std::size_t bits_ahead = 128;  // of a node, mostly
     static constexpr std::size_t merged_block_bytes = std::size_t{1} << 16;
 
     bool is_about_races(std::size_t group) const {
@@ -102,10 +103,19 @@ class LocationExplorer {
         return std::nullopt;
     }
 
-    // Looks for those who can still ask; why the search has to end meanwhile, if it has to.
-    std::optional<Outcome> look_ahead(TopicGraph const& graph) {
+    // Looks for those who can still ask about this group and some that come after it; why the search has to
+    // end meanwhile, if it has to.
+    std::optional<Outcome> look_ahead(TopicGraph const& graph, std::size_t g, MemoryBudget& memory) {
+        std::vector<std::uint32_t> topics;
+        auto const threads = graph.machine().program().threads.size();
+        for (; g < groups_.size() && (topics.empty() || topics.size() * threads < bits_ahead); ++g) {
+            if (g % options_.part.of == options_.part.number)
+                topics.insert(topics.end(), groups_[g].begin(), groups_[g].end());
+        }
+        looked_ahead_ = g;
+        askers_.reset();
         try {
-            askers_.emplace(graph, rules_, memory_);
+            askers_.emplace(graph, rules_, std::move(topics), rows_ahead_, memory);
             while (askers_->advance()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }
@@ -124,26 +134,26 @@ class LocationExplorer {
         if (graph_.bytes() + bytes_of_topics<words>(nodes) > options_.limits.bytes / 2) graph_.compress();
         TopicGraph const whole(graph_), merged(graph_, merged_nodes_, merged_edges_);
         auto const& graph = is_merged_ ? merged : whole;
-        if (options_.lookahead) {
-            if (auto const stop = look_ahead(graph)) return *stop;
-        }
         MemoryBudget memory(memory_left());
         using Topics = TopicSearch<words>;
-        Topics topics(graph, askers_ ? &*askers_ : nullptr, rules_, groups_,
-                      options_.store == StoreKind::maximal, team_, memory);
+        Topics topics(graph, rules_, groups_, options_.store == StoreKind::maximal, team_, memory);
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (g % options_.part.of != options_.part.number) continue;
             if (is_about_races(g) && has_race) continue;
-            if (auto const stop = search_group(topics, g, memory)) return *stop;
+            if (options_.lookahead && g >= looked_ahead_) {
+                if (auto const stop = look_ahead(graph, g, memory)) return *stop;
+            }
+            auto const* const askers = askers_ ? &*askers_ : nullptr;
+            if (auto const stop = search_group(topics, g, memory, askers)) return *stop;
             if (!topics.found()) continue;
             if (is_merged_) {
                 // A run leads through the program's own states.
                 elements_before_ = elements_;
                 followed_before_ = followed_;
-                Topics again(whole, nullptr, rules_, {groups_[g]}, options_.store == StoreKind::maximal,
-                             team_, memory);
-                if (auto const stop = search_group(again, g, memory)) return *stop;
+                Topics again(whole, rules_, {groups_[g]}, options_.store == StoreKind::maximal, team_,
+                             memory);
+                if (auto const stop = search_group(again, g, memory, nullptr)) return *stop;
                 if (!again.found()) throw std::logic_error("states with the same future are different");
                 note(g, again);
                 elements_before_ = elements_ - topics.size();
@@ -157,9 +167,9 @@ class LocationExplorer {
         return Outcome::complete;
     }
     template <std::size_t words>
-    std::optional<Outcome> search_group(TopicSearch<words>& topics, std::size_t g,
-                                        MemoryBudget const& memory) {
-        topics.take_up(groups_[g]);
+    std::optional<Outcome> search_group(TopicSearch<words>& topics, std::size_t g, MemoryBudget const& memory,
+                                        FutureAskers const* askers) {
+        topics.take_up(groups_[g], askers);
         for (bool goes_on = true; goes_on && !topics.found();) {
             goes_on = topics.advance();
             elements_ = elements_before_ + topics.size();
@@ -225,6 +235,8 @@ class LocationExplorer {
     ProgramGraph graph_;
     bool is_merged_ = false;
     Arena merged_nodes_, merged_edges_;
+    std::size_t looked_ahead_ = 0;  // the first group of which nothing is known ahead
+    Pages rows_ahead_;
     std::optional<FutureAskers> askers_;
     std::vector<Way> path_;
     std::uint64_t elements_ = 0, followed_ = 0;                // of topics

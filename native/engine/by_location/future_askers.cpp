@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace fencepost {
 
@@ -22,15 +23,23 @@ std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rul
     return asks;
 }
 
-FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules, MemoryBudget& memory)
+FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules,
+                           std::vector<std::uint32_t> topics, Pages& rows, MemoryBudget& memory)
     : graph_(graph),
       rules_(rules),
+      topics_(std::move(topics)),
+      place_(rules.topics().size()),
       threads_(static_cast<std::uint32_t>(graph.machine().program().threads.size())),
       topics_per_word_(64 / threads_),
-      row_words_((rules.topics().size() + topics_per_word_ - 1) / topics_per_word_),
-      rows_(memory.take(graph.size() * row_words_ * sizeof(Word))),
+      row_words_((topics_.size() + topics_per_word_ - 1) / topics_per_word_),
+      rows_(rows),
       permutations_(1),
       found_(row_words_) {
+    auto const bytes = graph.size() * row_words_ * sizeof(Word);
+    if (rows.bytes() == 0) rows = memory.take(bytes);
+    if (rows.bytes() < bytes) memory.extend(rows, bytes);
+    std::fill_n(rows.as<Word>(), graph.size() * row_words_, 0);
+    for (std::uint32_t place = 0; place < topics_.size(); ++place) place_[topics_[place]] = place;
     start();
     for (LabelNumber n = 0; n < graph.labels().size(); ++n) add_label(graph.labels().events(n));
 }
@@ -38,8 +47,8 @@ FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules, Mem
 // The bits of those who ask with their next accesses.
 void FutureAskers::start() {
     std::vector<Word> of_stand(graph_.stands().size() * row_words_);
-    for (std::uint32_t k = 0; k < rules_.topics().size(); ++k) {
-        auto const asks = stands_that_ask(graph_, rules_, rules_.topics()[k]);
+    for (std::size_t k = 0; k < topics_.size(); ++k) {
+        auto const asks = stands_that_ask(graph_, rules_, rules_.topics()[topics_[k]]);
         for (std::size_t s = 0; s < asks.size(); ++s) {
             if (!asks[s]) continue;
             auto const asker = bit(k, graph_.stands()[s].thread);
@@ -58,8 +67,8 @@ void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
     auto& added = labels_.emplace_back(OfLabel{std::vector<Word>(row_words_), 0});
     std::vector<std::uint32_t> before(row_words_ * 64);
     bool permutes = false;
-    for (std::uint32_t k = 0; k < rules_.topics().size(); ++k) {
-        auto const effect = rules_.effect(label, k);
+    for (std::size_t k = 0; k < topics_.size(); ++k) {
+        auto const effect = rules_.effect(label, topics_[k]);
         permutes = permutes || !effect.exchanges.empty();
         Word settled = 0;  // of C, which has the first bits
         for (auto const& change : effect.changes) {
@@ -70,7 +79,7 @@ void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
             bits[0] = Word{1} << t;
             for (auto exchange : effect.exchanges) rules_.exchanged_bits(exchange).apply(bits.data());
             auto const from = bit(k, t);
-            auto const to = bit(effect.topic, static_cast<std::uint32_t>(std::countr_zero(bits[0])));
+            auto const to = bit(place_[effect.topic], static_cast<std::uint32_t>(std::countr_zero(bits[0])));
             before[to] = static_cast<std::uint32_t>(from);
             if ((settled >> t & 1) == 0) added.passes[from / 64] |= Word{1} << from % 64;
         }

@@ -3,7 +3,7 @@
 // A thread t can if it asks with its next access, or if it can after a step that does not settle whether C[t]
 // misses what the topic is about: t's own access to the location settles it, and so does a write that makes
 // the value stale, since there the search of the topic begins anew. That is a least fixpoint over the graph.
-// It is computed once for all topics: each node has a bit for each topic and thread.
+// It is computed for many topics at once: each node has a bit for each topic and thread.
 #pragma once
 
 #include <vector>
@@ -21,13 +21,17 @@ std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rul
 
 class FutureAskers {
   public:
-    FutureAskers(TopicGraph const& graph, TopicRules const& rules, MemoryBudget& memory);
+    // About these topics, among which are all that exchanges of threads turn them into. The rows of bits are
+    // put in `rows`, which grow if they have to.
+    FutureAskers(TopicGraph const& graph, TopicRules const& rules, std::vector<std::uint32_t> topics,
+                 Pages& rows, MemoryBudget& memory);
 
     // Goes once against the steps of all nodes; false when that adds nothing.
     bool advance();
     // After that.
     ThreadBits ever(StateNumber n, std::uint32_t topic) const {
-        auto const bits = row(n)[topic / topics_per_word_] >> (topic % topics_per_word_ * threads_);
+        auto const first = bit(place_[topic], 0);
+        auto const bits = row(n)[first / 64] >> first % 64;
         return static_cast<ThreadBits>(bits & ((Word{1} << threads_) - 1));
     }
 
@@ -39,8 +43,9 @@ class FutureAskers {
     };
 
     Word* row(StateNumber n) const { return rows_.as<Word>() + n * row_words_; }
-    std::size_t bit(std::uint32_t topic, std::uint32_t t) const {
-        return topic / topics_per_word_ * 64 + topic % topics_per_word_ * threads_ + t;
+    // Of the topic at this place among `topics_`.
+    std::size_t bit(std::size_t place, std::uint32_t t) const {
+        return place / topics_per_word_ * 64 + place % topics_per_word_ * threads_ + t;
     }
     void start();
     void add_label(std::vector<MonitorEvent> const& label);
@@ -48,9 +53,11 @@ class FutureAskers {
 
     TopicGraph const& graph_;
     TopicRules const& rules_;
+    std::vector<std::uint32_t> topics_;
+    std::vector<std::uint32_t> place_;  // of each of them
     std::uint32_t threads_, topics_per_word_;
     std::size_t row_words_;
-    Pages rows_;
+    Pages const& rows_;
     std::vector<OfLabel> labels_;
     std::vector<std::vector<std::uint32_t>> permutations_;  // for each bit after the step, the one before it
     std::vector<Word> found_;                               // of one node

@@ -45,13 +45,11 @@ class TopicSearch {
         std::uint32_t thread;
     };
 
-    // `groups` are all groups that will be taken up. Without `askers` the control flow of threads says
-    // whether they can still ask.
-    TopicSearch(TopicGraph const& graph, FutureAskers const* askers, TopicRules const& rules,
+    // `groups` are all groups that will be taken up.
+    TopicSearch(TopicGraph const& graph, TopicRules const& rules,
                 std::vector<std::vector<std::uint32_t>> const& groups, bool subsumption, Team& team,
                 MemoryBudget& memory)
         : graph_(graph),
-          askers_(askers),
           rules_(rules),
           subsumption_(subsumption),
           team_(team),
@@ -68,8 +66,10 @@ class TopicSearch {
         for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
     }
 
-    void take_up(std::vector<std::uint32_t> topics) {
+    // Without `askers` the control flow of threads says whether they can still ask.
+    void take_up(std::vector<std::uint32_t> topics, FutureAskers const* askers) {
         elements_before_ = size();
+        askers_ = askers;
         topics_ = std::move(topics);
         for (auto const& part : parts_) {
             part->elements.clear();
@@ -552,7 +552,7 @@ class TopicSearch {
     }
 
     TopicGraph const& graph_;
-    FutureAskers const* askers_;
+    FutureAskers const* askers_ = nullptr;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;
