@@ -69,8 +69,11 @@ class RecordFile {
     std::size_t size() const { return size_; }
     std::size_t words() const { return words_; }
     void load(std::size_t n, Word* record) const;
-    // In memory.
-    std::size_t bytes() const { return (last_.capacity() + marks_.capacity()) * sizeof(Word); }
+    // In memory, with a block for a reader.
+    std::size_t bytes() const {
+        auto const words = last_.capacity() + marks_.capacity() + (file_ < 0 ? 0 : block_ * words_);
+        return words * sizeof(Word);
+    }
 
   private:
     friend class RecordReader;
