@@ -3,8 +3,8 @@
     make coverage
 
 The engine and the test programs in C++ are built with counters, and the tests that draw programs at random
-are run, as many as in `make test`. Looked at are the files that have mutants (`tests/mutants/lists`): in these a
-line that no random program reaches is a rule that only directed tests know.
+are run, as many as in `make test`. Looked at are the files that have mutants (`tests/mutants/lists`):
+there, a line that no random program reaches is a rule that only directed tests know.
 """
 
 from __future__ import annotations
