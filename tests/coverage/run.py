@@ -2,8 +2,8 @@
 
     make coverage
 
-The engine and the test programs in C++ are built with counters, and the tests that draw programs at random
-are run, as many as in `make test`. Looked at are the files that have mutants (`tests/mutants/lists`):
+The engine and the test programs in C++ are built with counters, and a part of the tests that draw programs at
+random are run. Looked at are the files that have mutants (`tests/mutants/lists`):
 there, a line that no random program reaches is a rule that only directed tests know.
 """
 
@@ -16,6 +16,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from fencepost.memory_models import GRAPH_MODELS
 from tests.mutants.listed import ROOT, mutants
 from tests.native.building import linked_files
 
@@ -26,21 +27,24 @@ BEGIN, END = "<!-- coverage: written by make coverage -->", "<!-- end of coverag
 FLAGS = ("--coverage", "-fprofile-update=atomic", "-O1", "-w")
 ENGINE = "tests/engine"
 TESTS = [
-    f"{ENGINE}/test_against_definitions.py::test_random_programs",
+    *(f"{ENGINE}/test_against_definitions.py::test_random_programs[0-{model}]" for model in GRAPH_MODELS),
     f"{ENGINE}/test_topics.py",
     f"{ENGINE}/test_robust_by_counting.py::test_a_robust_program_has_no_graphs_but_those_of_sc[0]",
-    f"{ENGINE}/test_reductions.py",
+    *(f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-{m}]" for m in GRAPH_MODELS),
     f"{ENGINE}/test_observational.py::test_random_programs",
-    f"{ENGINE}/test_tso.py::test_random_programs",
+    f"{ENGINE}/test_tso.py::test_random_programs[0]",
     f"{ENGINE}/test_tso.py::test_programs_with_read_modify_writes_anywhere",
-    f"{ENGINE}/test_tso_safety.py::test_random_programs",
+    f"{ENGINE}/test_tso_safety.py::test_random_programs[0]",
     f"{ENGINE}/test_tso_safety.py::test_programs_with_read_modify_writes_anywhere",
-    f"{ENGINE}/test_coverability.py::test_random_programs",
+    f"{ENGINE}/test_coverability.py::test_random_programs[0]",
     f"{ENGINE}/test_coverability.py::test_programs_that_pass_messages",
-    f"{ENGINE}/test_sra_forward.py::test_random_programs",
+    f"{ENGINE}/test_sra_forward.py::test_random_programs[200000]",
     f"{ENGINE}/test_sra_forward.py::test_programs_that_pass_messages",
-    f"{ENGINE}/test_graph_enumeration.py",
-    "tests/analyses/test_any_number.py::test_claims_agree_with_the_exact_engine",
+    f"{ENGINE}/test_graph_enumeration.py::test_the_ends_are_those_of_the_definition",
+    *(
+        f"tests/analyses/test_any_number.py::test_claims_agree_with_the_exact_engine[{m}]"
+        for m in ("rc20", "tso")
+    ),
     "tests/native/test_native.py",
     "tests/sanitizer/test_rules.py",
     "tests/sanitizer/test_weak_executions.py::test_weak_executions_are_those_of_the_definition",
