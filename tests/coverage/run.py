@@ -66,15 +66,20 @@ def build_engine() -> None:
 def native_program(test: str | Path, *_: object) -> Path:
     """Instead of `tests.native.building.build`."""
     source = ROOT / "tests" / "native" / test
-    program = PLACE / "native" / source.stem
-    program.parent.mkdir(parents=True, exist_ok=True)
+    place = PLACE / "native" / source.stem
+    place.mkdir(parents=True, exist_ok=True)
     command = ["g++", "-std=gnu++20", "-mcx16", "-pthread", *FLAGS, f"-I{ROOT / 'native'}", f"-I{ROOT}"]
+
+    def compiled(number: int, file: Path) -> str:
+        """Under a name of its own: the test and what it tests may be called alike."""
+        unit = str(place / f"{number}.o")
+        subprocess.run([*command, "-c", str(file), "-o", unit], check=True)
+        return unit
+
     files = [source, *(ROOT / "native" / name for name in linked_files(source))]
-    environment = {**os.environ, "CCACHE_DISABLE": "1"}
-    subprocess.run(
-        [*command, *map(str, files), "-o", str(program)], check=True, cwd=program.parent, env=environment
-    )
-    return program
+    units = [compiled(number, file) for number, file in enumerate(files)]
+    subprocess.run([*command, *units, "-o", str(place / "program")], check=True)
+    return place / "program"
 
 
 def run_tests() -> None:
@@ -110,17 +115,21 @@ def counted() -> Lines:
 
 
 def table(lines: Lines) -> str:
-    files = sorted({mutant.file for mutant in mutants() if not mutant.is_python})
+    listed = sorted({mutant.file for mutant in mutants() if not mutant.is_python})
+    files = [file for file in listed if lines.get(file)]
+    """The lines themselves that are not reached go to a file."""
     rows = ["| file | lines | reached |", "|---|--:|--:|"]
     missed = []
     for file in files:
         of = lines.get(file, {})
         rows.append(f"| `{file}` | {len(of)} | {sum(count > 0 for count in of.values())} |")
         text = (ROOT / file).read_text(encoding="utf-8").splitlines()
-        missed += [f"- `{file}`: ``{text[n - 1].strip()}``" for n in sorted(of) if of[n] == 0]
+        missed += [f"{file}:{n}: {text[n - 1].strip()}" for n in sorted(of) if of[n] == 0]
     all_of = [count for file in files for count in lines.get(file, {}).values()]
     rows.append(f"| all | {len(all_of)} | {sum(count > 0 for count in all_of)} |")
-    return "\n".join([*rows, "", "Not reached:", "", *missed])
+    (PLACE / "not-reached.txt").write_text("\n".join([*missed, ""]), encoding="utf-8")
+    left_out = [f"`{file}`" for file in listed if file not in files]
+    return "\n".join([*rows, *(["", f"Not in this run: {', '.join(left_out)}."] if left_out else [])])
 
 
 def main() -> None:
