@@ -28,6 +28,7 @@ from tests.engine.counting import program_with_counters
 from tests.strategies import random_program
 
 BATCH = 250
+COUNTING = 150
 FEW_GRAPHS = 250  # as in test_against_definitions.py
 ORDERS = ["auto", "breadth-first", "depth-first", "largest-first", "by-location"]
 MODELS = ["ra", "rc20", "cpp20"]
@@ -133,7 +134,7 @@ def test_looping_programs_keep_their_findings(first_seed, model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_counting_programs_keep_their_findings(model):
-    check_findings(range(BATCH), model, draw=counting_program)
+    check_findings(range(COUNTING), model, draw=counting_program)
 
 
 @pytest.mark.slow
@@ -147,7 +148,7 @@ def test_many_counting_programs_keep_their_findings(first_seed, model):
 def test_witnesses_of_counting_programs_replay(model):
     without_threads = replace(REDUCED, symmetry=False)
     rotated = 0
-    for seed in range(BATCH):
+    for seed in range(COUNTING):
         program = counting_program(seed, model, loop_free=True)
         found = rotations(program, stale_classes(program))
         rotated += bool(found)
@@ -157,7 +158,7 @@ def test_witnesses_of_counting_programs_replay(model):
             continue
         for order, tactic in product(ORDERS if found else [], (REDUCED, without_threads)):
             check_against_definitions(program, model, order, tactic, truth=truth)
-    assert rotated > BATCH * 0.1
+    assert rotated > COUNTING * 0.1
 
 
 @pytest.mark.parametrize("model", MODELS)
