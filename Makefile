@@ -11,7 +11,7 @@ CXX_SOURCES := $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 # Reads each source by itself; native/engine/python needs nanobind, which is there only during a build.
 TIDY := xargs -P "$$(nproc)" -I FILE $(BIN)/clang-tidy --quiet FILE -- -std=gnu++20 -mcx16 -Inative
 
-.PHONY: demo test test-all test-sanitized test-threads fuzz-bytecode mutants bench wheel vscode docs lint format clean
+.PHONY: demo test test-all test-sanitized test-threads fuzz-bytecode mutants coverage bench wheel vscode docs lint format clean
 
 demo: $(VENV)/installed
 	@echo '$$ fencepost robust examples/rocker/peterson-sc.tpl --svg peterson.svg'
@@ -27,6 +27,7 @@ test-all: $(READY)
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/explorer.py
 	$(BIN)/python benchmarks/reductions.py
+	$(BIN)/python benchmarks/rotation.py
 	$(BIN)/python benchmarks/tso_table1.py
 	$(BIN)/python benchmarks/tso_criteria.py
 	$(BIN)/python benchmarks/tso_scaling.py
@@ -108,8 +109,7 @@ test-threads: build/threads/workers
 build/fuzz/bytecode: tests/fuzz/bytecode.cpp tests/native/bytecode_input.hpp $(shell find native/engine -name '*.[ch]pp')
 	mkdir -p build/fuzz/corpus
 	clang++ -std=gnu++20 -mcx16 -O1 -g1 -Inative -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -w \
-	  tests/fuzz/bytecode.cpp native/engine/safety/thread_graph.cpp \
-	  $$(find native/engine -name '*.cpp' -not -path '*/python/*' -not -path '*/safety/*' -not -path '*/graphs/*' -not -path '*/any_number/*') -o $@
+	  tests/fuzz/bytecode.cpp $$(find native/engine -name '*.cpp' -not -path '*/python/*' -not -path '*/any_number/*') -o $@
 
 SECONDS := 60
 fuzz-bytecode: build/fuzz/bytecode
@@ -119,6 +119,10 @@ fuzz-bytecode: build/fuzz/bytecode
 # Small wrong changes to the code that decides verdicts: do the tests notice? Writes the table in docs/trust.md.
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants.run
+
+# Which lines of this code do the random programs of the tests reach? Writes the other table there.
+coverage: $(READY)
+	$(BIN)/python -m tests.coverage.run
 
 # The package and what it needs to run; the tools for tests and style come beside it when they are asked for.
 # The wheel stays: tests install it elsewhere, and `make wheel` makes one for other machines of it.

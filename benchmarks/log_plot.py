@@ -35,22 +35,24 @@ class _Scale(NamedTuple):
     low: int
     """The powers of ten at the lower and the upper edge."""
     high: int
-    limit: float
+    limit: float | None
 
     def x(self, value: int) -> float:
         return _WIDTH * (value - self.xs[0] + 0.5) / len(self.xs)
 
     def y(self, seconds: float | None) -> float:
-        exponent = log10(max(self.limit if seconds is None else seconds, 10.0**self.low))
+        shown = self.limit if seconds is None else seconds
+        assert shown is not None, "a search that reached the limit, without a limit"
+        exponent = log10(max(shown, 10.0**self.low))
         return _HEIGHT * (self.high - exponent) / (self.high - self.low)
 
 
-def svg(panels: Mapping[str, Lines], title: str, x_label: str, limit: float) -> str:
+def svg(panels: Mapping[str, Lines], title: str, x_label: str, limit: float | None = None) -> str:
     """One plot for each of `panels`, with a line for each of its entries; all have the same scales."""
     points = [point for lines in panels.values() for line in lines.values() for point in line]
-    fastest = min((p.seconds for p in points if p.seconds is not None), default=limit)
+    seconds = [p.seconds for p in points if p.seconds is not None] + ([] if limit is None else [limit])
     xs = range(min(p.x for p in points), max(p.x for p in points) + 1)
-    scale = _Scale(xs, floor(log10(fastest)), ceil(log10(limit * 1.01)), limit)
+    scale = _Scale(xs, floor(log10(min(seconds))), ceil(log10(max(seconds) * 1.01)), limit)
     rows = ceil(len(panels) / _COLUMNS)
     width = _LEFT + _COLUMNS * (_WIDTH + _GAP_X)
     height = _TOP + rows * (_HEIGHT + _GAP_Y)
@@ -76,13 +78,14 @@ def svg(panels: Mapping[str, Lines], title: str, x_label: str, limit: float) -> 
     return "\n".join([*body, "</svg>"]) + "\n"
 
 
-def _legend(names: Sequence[str], limit: float) -> Iterator[str]:
+def _legend(names: Sequence[str], limit: float | None) -> Iterator[str]:
     x = _LEFT
     for number, name in enumerate(names):
         yield f'<path class="line s{number}" d="M{x:g} 39h18"/>'
         yield f'<text x="{x + 24:g}" y="43">{escape(name)}</text>'
         x += 48 + 7 * len(name)
-    yield f'<path class="limit" d="M{x:g} 39h18"/><text x="{x + 24:g}" y="43">limit, {limit:g} s</text>'
+    if limit is not None:
+        yield f'<path class="limit" d="M{x:g} 39h18"/><text x="{x + 24:g}" y="43">limit, {limit:g} s</text>'
 
 
 def _axes(name: str, x_label: str, scale: _Scale, leftmost: bool) -> Iterator[str]:
@@ -92,7 +95,8 @@ def _axes(name: str, x_label: str, scale: _Scale, leftmost: bool) -> Iterator[st
         yield f'<path class="grid" d="M0 {y:.1f}h{_WIDTH:g}"/>'
         if leftmost:
             yield f'<text class="small" x="-6" y="{y + 3:.1f}" text-anchor="end">{10.0**exponent:g} s</text>'
-    yield f'<path class="limit" d="M0 {scale.y(None):.1f}h{_WIDTH:g}"/>'
+    if scale.limit is not None:
+        yield f'<path class="limit" d="M0 {scale.y(None):.1f}h{_WIDTH:g}"/>'
     yield f'<rect class="frame" width="{_WIDTH:g}" height="{_HEIGHT:g}"/>'
     for x in scale.xs:
         yield f'<text class="small" x="{scale.x(x):.1f}" y="{_HEIGHT + 13:g}" text-anchor="middle">{x}</text>'

@@ -5,9 +5,6 @@ of them, and without any. Counts do not depend on the machine. Where a program i
 when it meets the first violation, and how many states it has stored by then is chance; such programs are
 shown, but left out of the mean. `make bench` runs this and leaves the table in
 `benchmarks/results/reductions.md`.
-
-A second table has programs that count: ticket locks of 3 to 10 threads, and small examples of what else wraps
-around, with and without rotation.
 """
 
 from __future__ import annotations
@@ -18,19 +15,15 @@ from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
-import families
 from msgspec.structs import replace
 
 from fencepost.engine._native import Outcome
 from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Tactics, explore
 from fencepost.formats import load
-from fencepost.formats.tpl import read
-from fencepost.program import Program
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "reductions.md"
 
-MOST_STATES = 20_000_000
 WAYS: dict[str, tuple[str, Tactics]] = {
     "all": ("by-location", REDUCED),
     "full monitors": ("largest-first", REDUCED),
@@ -43,59 +36,6 @@ WAYS: dict[str, tuple[str, Tactics]] = {
     "no lookahead": ("by-location", replace(REDUCED, lookahead=False)),
     "none": ("breadth-first", EVERY_STATE),
 }
-
-
-SEQUENCE_NUMBERS = """
-    max_value 63;
-    global seq, data;
-    fn writer {
-        local s;
-        while (1) { s = seq.load(); seq.store(s + 1); data.store(s / 2 % 2, rlx); seq.store(s + 2); }
-    }
-    fn reader[2] {
-        local s, d, r;
-        while (1) {
-            s = seq.load();
-            if (s % 2 == 0) {
-                d = data.load();
-                r = seq.load();
-                if (r == s) { assert(d < 2); }
-            }
-        }
-    }
-"""
-RING = """
-    max_value 63;
-    global head, tail;
-    na slot[4];
-    fn producer {
-        local h, t, used;
-        while (1) {
-            h = head.load(rlx);
-            t = tail.load();
-            used = h - t;
-            if (used < 4) { slot[h % 4].nastore(1); head.store(h + 1); }
-        }
-    }
-    fn consumer {
-        local h, t, r;
-        while (1) {
-            t = tail.load(rlx);
-            h = head.load();
-            if (h != t) { r = slot[t % 4].naload(); tail.store(t + 1); }
-        }
-    }
-"""
-
-
-def counting() -> dict[str, Program]:
-    texts = {f"ticket lock, {n} threads": families.ticketlock(n) for n in range(3, 11)}
-    texts["sequence numbers, 64"] = SEQUENCE_NUMBERS
-    texts["ring buffer, positions up to 63"] = RING
-    programs = {name: read(text) for name, text in texts.items()}
-    for path in ("c/rcu", "rocker/rcu", "sra/spsc-ring", "c/ticket-lock"):
-        programs[f"examples/{path}"] = load(ROOT / "examples" / f"{path}.tpl")
-    return programs
 
 
 class Counts(NamedTuple):
@@ -153,31 +93,8 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def counting_table() -> str:
-    """States and steps with and without rotation; without it only up to a limit."""
-    lines = [
-        "",
-        "## Values that wrap around",
-        "",
-        "The same, with and without rotation. *Over* is where a search was given up.",
-        "",
-        "| program | with rotation | without | factor (states) |",
-        "|---|---:|---:|---:|",
-    ]
-    for name, program in counting().items():
-        ways = [replace(REDUCED, rotation=on) for on in (True, False)]
-        found = [explore(program, "ra", Limits(states=MOST_STATES), "by-location", tactics=t) for t in ways]
-        over = ["over " if result.outcome == Outcome.STATE_LIMIT else "" for result in found]
-        shown = [f"{o}{Counts(r.states, r.transitions)}" for o, r in zip(over, found, strict=True)]
-        lines.append(
-            f"| {name} | {shown[0]} | {shown[1]} | {over[1]}{found[1].states / found[0].states:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
     text = table([measure(path) for path in sorted((ROOT / "examples" / "rocker").glob("*.tpl"))])
-    text += counting_table()
     print(text)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(text)

@@ -5,11 +5,11 @@ import subprocess
 # What is started in the background ignores the signal, and its children too: first of all heed it.
 HEED_CONTROL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 
-# A search without end: neighbours share a counter, and count by steps of their own, up to a value of their own.
+# A search without end: neighbours share a counter, and count by steps of their own.
 ENDLESS = "".join(
     ["global a, b, c, d;"]
     + [
-        f"fn t{n} {{ local r; while (1) {{ r = FADD({x}, {n}); if (r == {n}) {{ FADD({y}, {n + 4}); }} }} }}"
+        f"fn t{n} {{ local r; while (1) {{ r = FADD({x}, {n}); if (r != 9) {{ FADD({y}, {n + 4}); }} }} }}"
         for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
     ]
 )

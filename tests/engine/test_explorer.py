@@ -27,15 +27,15 @@ from fencepost.program import (
 from fencepost.verdicts import Robust, Unknown
 from tests.interrupting import HEED_CONTROL_C, answer_within
 
-# Four threads that count to 255 for ever, each with the next: far too many states to finish. Each looks for
-# one value, so that values are not alike.
+# Four threads that count to 255 for ever, each with the next: far too many states to finish, as they tell
+# numbers apart.
 COUNTERS = read(
     """
     global a, b, c, d;
-    fn t1 { local r; while (1) { r = FADD(a, 1); if (r == 1) { FADD(b, 2); } FADD(b, 3); } }
-    fn t2 { local r; while (1) { r = FADD(b, 3); if (r == 2) { FADD(c, 4); } FADD(c, 5); } }
-    fn t3 { local r; while (1) { r = FADD(c, 5); if (r == 3) { FADD(d, 6); } FADD(d, 7); } }
-    fn t4 { local r; while (1) { r = FADD(d, 7); if (r == 4) { FADD(a, 8); } FADD(a, 9); } }
+    fn t1 { local r; while (1) { r = FADD(a, 1); if (r != 9) { FADD(b, 2); } } }
+    fn t2 { local r; while (1) { r = FADD(b, 3); if (r != 9) { FADD(c, 4); } } }
+    fn t3 { local r; while (1) { r = FADD(c, 5); if (r != 9) { FADD(d, 6); } } }
+    fn t4 { local r; while (1) { r = FADD(d, 7); if (r != 9) { FADD(a, 8); } } }
     """
 )
 

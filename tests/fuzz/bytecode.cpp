@@ -2,8 +2,6 @@
 //
 //   make fuzz-bytecode SECONDS=60
 //
-// Execution graphs are not enumerated here: clang 14 does not compile them. tests/native/engine does that.
-//
 // The input is read as numbers, each of one byte and mostly such as fit. Whatever is not refused is searched
 // with small limits. A mistake is a crash, a finding of AddressSanitizer or UndefinedBehaviorSanitizer, ten
 // seconds, or a gibibyte.
@@ -12,7 +10,9 @@
 #include <stdexcept>
 
 #include "engine/by_location/explore.hpp"
-#include "engine/safety/thread_graph.hpp"
+#include "engine/graphs/enumeration.hpp"
+#include "engine/safety/coverability.hpp"
+#include "engine/safety/safety.hpp"
 #include "engine/tso/tso.hpp"
 #include "tests/native/bytecode_input.hpp"
 
@@ -21,14 +21,43 @@ using fuzz::Input;
 
 namespace {
 
+Limits const limits{200, 5.0, std::size_t{1} << 26};
+Watcher const nobody;
+
+// Can all threads stand at some nodes together?
+void search_for_bad_states(Input& in, Program const& program) {
+    auto const graphs = thread_graphs(program, 100, in.flag());
+    if (graphs.unbuilt) return;
+    BadStates bad;
+    for (auto const& graph : graphs.threads) {
+        auto const count = static_cast<std::uint32_t>(graph.nodes.size());
+        bad.nodes.push_back({});
+        if (count > 0 && in.flag()) bad.nodes.back().push_back(in.byte() % count);
+    }
+    auto const kind = in.byte() % 3;
+    if (kind == 0) {
+        ScSearch search(graphs, {bad});
+        if (search.run(limits, nobody) == Outcome::violation) search.path();
+    } else if (kind == 1) {
+        ForwardSearch search(graphs, {bad}, 1 + in.byte() % 127);
+        if (search.run(limits, nobody) == Outcome::violation) search.path();
+    } else {
+        Prunings const all;
+        Coverability search(graphs, {bad}, all);
+        if (search.run(limits, nobody) == Outcome::violation) search.path();
+    }
+}
+
 void search(Input& in, Program const& program) {
-    Limits const limits{200, 5.0, std::size_t{1} << 26};
-    Watcher const nobody;
-    auto const kind = in.byte() % 4;
+    auto const kind = in.byte() % 6;
     if (kind == 0) {
         explore_tso(program, {static_cast<Criterion>(in.byte() % 3), in.flag(), none}, limits, nobody);
     } else if (kind == 1) {
-        thread_graphs(program, 100, in.flag());
+        search_for_bad_states(in, program);
+    } else if (kind == 2) {
+        EnumerationOptions options;
+        options.limits = limits;
+        enumerate_graphs(program, static_cast<GraphModel>(in.byte() % 6), {}, options, {}, {});
     } else {
         SearchOptions options;
         options.order = static_cast<Order>(in.byte() % 5);

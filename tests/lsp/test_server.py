@@ -26,7 +26,7 @@ fn right {
 """
 # Neighbours share a counter, and count by steps of their own.
 ENDLESS = "global a, b, c, d;\n" + "\n".join(
-    f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 4}); }} }}"
+    f"fn t{n} {{ local r; while (1) {{ r = FADD({x}, {n}); if (r != 9) {{ FADD({y}, {n + 4}); }} }} }}"
     for n, (x, y) in enumerate(["ab", "bc", "cd", "da"])
 )
 

@@ -59,6 +59,8 @@ SUITES: dict[str, list[list[str]]] = {
             f"{ENGINE}/test_reductions.py::test_a_spinning_thread_does_not_keep_others_from_their_violation",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-rc20]",
             f"{ENGINE}/test_reductions.py::test_looping_programs_keep_their_findings[0-ra]",
+            f"{ENGINE}/test_reductions.py::test_stale_values_rotate_with_the_others",
+            f"{ENGINE}/test_reductions.py::test_cells_of_an_array_rotate_with_their_indices",
         ],
         [
             "tests/analyses/test_deadlocks.py::TestAgainstTheDefinition::test_robust_on_random_programs",
@@ -156,6 +158,8 @@ SUITES: dict[str, list[list[str]]] = {
             for test in (
                 "test_the_exploration_runs_each_graph_once",
                 "test_a_race_between_earlier_events_counts_anew_when_later_ones_change",
+                "test_the_exploration_runs_each_graph_once_of_starts_and_sizes",
+                "test_choices_stay_with_the_event_that_they_follow",
                 "test_walks_that_share_the_work_run_each_graph_once",
             )
         ],
@@ -178,7 +182,7 @@ SUITES: dict[str, list[list[str]]] = {
     "outcomes": [["tests/analyses/test_outcomes.py"], ["tests/cli", "tests/examples/test_outcome_tables.py"]],
     "observational-answers": [[f"{ENGINE}/test_observational.py"]],
     "safety-answers": [
-        [f"{SAFETY}/test_safety.py"],
+        [f"{SAFETY}/test_safety.py", "tests/analyses/test_deadlocks.py::TestVerify"],
         [f"{SAFETY}/test_data_races.py", f"{SAFETY}/test_tso.py", f"{SAFETY}/test_graph_search.py"],
         ["tests/cli", "tests/analyses/test_deadlocks.py"],
     ],

@@ -32,7 +32,8 @@ ENDLESS = "".join(
     [
         "global a, b, c, d, e, f, g, h;",
         *(
-            f"fn t{n} {{ while (1) {{ FADD({x}, {n}); FADD({y}, {n + 8}); }} }}"
+            f"fn t{n} {{ local r; "
+            f"while (1) {{ r = FADD({x}, {n}); if (r != 9) {{ FADD({y}, {n + 8}); }} }} }}"
             for n, (x, y) in enumerate(["ab", "bc", "cd", "de", "ef", "fg", "gh", "ha"])
         ),
     ]

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[2] / "examples" / "case-studies"
 HEADERS = Path("/usr/include")
 MIMALLOC = os.environ.get("FENCEPOST_MIMALLOC", "")  # the directory of its sources
+LIBCDS = os.environ.get("FENCEPOST_LIBCDS", "")  # likewise
+LIBURCU = os.environ.get("FENCEPOST_LIBURCU", "")
 SCHEDULES = ("random", "pct", "os")
 RUNS = "100"
 
@@ -76,7 +78,8 @@ def needed(path: Path) -> None:
 
 def built(shell: Shell, client: str) -> Path:
     build = shell.directory
-    shell.ok("make", "--silent", "-C", FOLDER, f"BUILD={build}", f"MIMALLOC={MIMALLOC}", build / client)
+    sources = (f"MIMALLOC={MIMALLOC}", f"LIBCDS={LIBCDS}", f"LIBURCU={LIBURCU}")
+    shell.ok("make", "--silent", "-C", FOLDER, f"BUILD={build}", *sources, build / client)
     return build / client
 
 
@@ -169,6 +172,51 @@ class TestMimalloc:
 
     def test_they_are_gone_when_it_is_repaired(self, shell: Shell) -> None:
         assert self.harmful(shell, "repaired/mimalloc") == set()
+
+
+class TestLibcds:
+    """A thread takes over the record of an ended one, and nothing orders the two."""
+
+    def races(self, shell: Shell, client: str) -> int:
+        needed(Path(LIBCDS or "FENCEPOST_LIBCDS"))
+        found = findings(shell, built(shell, client), "pct")
+        return sum("retired_ptr" in access for access, _ in functions(found))
+
+    def test_they_race_for_what_is_to_be_freed(self, shell: Shell) -> None:
+        assert self.races(shell, "cds-stack") > 0
+
+    def test_an_acquire_in_the_exchange_orders_them(self, shell: Shell) -> None:
+        assert self.races(shell, "repaired/cds-stack") == 0
+
+
+class TestLiburcu:
+    """Built with the builtins of the compiler, as for a processor of which it knows nothing."""
+
+    def found(self, shell: Shell, client: str) -> set[str]:
+        needed(Path(LIBURCU or "FENCEPOST_LIBURCU"))
+        executable = built(shell, client)
+        command = ("fencepost", "run", "--json", "--schedule", "random", "--runs", RUNS)
+        answer = json.loads(shell.run(*command, executable, FENCEPOST_OPTIONS="volatile=relaxed").stdout)
+        assert (answer["runs"], answer["troubles"]) == (int(RUNS), [])
+        return {one["access"]["stack"][0]["function"] for one in answer["findings"]}
+
+    def test_grace_periods_order_all_that_they_should(self, shell: Shell) -> None:
+        assert self.found(shell, "urcu-grace") == set()
+
+    def test_pointers_are_followed_without_acquire(self, shell: Shell) -> None:
+        assert self.found(shell, "urcu-stack") == {"___cds_lfs_pop"}
+
+
+def test_atomics_of_openmp_order_no_plain_data(shell: Shell) -> None:
+    """But its loops, critical sections and locks do."""
+    compiled = shell.run("gcc", "-fopenmp", "-fsyntax-only", FOLDER / "omp-lock.c")
+    if compiled.returncode != 0:
+        pytest.skip("gcc has no OpenMP here")
+    for client, count in (("omp-lock", 0), ("omp-flag", 1)):
+        executable = built(shell, client)
+        command = ("fencepost", "run", "--json", "--schedule", "random", "--runs", "10", executable)
+        answer = json.loads(shell.run(*command).stdout)
+        assert (answer["runs"], len(answer["findings"])) == (10, count)
 
 
 def line(access: dict[str, Any]) -> str:

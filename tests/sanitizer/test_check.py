@@ -85,6 +85,21 @@ def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(explor
     _all_orders(exploration, 1, 28_722)
 
 
+# From here on the programs have threads that are started and waited for; accesses of several sizes to the
+# same memory, and locks of which nobody can tell whether they are free.
+WITH_STARTS, WITH_SIZES = 1_000_000_000, 2_000_000_000
+
+
+@pytest.mark.parametrize("first", [WITH_STARTS, WITH_SIZES])
+def test_the_exploration_runs_each_graph_once_of_starts_and_sizes(exploration: Path, first: int) -> None:
+    _all_orders(exploration, 500, first)
+    _all_orders(exploration, 200, first + 500, walks=3)
+
+
+def test_choices_stay_with_the_event_that_they_follow(exploration: Path) -> None:
+    _all_orders(exploration, 1, 501_169, walks=3)
+
+
 @pytest.mark.parametrize("walks", [2, 5])
 def test_walks_that_share_the_work_run_each_graph_once(exploration: Path, walks: int) -> None:
     """The last two failed while a branch could be taken before one that it covers."""
@@ -96,7 +111,8 @@ def test_walks_that_share_the_work_run_each_graph_once(exploration: Path, walks:
 @pytest.mark.slow
 @pytest.mark.parametrize("walks", [1, 2, 5])
 def test_the_exploration_runs_each_graph_of_many_programs_once(exploration: Path, walks: int) -> None:
-    _all_orders(exploration, 50_000, 100_000, walks)
+    for first in (100_000, WITH_STARTS + 1_000, WITH_SIZES + 1_000):
+        _all_orders(exploration, 50_000, first, walks)
 
 
 @pytest.fixture(scope="module")

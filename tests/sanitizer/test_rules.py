@@ -29,7 +29,7 @@ def test_so_they_are_where_some_threads_take_no_part_in_the_order_of_sc_events(r
     _agree(rules, 10_000_000, 500)
 
 
-@pytest.mark.parametrize("seed", [8984, 21459])
+@pytest.mark.parametrize("seed", [8984, 21459, 30_026_200])
 def test_programs_that_once_disagreed(rules: Path, seed: int) -> None:
     _agree(rules, seed, 1)
 

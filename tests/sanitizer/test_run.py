@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +20,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fencepost.errors import InputError
+from fencepost.sanitizer.run import replay
 from fencepost.verdicts.run import NotSeen, RunsUnknown, SeenNotRobust
 from tests.interrupting import HEED_CONTROL_C, answer_within
 from tests.sanitizer.building import Shell
@@ -504,6 +508,22 @@ class TestReplay:
         done = shell.run("fencepost", "run", "--replay", "report.json")
         assert done.returncode == 2
         assert "the decisions of seed 8 are damaged" in done.stderr
+
+    def test_decisions_that_become_very_many_are_refused(
+        self, shell: Shell, module: Module, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A few bytes of a compressed file may stand for all of the memory."""
+        monkeypatch.setattr(replay, "MOST_DECISIONS", 3 << 20)
+        report = json.loads(self.report(shell, module).read_text())
+        for size, message in (((3 << 20) + 1, "more than 3 MB together"), (3 << 20, None), (0, None)):
+            packed = zlib.compress(b"0" * size, 9)
+            report["findings"][0]["schedule"]["decisions"] = base64.b64encode(packed).decode()
+            path = shell.write("report.json", json.dumps(report))
+            if message is None:
+                assert replay.read_report(str(path)).ids
+            else:
+                with pytest.raises(InputError, match=message):
+                    replay.read_report(str(path))
 
     def test_a_report_without_findings_has_nothing_to_show_again(self, shell: Shell) -> None:
         shell.write("report.json", play(shell, "--json", events=CLEAN).stdout)

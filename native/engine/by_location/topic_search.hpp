@@ -124,12 +124,12 @@ class TopicSearch {
     }
 
   private:
-    // With more parts, the lists of elements get longer: by 2 % with 64 of them for the filter lock.
+    // With more parts and larger rounds, lists of elements get longer: by 1.5 % for the filter lock.
     static constexpr std::size_t most_parts = 64;  // as many as `PartBits`
     static constexpr std::size_t most_parts_if_small = 8;
-    static constexpr std::size_t nodes_in_a_part = 2048;  // where there are more than eight parts
+    static constexpr std::size_t nodes_in_a_part = 1024;  // where there are more than eight parts
     static constexpr std::size_t nodes_per_round = 512;   // of a part
-    static constexpr std::size_t elements_per_round = 256;
+    static constexpr std::size_t elements_per_round = 1024;
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
     static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears slots
     static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched

@@ -122,10 +122,11 @@ class OrderOfSc {
         auto left = sc_;
         auto open = events_;
         while (!open.empty()) {
-            auto const free = std::ranges::partition(open, [&](EventId e) { return before_[e].meets(left); });
-            if (free.empty()) return false;
-            for (auto e : free) left.remove(e);
-            open.erase(free.begin(), free.end());
+            auto const waits = [&](EventId e) { return before_[e].meets(left); };
+            auto const free = std::partition(open.begin(), open.end(), waits);
+            if (free == open.end()) return false;
+            std::for_each(free, open.end(), [&](EventId e) { left.remove(e); });
+            open.erase(free, open.end());
         }
         return true;
     }

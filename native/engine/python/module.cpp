@@ -75,7 +75,7 @@ AnyNumberQuestion any_number_question(Program const& program, Pairs const& templ
             throw std::invalid_argument("templates");
         question.templates.push_back({actor, bystander});
     }
-    if (k == 0 || templates.empty() || threads > TopicRules::most_threads)
+    if (k == 0 || k > most_threads || templates.empty() || threads > TopicRules::most_threads)
         throw std::invalid_argument("threads of views");
     return question;
 }

@@ -19,14 +19,35 @@
 #include <utility>
 
 #include "engine/search/explorer.hpp"
+#include "engine/search/patience.hpp"
 
 namespace fencepost {
 
-// States on their way to a worker, with their hashes and origins.
-struct Parcel {
-    std::vector<Word> states;
-    std::vector<std::uint64_t> hashes;
-    std::vector<Origin> origins;
+// States on their way to a worker: the words of each, then its hash, then its origin. Its memory is used
+// again.
+class Parcel {
+  public:
+    static constexpr std::size_t most_states = 128;
+
+    explicit Parcel(std::size_t words) : words_(words), data_(most_states * (words + 2)) {}
+
+    std::size_t size() const { return size_; }
+    bool is_full() const { return size_ == most_states; }
+    Word const* state(std::size_t i) const { return &data_[i * (words_ + 2)]; }
+    std::uint64_t hash(std::size_t i) const { return state(i)[words_]; }
+    Origin origin(std::size_t i) const { return as_origin(state(i)[words_ + 1]); }
+
+    void add(Word const* state, std::uint64_t hash, Origin origin) {
+        Word* const to = &data_[size_++ * (words_ + 2)];
+        copy_words(to, state, words_);
+        to[words_] = hash;
+        to[words_ + 1] = as_word(origin);
+    }
+    void clear() { size_ = 0; }
+
+  private:
+    std::size_t words_, size_ = 0;
+    std::vector<Word> data_;
 };
 
 class Mailbox {
@@ -36,15 +57,16 @@ class Mailbox {
         parcels_.push_back(std::move(parcel));
         filled_.store(true, std::memory_order_release);
     }
-    std::vector<Parcel> take() {
-        if (!filled_.load(std::memory_order_acquire)) return {};
+    // Puts what has arrived into a list that is empty.
+    void take(std::vector<Parcel>& parcels) {
+        if (!filled_.load(std::memory_order_acquire)) return;
         std::lock_guard const hold(mutex_);
         filled_.store(false, std::memory_order_relaxed);
-        return std::exchange(parcels_, {});
+        std::swap(parcels_, parcels);
     }
 
   private:
-    std::mutex mutex_;
+    alignas(64) std::mutex mutex_;
     std::vector<Parcel> parcels_;
     std::atomic<bool> filled_ = false;
 };
@@ -87,8 +109,7 @@ class ParallelExplorer {
     }
 
   private:
-    static constexpr std::size_t states_per_round = 32;  // before a worker looks into its mailbox
-    static constexpr std::size_t parcel_states = 128;
+    static constexpr std::size_t states_per_round = 32;    // before a worker looks into its mailbox
     static constexpr std::chrono::microseconds pause{20};  // where there is nothing to do
 
     class Worker {
@@ -102,7 +123,8 @@ class ParallelExplorer {
               store_(make_store<Store>(words_, all.machine_.key_words(),
                                        options.limits.bytes / options.threads, options)),
               expansion_(all.machine_, all.symmetry_, reduction),
-              parcels_(options.threads) {}
+              parcels_(options.threads, Parcel(words_)),
+              patience_(options.threads) {}
 
         // Puts the first states on their way.
         void begin() {
@@ -165,10 +187,14 @@ class ParallelExplorer {
         Outcome search() {
             while (!all_.stop_.load(std::memory_order_relaxed)) {
                 std::int64_t used = 0;
-                for (auto const& parcel : mailbox_.take()) {
-                    used += static_cast<std::int64_t>(parcel.hashes.size());
+                mailbox_.take(arrived_);
+                for (auto& parcel : arrived_) {
+                    used += static_cast<std::int64_t>(parcel.size());
                     store(parcel);
+                    parcel.clear();
+                    unused_.push_back(std::move(parcel));
                 }
+                arrived_.clear();
                 for (std::size_t n = 0; n < states_per_round && frontier_.size() > 0; ++n) {
                     ++used;
                     if (expand(frontier_.take())) return Outcome::violation;
@@ -180,9 +206,12 @@ class ParallelExplorer {
                 if (number_ == 0) {
                     if (auto const stop = all_.overseer_.look(all_.progress())) return *stop;
                 }
-                if (used > 0) continue;
+                if (used > 0) {
+                    patience_.begin_again();
+                    continue;
+                }
                 if (all_.open_.load() == 0) break;
-                std::this_thread::sleep_for(pause);
+                if (!patience_.goes_on()) std::this_thread::sleep_for(pause);
             }
             return Outcome::complete;
         }
@@ -206,11 +235,11 @@ class ParallelExplorer {
                     store_.prefetch_slot(hash);
                     continue;
                 }
-                auto& parcel = parcels_[owner];
-                parcel.states.insert(parcel.states.end(), successors[i], successors[i] + words_);
-                parcel.hashes.push_back(hash);
-                parcel.origins.push_back(expansion_.origins()[i]);
+                parcels_[owner].add(successors[i], hash, expansion_.origins()[i]);
                 ++made_;
+                if (!parcels_[owner].is_full()) continue;
+                account(0);
+                send(owner);
             }
             for (auto const& [i, hash] : own_) store_.prefetch_state(hash);
             for (auto const& [i, hash] : own_) store(successors[i], hash, expansion_.origins()[i]);
@@ -219,10 +248,10 @@ class ParallelExplorer {
         }
 
         void store(Parcel const& parcel) {
-            for (auto hash : parcel.hashes) store_.prefetch_slot(hash);
-            for (auto hash : parcel.hashes) store_.prefetch_state(hash);
-            for (std::size_t i = 0; i < parcel.hashes.size(); ++i)
-                store(&parcel.states[i * words_], parcel.hashes[i], parcel.origins[i]);
+            for (std::size_t i = 0; i < parcel.size(); ++i) store_.prefetch_slot(parcel.hash(i));
+            for (std::size_t i = 0; i < parcel.size(); ++i) store_.prefetch_state(parcel.hash(i));
+            for (std::size_t i = 0; i < parcel.size(); ++i)
+                store(parcel.state(i), parcel.hash(i), parcel.origin(i));
         }
 
         void store(Word const* state, std::uint64_t hash, Origin origin) {
@@ -245,11 +274,15 @@ class ParallelExplorer {
 
         // Small parcels wait until there is nothing else to do.
         void send() {
+            if (frontier_.size() > 0) return;
             for (std::size_t to = 0; to < parcels_.size(); ++to) {
-                auto const size = parcels_[to].hashes.size();
-                if (size >= parcel_states || (size > 0 && frontier_.size() == 0))
-                    all_.workers_[to]->receive(std::exchange(parcels_[to], {}));
+                if (parcels_[to].size() > 0) send(to);
             }
+        }
+        void send(std::size_t to) {
+            if (unused_.empty()) unused_.emplace_back(words_);
+            all_.workers_[to]->receive(std::exchange(parcels_[to], std::move(unused_.back())));
+            unused_.pop_back();
         }
 
         ParallelExplorer& all_;
@@ -260,7 +293,9 @@ class ParallelExplorer {
         Expansion<Monitor> expansion_;
         Mailbox mailbox_;
         std::vector<Parcel> parcels_;                             // by owner
+        std::vector<Parcel> arrived_, unused_;                    // the latter are empty
         std::vector<std::pair<std::size_t, std::uint64_t>> own_;  // successors, with their hashes
+        Patience patience_;
         std::int64_t made_ = 0;  // states put into the frontier, or into parcels for others
         Result result_;
         std::atomic<std::uint64_t> states_ = 0, transitions_ = 0, waiting_ = 0;

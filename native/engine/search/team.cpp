@@ -8,22 +8,20 @@ namespace fencepost {
 
 namespace {
 
-constexpr int looks_before_sleep = 100;  // some ten microseconds, about what it takes to wake up
 constexpr std::size_t over = SIZE_MAX;
 
 // Waits until the number is not `from` any more; returns the new one.
-std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t from) {
-    for (int i = 0; i < looks_before_sleep; ++i) {
+std::size_t await_change(std::atomic<std::size_t> const& number, std::size_t from, Patience patience) {
+    do {
         if (auto const now = number.load(std::memory_order_acquire); now != from) return now;
-        std::this_thread::yield();
-    }
+    } while (patience.goes_on());
     number.wait(from, std::memory_order_acquire);
     return number.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
-Team::Team(std::size_t workers) {
+Team::Team(std::size_t workers) : patience_(workers) {
     // Where the system gives no more threads, fewer do the same. An exception would wait for those that are
     // there, which wait for tasks.
     try {
@@ -53,12 +51,12 @@ void Team::each(std::size_t count, Task task) {
     open_.notify_all();
     while (do_one(0)) {
     }
-    for (auto undone = count; undone != 0;) undone = await_change(undone_, undone);
+    for (auto undone = count; undone != 0;) undone = await_change(undone_, undone, patience_);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void Team::help(std::size_t worker) {
-    while (await_change(open_, 0) != over) {
+    while (await_change(open_, 0, patience_) != over) {
         while (do_one(worker)) {
         }
     }

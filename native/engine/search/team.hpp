@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/search/patience.hpp"
+
 namespace fencepost {
 
 class Team {
@@ -36,6 +38,7 @@ class Team {
 
     // A task is claimed by counting down `open_`. New tasks are not handed out while one is claimed and not
     // done, so a worker that has claimed one can read `task_` and `count_`.
+    Patience const patience_;
     Task task_;
     std::size_t count_ = 0;
     alignas(64) std::atomic<std::size_t> open_ = 0;

@@ -44,10 +44,21 @@ void next_round(Thread&, std::uintptr_t pc, std::uint64_t value);
                                               std::uint64_t value) {
     if (!goes_round(t, pc, address)) {
         interrupt_await(t);
-        t.await = {pc, address, value, 0, false, {}, {}};
+        t.await.pc = pc;
+        t.await.address = address;
+        t.await.value = value;
+        t.await.rounds = 0;
+        t.await.reader = {};  // the rest of what it noted says nothing then
     } else if (t.await.rounds == 0 || t.await.value != value) {
         next_round(t, pc, value);
     }
+}
+
+// Likewise for an RMW, of which `again` says that it goes round. What changes the location ends the loop.
+[[gnu::always_inline]] inline void note_update(Thread& t, std::uintptr_t pc, std::uintptr_t address,
+                                               std::uint64_t value, bool again, bool changes) {
+    if (again || !changes) note_round(t, pc, address, value);
+    if (changes) interrupt_await(t);
 }
 
 bool is_await(std::uintptr_t pc);

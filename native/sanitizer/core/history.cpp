@@ -12,9 +12,18 @@ std::int64_t room_elsewhere;
 namespace {
 
 constexpr Time superseded = -1;
-constexpr std::uint32_t max_capacity = (1 << 30) - 1;
+constexpr std::uint32_t max_capacity = (1 << 29) - 1;
 constexpr std::uint32_t fewest = 2;     // steps that there is room for
 constexpr std::uint32_t most_kept = 8;  // likewise, where a location ends and another may begin
+
+// A thread tells the others of it only when it is much.
+constexpr std::int64_t much_room = 64;
+constinit thread_local std::int64_t untold_room [[gnu::tls_model("initial-exec")]] = 0;
+
+void change_room(std::int64_t more) {
+    untold_room += more;
+    if (untold_room >= much_room || untold_room <= -much_room) tell_room();
+}
 
 // Values on their way from dropped writes to the next write that is kept.
 class Pending {
@@ -109,7 +118,7 @@ void History::begin(std::uint64_t initial) {
     value = initial;
     written = read = {};
     read_access = {};
-    listed_ = false;
+    listed_ = has_stores_ = false;
 }
 
 void History::begin_again(std::uint64_t initial) {
@@ -207,12 +216,16 @@ void History::move_to(std::uint32_t capacity) {
         if (count_ != 0) __builtin_memcpy(steps_, old, count_ * sizeof(Step));
     }
     memory::release_array(old, old_capacity);
-    auto const more = static_cast<std::int64_t>(capacity_) - static_cast<std::int64_t>(old_capacity);
-    __atomic_fetch_add(&room_elsewhere, more, __ATOMIC_RELAXED);
+    change_room(static_cast<std::int64_t>(capacity_) - static_cast<std::int64_t>(old_capacity));
+}
+
+void tell_room() {
+    __atomic_fetch_add(&room_elsewhere, untold_room, __ATOMIC_RELAXED);
+    untold_room = 0;
 }
 
 void History::make_room() {
-    drop_known_to_all();
+    if (count_ != 0) drop_known_to_all();
     if (count_ >= capacity_ / 2) move_to(capacity_ == 0 ? fewest : 2 * capacity_);
 }
 

@@ -120,9 +120,11 @@ class History {
         if (written.known_to(known_to_all)) {
             base_value_ = value;
             if (count_ != 0) drop_all();
+            has_stores_ = false;
         } else if (!listed_) {
             list_newest();
         }
+        if (writer.access == Access::store) has_stores_ = true;
         listed_ = false;
         value = new_value;
         written = stamp;
@@ -137,6 +139,8 @@ class History {
     template <class Clock>  // Time const*, ScClock
     bool knows_newest(Clock clock) const;
     Writer newest_writer() const { return writer_; }
+    // False: all writes after the base are RMWs, so that no write could have been overlooked by another one.
+    bool may_have_stores() const { return has_stores_; }
 
     // Positions of steps; -1 is the base. The last one is the newest write, or somebody who knows it.
     std::ptrdiff_t last() const { return static_cast<std::ptrdiff_t>(count_) - (listed_ ? 1 : 0); }
@@ -209,15 +213,18 @@ class History {
 
     Step* steps_;
     std::uint32_t count_;
-    std::uint32_t capacity_ : 30;
-    std::uint32_t listed_ : 1;    // the newest write is among the steps, or the base
-    std::uint32_t has_gaps_ : 1;  // or had: without, no step needs to be looked at when they all go
+    std::uint32_t capacity_ : 29;
+    std::uint32_t listed_ : 1;      // the newest write is among the steps, or the base
+    std::uint32_t has_gaps_ : 1;    // or had: without, no step needs to be looked at when they all go
+    std::uint32_t has_stores_ : 1;  // or had, since the base was last the newest write
     std::uint64_t base_value_;
     Writer writer_;  // of the newest write
 };
 
 // For how many steps there is room elsewhere than in their locations.
 extern std::int64_t room_elsewhere;
+// The thread will end: what it has not told yet.
+void tell_room();
 
 template <class Rename>
 std::uint32_t History::compact(Rename rename) {

@@ -237,7 +237,7 @@ bool check_load(Thread const& t, Cell const& x, Order order, Violation& v) {
 
 bool check_write(Thread const& t, Cell const& x, Order order, Violation& v) {
     Awareness a;
-    if (!differ(t, x, order, a) || !x.any_store_between(a.c, a.s)) return false;
+    if (!x.may_have_stores() || !differ(t, x, order, a) || !x.any_store_between(a.c, a.s)) return false;
     describe(t, x, a, order, v);
     return true;
 }
@@ -252,6 +252,7 @@ bool check_wait(Thread const& t, Cell const& x, Order order, std::uint64_t const
 }
 
 bool check_cas_success(Thread const& t, Cell const& x, Order order, std::uint64_t expected, Violation& v) {
+    if (!x.may_have_stores()) return false;
     return check_values(t, x, order, v,
                         [&](std::uint64_t value, bool free) { return value == expected && free; });
 }

@@ -128,14 +128,26 @@ std::uint32_t keep_stack(Stack const& stack) {
     return id;
 }
 
-std::uint32_t keep_stack(Thread& t, void const* frame) {
-    if (t.stack_high == 0) [[unlikely]]
-        t.stack_high = end_of_mapping(frame);
+namespace {
+
+std::uint32_t& cached_at(Thread& t, void const* frame) {
     std::uintptr_t const pc = static_cast<Frame const*>(frame)->return_address;
-    std::uint32_t& cached = t.stacks.ids[(pc ^ pc >> 6) % StackCache::size];
-    if (cached == 0 || !same(t, frame, stacks[cached]))
-        cached = keep_stack(walk_stack(t, frame, kept_stack_depth));
-    return cached;
+    return t.stacks.ids[(pc ^ pc >> 6) % StackCache::size];
+}
+
+// Apart, because it needs much room on the stack.
+[[gnu::noinline]] std::uint32_t keep_new_stack(Thread& t, void const* frame) {
+    if (t.stack_high == 0) t.stack_high = end_of_mapping(frame);
+    return cached_at(t, frame) = keep_stack(walk_stack(t, frame, kept_stack_depth));
+}
+
+}  // namespace
+
+std::uint32_t keep_stack(Thread& t, void const* frame) {
+    std::uint32_t const cached = cached_at(t, frame);
+    if (cached != 0 && t.stack_high != 0 && same(t, frame, stacks[cached])) [[likely]]
+        return cached;
+    return keep_new_stack(t, frame);
 }
 
 Stack kept_stack(std::uint32_t id) {

@@ -3,6 +3,7 @@
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 
+#include "sanitizer/core/history.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
 #include "sanitizer/system/processor.hpp"
@@ -258,6 +259,7 @@ void name_thread(Thread& t, char const* name) {
 }
 
 void thread_has_ended(Thread& t) {
+    tell_room();
     t.state = Thread::State::ended;
 }
 

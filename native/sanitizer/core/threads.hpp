@@ -206,12 +206,12 @@ inline constexpr std::uint32_t steps_to_note = 64;
 class Hook {
   public:
     [[gnu::always_inline]] Hook() : thread_(current_thread()), entered_(thread_.in_hook == 0) {
-        if (entered_) enter();
+        if (entered_) enter(thread_);
     }
     [[gnu::always_inline]] ~Hook() {
         if (!entered_) return;
         bool const due = thread_.unreported_steps >= steps_to_note && note_steps(thread_);
-        leave();
+        leave(thread_);
         if (due) [[unlikely]]
             collect();
     }
@@ -223,12 +223,12 @@ class Hook {
     Thread& thread() const { return thread_; }
 
     // In between the world may be stopped, and go on.
-    void leave() { __atomic_store_n(&thread_.in_hook, 0, __ATOMIC_RELEASE); }
-    void enter() {
-        __atomic_store_n(&thread_.in_hook, 1, __ATOMIC_RELAXED);
+    static void leave(Thread& t) { __atomic_store_n(&t.in_hook, 0, __ATOMIC_RELEASE); }
+    static void enter(Thread& t) {
+        __atomic_store_n(&t.in_hook, 1, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         if (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
-            enter_slowly(thread_);
+            enter_slowly(t);
     }
 
   private:

@@ -62,7 +62,7 @@ FENCEPOST_PUBLIC(void, __tsan_destroy_fiber, void* fiber) {
     Hook hook;
     races::thread_ended(*ended->thread);
     thread_not_made(ended->thread);
-    hook.leave();
+    Hook::leave(hook.thread());
     forget_memory(ended, sizeof(Fiber));
     memory::release(ended, sizeof(Fiber));
 }

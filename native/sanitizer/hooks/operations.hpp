@@ -97,15 +97,14 @@ template <class T>
 // A thread that changes a location which others change, or waits for them in a loop, takes the cache lines
 // from them. It may be better to let them go on alone for a moment, before this thread holds what they wait
 // for.
-inline void back_off_if_contended(Hook& hook, Cell const* cell, std::uintptr_t pc, bool waits) {
-    Thread const& t = hook.thread();
+inline void back_off_if_contended(Thread& t, Cell const* cell, std::uintptr_t pc, bool waits) {
     if (cell == nullptr || cell->written.time() == 0 || cell->written.slot() == t.slot) return;
     if ((waits && t.await.rounds == 0) || scheduler::active()) return;
     auto const* const operation = reinterpret_cast<void const*>(pc);
     if (!cell->lock.advises_sleep(operation)) return;
-    hook.leave();  // nobody is to wait for it meanwhile
+    Hook::leave(t);  // nobody is to wait for it meanwhile
     cell->lock.sleep(operation);
-    hook.enter();
+    Hook::enter(t);
 }
 
 // A round of a waiting loop that reads what it read before. It does not hold up threads that change the
@@ -170,7 +169,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, pc, address_of(a));
     if (again)
-        back_off_if_contended(hook, cell, pc, true);
+        back_off_if_contended(t, cell, pc, true);
     else
         expect_read(a, cell);
     ++t.atomics;
@@ -286,7 +285,7 @@ template <class Update, class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    back_off_if_contended(hook, cell, pc, again);
+    back_off_if_contended(t, cell, pc, again);
     ++t.atomics;
     std::uint32_t const stack = keep_stack(t, frame);
     WatchedAtomic watched_atomic(t, a, frame);
@@ -313,8 +312,7 @@ template <class Update, class T>
         }
         if (is_weak()) follow_weakly(t, x, a, old, next, site);
     }
-    note_round(t, pc, address_of(a), to_bits(old));
-    if (old != next) interrupt_await(t);
+    note_update(t, pc, address_of(a), to_bits(old), again, old != next);
     written(a, old != next);
     watched_atomic.report();
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
@@ -338,7 +336,7 @@ template <class T>
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     bool const again = goes_round(t, pc, address_of(a));
     if (!again) expect_write(a, cell);
-    back_off_if_contended(hook, cell, pc, again);
+    back_off_if_contended(t, cell, pc, again);
     ++t.atomics;
     note_cas(t, address_of(a), to_bits(expected));
     std::uint32_t const stack = keep_stack(t, frame);
@@ -376,8 +374,7 @@ template <class T>
         if (is_weak()) follow_weakly(t, x, a, old, desired, site);
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
-    note_round(t, pc, address_of(a), to_bits(old));
-    if (succeeded) interrupt_await(t);
+    note_update(t, pc, address_of(a), to_bits(old), again, succeeded);
     written(a, succeeded && old != desired);
     watched_atomic.report();
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);

@@ -184,7 +184,7 @@ void start_findings() {
 void report(Thread& t, AccessNote const& note, Violation const& v) {
     if (weak::has_read_old) return;  // the rules are those of runs that keep to the newest writes
     Stack const by = walk_stack(t, note.frame, atomic_methods.count == 0 ? 1 : kept_stack_depth);
-    Key const key{by.pc(), kept_stack(v.missed.stack).pc(), note.access};
+    Key const key{by.pc(), kept_pc(v.missed.stack), note.access};
     bool const sure = certain(note, v);
     if (Finding* const f = look_up(key); f != nullptr && (f->reported || !sure)) {
         if (is_to_be_tried(count_use(t, *f, note, v))) {

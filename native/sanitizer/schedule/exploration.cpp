@@ -23,6 +23,29 @@ void join(Past& past, Past const& other) {
     }
 }
 
+// As bits.
+std::uint32_t bytes_of(Event const& e) {
+    return static_cast<std::uint32_t>((std::uint64_t{1} << std::max<unsigned>(e.size, 1)) - 1);
+}
+
+bool is_word_access(Event const& e) {
+    return e.size <= sizeof e.before && e.act != Act::use && e.act != Act::end;
+}
+
+// Where these bytes of an access are also bytes of an earlier one, it meets what that one has met. Gives
+// them.
+std::uint32_t meet(Event& access, Event const& earlier, std::uint32_t bytes) {
+    std::uint32_t found = 0;
+    for (unsigned i = 0; i < access.size; ++i) {
+        std::uintptr_t const there = access.object + i - earlier.object;  // beyond its end if before it
+        if ((bytes >> i & 1) == 0 || there >= earlier.size) continue;
+        access.before &= ~(std::uint64_t{0xff} << 8 * i);
+        access.before |= (earlier.before >> 8 * there & 0xff) << 8 * i;
+        found |= std::uint32_t{1} << i;
+    }
+    return found;
+}
+
 void copy(Past& to, Past const& from) {
     to.clear();
     for (std::uint32_t const one : from) to.add(one);
@@ -174,20 +197,25 @@ void Walk::start_anew() {
     runs_ = false;
 }
 
-// Could the later event happen before the first, and what would it meet there?
+// Could the later event happen before the first, and what would it meet there? That is what the first writes
+// from there on have met, of accesses of different sizes each for its bytes.
 Walk::Movable Walk::can_move(std::size_t first, std::size_t later, Event& moved) const {
     moved = event(later);
     moved.pending = false;
-    for (std::size_t i = first; i < later; ++i) {
+    std::uint32_t unmet = bytes_of(moved);
+    for (std::size_t i = first; i < later && unmet != 0; ++i) {
         Event const& e = event(i);
         if (i != first && !happens_before(first, i)) continue;
         if (e.pending || !writes(e) || !touches(e, moved.object, moved.size)) continue;
-        if (e.object != moved.object || e.size != moved.size) {
+        if (e.object == moved.object && e.size == moved.size && unmet == bytes_of(moved)) {
+            moved.before = e.before;
+            break;
+        }
+        if (!is_word_access(e) || !is_word_access(moved)) {
             moved.before = moved.expected;  // perhaps; so it counts as a write
             return moved.until == Until::always ? Movable::yes : Movable::perhaps;
         }
-        moved.before = e.before;
-        break;
+        unmet &= ~meet(moved, e, unmet);
     }
     if (moved.until == Until::unknown) return Movable::perhaps;
     return can_happen(moved, moved.before) ? Movable::yes : Movable::no;

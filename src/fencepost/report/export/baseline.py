@@ -42,7 +42,11 @@ def read(path: Path) -> frozenset[str]:
             raise InputError(message, file, number, 1) from None
         if isinstance(answer, WatchedAnswer):
             known.update(answer.ids)
-        known.update(finding_id(answer, found) for found in findings(answer))
+        try:
+            known.update([finding_id(answer, found) for found in findings(answer)])
+        except (LookupError, ValueError, StopIteration, RuntimeError):  # StopIteration in a generator is one
+            message = "this answer speaks of threads or events that it does not have; make it anew"
+            raise InputError(message, file, number, 1) from None
     return frozenset(known)
 
 

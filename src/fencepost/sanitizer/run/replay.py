@@ -11,6 +11,10 @@ from fencepost.errors import InputError, read_bytes
 from fencepost.verdicts.run import Deadlock, Finding, Schedule, WatchedAnswer
 from fencepost.verdicts.union import decode
 
+MOST_DECISIONS = 1 << 30
+"""Of all runs of a report, in bytes. One of twenty million steps has some hundred million at most."""
+_PIECE = 1 << 20
+
 
 class Replay(NamedTuple):
     """What to run, how, and the ids of the findings that should appear again."""
@@ -34,13 +38,25 @@ def read_report(path: str) -> Replay:
         raise InputError("the report has no finding that could be replayed", path)
     harmful = [one.harm.schedule for one in answer.findings if one.harm and one.harm.schedule]
     schedules = tuple(dict.fromkeys([*(report.schedule for report in reports), *harmful]))
+    room = MOST_DECISIONS
     for schedule in schedules:
-        _check_decisions(schedule, path)
+        room -= _size_of_decisions(schedule, room, path)
     return Replay(answer.command, schedules, frozenset(report.id for report in reports))
 
 
-def _check_decisions(schedule: Schedule, path: str) -> None:
+def _size_of_decisions(schedule: Schedule, room: int, path: str) -> int:
+    """As they are written for the program; a few bytes may stand for very many."""
+    inflate, packed, size = zlib.decompressobj(), schedule.decisions or zlib.compress(b""), 0
     try:
-        zlib.decompress(schedule.decisions or zlib.compress(b""))
+        while not inflate.eof and (piece := inflate.decompress(packed, _PIECE)):
+            packed = inflate.unconsumed_tail
+            size += len(piece)
+            if size > room:
+                message = f"the decisions of its runs have more than {MOST_DECISIONS >> 20:,} MB together"
+                raise InputError(message, path)
+        damaged = not inflate.eof
     except zlib.error:
-        raise InputError(f"the decisions of seed {schedule.seed} are damaged", path) from None
+        damaged = True
+    if damaged:
+        raise InputError(f"the decisions of seed {schedule.seed} are damaged", path)
+    return size
