@@ -436,9 +436,10 @@ def test_monitors_that_others_cover_are_dropped():
 
 def followed(program, model="ra", **off):
     """How many monitors are followed by location."""
-    found = explore(program, model, LIMITS, "by-location", tactics=replace(REDUCED, **off))
+    tactics = replace(REDUCED, **off)
+    found = explore(program, model, LIMITS, "by-location", tactics=tactics)
     assert found.outcome == Outcome.COMPLETE
-    return found.states - explore(program, "sc", LIMITS, tactics=REDUCED).states
+    return found.states - explore(program, "sc", LIMITS, tactics=tactics).states
 
 
 def test_states_with_the_same_future_are_followed_once():
