@@ -93,7 +93,7 @@ class LocationExplorer {
     std::optional<Outcome> merge() {
         try {
             MemoryBudget memory(memory_left());
-            EqualFutures futures(graph_, memory);
+            EqualFutures futures(graph_, team_, memory);
             while (futures.split()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }

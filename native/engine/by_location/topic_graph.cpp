@@ -1,12 +1,15 @@
 #include "engine/by_location/topic_graph.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <utility>
 
 namespace fencepost {
 
 namespace {
+
+constexpr std::size_t nodes_of_a_task = 4096;
 
 // Of the nodes that are looked for.
 constexpr std::uint32_t no_class = UINT32_MAX;
@@ -19,8 +22,9 @@ std::uint64_t spread(std::uint64_t word) {
 
 }  // namespace
 
-EqualFutures::EqualFutures(ProgramGraph const& program, MemoryBudget& memory)
+EqualFutures::EqualFutures(ProgramGraph const& program, Team& team, MemoryBudget& memory)
     : program_(program),
+      team_(team),
       all_(program),
       nodes_(program.size()),
       row_words_(program.node_words()),
@@ -47,6 +51,17 @@ EqualFutures::EqualFutures(ProgramGraph const& program, MemoryBudget& memory)
     moved_count_ = nodes_;
 }
 
+template <class Task>
+void EqualFutures::together(std::size_t count, Task task) const {
+    auto const of_rows = [&](std::size_t row) {
+        auto const first = row * nodes_of_a_task;
+        for (auto i = first; i < std::min(first + nodes_of_a_task, count); ++i) task(i);
+    };
+    auto const rows = (count + nodes_of_a_task - 1) / nodes_of_a_task;
+    if (rows == 1) return of_rows(0);
+    team_.each(rows, [&](std::size_t row, std::size_t) { of_rows(row); });
+}
+
 void EqualFutures::find_steps_to() {
     auto* const first = first_before_.as<std::size_t>();
     auto* const before = before_.as<StateNumber>();
@@ -65,7 +80,7 @@ bool EqualFutures::split() {
     auto* const is_changed = is_changed_.as<bool>();
     changed_count_ = 0;
     if (moved_count_ == nodes_) {
-        for (StateNumber n = 0; n < nodes_; ++n) changed[changed_count_++] = {hash_of_edges(n), n, 0};
+        for (StateNumber n = 0; n < nodes_; ++n) changed[changed_count_++] = {0, n, 0};
     } else {
         auto const* const first = first_before_.as<std::size_t>();
         for (std::size_t i = 0; i < moved_count_; ++i) {
@@ -73,11 +88,12 @@ bool EqualFutures::split() {
             for (auto k = first[to]; k < first[to + 1]; ++k) {
                 auto const n = before_.as<StateNumber>()[k];
                 if (std::exchange(is_changed[n], true)) continue;
-                changed[changed_count_++] = {hash_of_edges(n), n, 0};
+                changed[changed_count_++] = {0, n, 0};
             }
         }
         for (std::size_t i = 0; i < changed_count_; ++i) is_changed[changed[i].node] = false;
     }
+    together(changed_count_, [&](std::size_t i) { changed[i].edges = hash_of_edges(changed[i].node); });
     split_classes();
     return true;
 }
@@ -144,14 +160,14 @@ std::uint64_t EqualFutures::hash_of_edges(StateNumber n) const {
     return hash;
 }
 
-void EqualFutures::list_edges(StateNumber n) {
-    edges_.clear();
+void EqualFutures::list_edges(StateNumber n, std::vector<Word>& edges) const {
+    edges.clear();
     for (auto e = all_.first_edge(n); e < all_.first_edge(n + 1); ++e) {
         auto const edge = all_.edge(e);
-        edges_.push_back(std::bit_cast<Word>(GraphEdge{class_of_.as<Class>()[edge.target], edge.label}));
+        edges.push_back(std::bit_cast<Word>(GraphEdge{class_of_.as<Class>()[edge.target], edge.label}));
     }
-    std::ranges::sort(edges_);
-    edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+    std::ranges::sort(edges);
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
 bool EqualFutures::merge(Arena& nodes, Arena& edges) {
@@ -170,31 +186,34 @@ bool EqualFutures::merge(Arena& nodes, Arena& edges) {
         }
         class_of[n] = number;
     }
+    std::vector<Word> of_node;
     for (Class c = 0; c < classes_; ++c) {
         auto const* const row = program_.node_rows()[first_of[c]];
         auto* const node = nodes.append();
         std::copy_n(row, row_words_, node);
         node[0] = edges.size();
-        list_edges(first_of[c]);
-        for (auto word : edges_) *edges.append() = word;
+        list_edges(first_of[c], of_node);
+        for (auto word : of_node) *edges.append() = word;
     }
-    for (StateNumber n = 0; n < nodes_; ++n) {
-        if (!is_like(n, nodes, edges)) return false;
-    }
-    return true;
+    std::atomic<bool> all_are_like = true;
+    together(nodes_, [&](std::size_t n) {
+        if (!is_like(static_cast<StateNumber>(n), nodes, edges)) all_are_like = false;
+    });
+    return all_are_like;
 }
 
 // Whether a node has the row and the edges of its class.
-bool EqualFutures::is_like(StateNumber n, Arena const& nodes, Arena const& edges) {
+bool EqualFutures::is_like(StateNumber n, Arena const& nodes, Arena const& edges) const {
     TopicGraph const merged(program_, nodes, edges);
     auto const c = class_of_.as<Class>()[n];
     auto const *const row = program_.node_rows()[n], *const node = nodes[c];
     if (!std::equal(row + 1, row + row_words_, node + 1)) return false;
-    list_edges(n);
+    static thread_local std::vector<Word> of_node;
+    list_edges(n, of_node);
     auto const first = merged.first_edge(c);
-    if (merged.first_edge(c + 1) - first != edges_.size()) return false;
-    for (std::size_t i = 0; i < edges_.size(); ++i) {
-        if (*edges[first + i] != edges_[i]) return false;
+    if (merged.first_edge(c + 1) - first != of_node.size()) return false;
+    for (std::size_t i = 0; i < of_node.size(); ++i) {
+        if (*edges[first + i] != of_node[i]) return false;
     }
     return true;
 }

@@ -56,7 +56,7 @@ class TopicGraph {
 // depends on hashes being different.
 class EqualFutures {
   public:
-    EqualFutures(ProgramGraph const& program, MemoryBudget& memory);
+    EqualFutures(ProgramGraph const& program, Team& team, MemoryBudget& memory);
 
     // Splits some classes; false when there are no more to split, or too many to be worth it.
     bool split();
@@ -87,10 +87,14 @@ class EqualFutures {
     std::uint32_t part_with(std::uint64_t edges, Class of, std::size_t mask);
     std::uint64_t hash_of_edges(StateNumber n) const;
     // The classes to which the edges of a node lead, with their labels, each once.
-    void list_edges(StateNumber n);
-    bool is_like(StateNumber n, Arena const& nodes, Arena const& edges);
+    void list_edges(StateNumber n, std::vector<Word>& edges) const;
+    bool is_like(StateNumber n, Arena const& nodes, Arena const& edges) const;
+    // Calls `task` with each number below `count`, shared by the team.
+    template <class Task>
+    void together(std::size_t count, Task task) const;
 
     ProgramGraph const& program_;
+    Team& team_;
     TopicGraph all_;
     std::size_t nodes_, row_words_;
     std::size_t classes_ = 1;
@@ -103,7 +107,6 @@ class EqualFutures {
     Pages moved_;                  // nodes
     std::size_t changed_count_ = 0, moved_count_ = 0;
     std::uint32_t part_count_ = 0;
-    std::vector<Word> edges_;  // of one node
 };
 
 }  // namespace fencepost

@@ -5,7 +5,8 @@
 // many programs, and the first seed.
 //
 // links: engine/program/bytecode.cpp engine/program/control_flow.cpp engine/machine/evaluate.cpp
-// links: engine/state/layout.cpp engine/state/store.cpp
+// links: engine/state/layout.cpp engine/state/store.cpp engine/state/store_compressed.cpp
+// links: engine/state/number_index.cpp engine/state/packed_records.cpp
 // links: engine/monitors/labels.cpp engine/monitors/rules.cpp engine/monitors/topics.cpp
 // links: engine/monitors/packed_monitor.cpp engine/monitors/views.cpp
 // links: engine/search/persistent_sets.cpp engine/search/team.cpp
