@@ -590,6 +590,13 @@ def test_tickets_rotate():
     assert 8 * rotated.transitions == all_states.transitions
 
 
+def test_sequence_locks_have_few_different_futures():
+    """States are told apart by where threads stand, by labels, and by what comes later. With fewer of them,
+    violations would be missed."""
+    program = load(FIGURE_7[0].parent / "seqlock.tpl")
+    assert explore(program, "ra", LIMITS, "by-location").states == 28_732
+
+
 def test_no_monitor_is_followed_where_nobody_can_ask():
     """By control flow each thread can wait for every number again, but no number comes twice."""
     program = read(

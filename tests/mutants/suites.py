@@ -39,6 +39,10 @@ SUITES: dict[str, list[list[str]]] = {
             f"{DEFINITIONS}::test_programs_that_once_disagreed",
             f"{ENGINE}/test_reductions.py::test_topics_change_with_the_threads_that_are_exchanged",
             f"{ENGINE}/test_reductions.py::test_monitors_that_others_cover_are_dropped",
+            f"{ENGINE}/test_reductions.py::test_states_with_the_same_future_are_followed_once",
+            f"{ENGINE}/test_reductions.py::test_sequence_locks_have_few_different_futures",
+            f"{ENGINE}/test_reductions.py::test_no_monitor_is_followed_where_nobody_can_ask",
+            f"{ENGINE}/test_reductions.py::test_who_has_accessed_a_location_is_not_stale_there",
         ],
         [
             f"{ENGINE}/test_topics.py",
