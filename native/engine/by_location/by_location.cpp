@@ -98,7 +98,8 @@ class LocationExplorer {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }
             is_merged_ = futures.merge(merged_nodes_, merged_edges_);
-        } catch (OutOfMemory const&) {  // topics may need less
+        } catch (OutOfMemory const&) {
+            is_merged_ = false;  // topics may need less
         }
         return std::nullopt;
     }
