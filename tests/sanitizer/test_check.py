@@ -88,12 +88,20 @@ def test_a_race_between_earlier_events_counts_anew_when_later_ones_change(explor
 # From here on the programs have threads that are started and waited for; accesses of several sizes to the
 # same memory, and locks of which nobody can tell whether they are free.
 WITH_STARTS, WITH_SIZES = 1_000_000_000, 2_000_000_000
+# One program, run in several ways.
+WITH_A_CALL_ON_TWO = 3_000_000_000
 
 
 @pytest.mark.parametrize("first", [WITH_STARTS, WITH_SIZES])
 def test_the_exploration_runs_each_graph_once_of_starts_and_sizes(exploration: Path, first: int) -> None:
     _all_orders(exploration, 500, first)
     _all_orders(exploration, 200, first + 500, walks=3)
+
+
+@pytest.mark.parametrize("walks", [1, 3])
+def test_a_lock_that_perhaps_cannot_come_first_hides_no_other_race(exploration: Path, walks: int) -> None:
+    """Before a call that unlocks two mutexes it cannot; before the lock in front of that, it can."""
+    _all_orders(exploration, 20, WITH_A_CALL_ON_TWO, walks)
 
 
 def test_choices_stay_with_the_event_that_they_follow(exploration: Path) -> None:

@@ -21,9 +21,24 @@ using namespace fencepost::scheduler;
 
 namespace {
 
-enum class Kind { load, store, add, cas, wait, bcas, fence, lock, unlock, exit, choose, start, join };
+enum class Kind {
+    load,
+    store,
+    add,
+    cas,
+    wait,
+    bcas,
+    fence,
+    lock,
+    unlock,
+    exit,
+    choose,
+    start,
+    join,
+    unlock_all
+};
 constexpr char const* names[] = {"load", "store",  "add",  "cas",    "wait",  "bcas", "fence",
-                                 "lock", "unlock", "exit", "choose", "start", "join"};
+                                 "lock", "unlock", "exit", "choose", "start", "join", "unlock_all"};
 
 struct Operation {
     Kind kind;
@@ -137,7 +152,9 @@ struct Run {
         e.sc = o.sc;
         bool const on_mutex = o.kind == Kind::lock || o.kind == Kind::unlock;
         e.size = o.size;
-        if (on_mutex) {
+        if (o.kind == Kind::unlock_all) {
+            e.object = 100, e.second = 101;
+        } else if (on_mutex) {
             e.object = 100 + static_cast<std::uintptr_t>(o.location);
             e.before = !held[o.location];
         } else if (o.kind != Kind::fence && o.kind != Kind::exit && o.kind != Kind::start) {
@@ -170,6 +187,7 @@ struct Run {
                 e.act = Act::use, e.until = o.unknown ? Until::unknown : Until::free, e.awaited = 1;
                 break;
             case Kind::unlock:
+            case Kind::unlock_all:
                 e.act = Act::use;
                 break;
             case Kind::exit:
@@ -235,6 +253,12 @@ struct Run {
             case Kind::unlock:
                 held[x] = false;
                 uses[x] += name + " ";
+                break;
+            case Kind::unlock_all:
+                for (int mutex = 0; mutex < mutexes; ++mutex) {
+                    held[mutex] = false;
+                    uses[mutex] += name + " ";
+                }
                 break;
             case Kind::exit:
                 ended = true;
@@ -455,6 +479,13 @@ Program with_sizes(Chance& chance) {
     return program;
 }
 
+// A call on two mutexes: what the second one was before it is not kept, so it cannot be told whether a lock
+// of that could come before. The lock could come before another one all the same.
+Program with_a_call_on_two() {
+    return {{{Kind::lock, 0, 0, 0, false}, {Kind::lock, 1, 0, 0, false}, {Kind::unlock_all, 0, 0, 0, false}},
+            {{Kind::lock, 1, 0, 0, false}, {Kind::unlock, 1, 0, 0, false}}};
+}
+
 void print(Program const& program) {
     for (auto const& thread : program) {
         for (auto const& o : thread)
@@ -464,7 +495,8 @@ void print(Program const& program) {
     }
 }
 
-constexpr std::uint64_t first_with_starts = 1'000'000'000, first_with_sizes = 2'000'000'000;
+constexpr std::uint64_t first_with_starts = 1'000'000'000, first_with_sizes = 2'000'000'000,
+                        first_with_a_call_on_two = 3'000'000'000;
 std::size_t total, vain;
 std::size_t walks_at_once = 1;
 
@@ -503,9 +535,10 @@ int main(int argc, char** argv) {
     std::size_t wrong = 0;
     for (std::uint64_t seed = first; seed < first + programs; ++seed) {
         Chance chance(seed);
-        Program const plain = seed >= first_with_sizes    ? with_sizes(chance)
-                              : seed >= first_with_starts ? with_starts(chance)
-                                                          : random_program(chance);
+        Program const plain = seed >= first_with_a_call_on_two ? with_a_call_on_two()
+                              : seed >= first_with_sizes       ? with_sizes(chance)
+                              : seed >= first_with_starts      ? with_starts(chance)
+                                                               : random_program(chance);
         ScFences const how = chance.one_in(2) ? ScFences::ordered : ScFences::commute;
         bool const is_ready = seed % 2 == 0 || seed >= first_with_starts;
         Program const program = is_ready ? plain : with_choices(plain, chance);

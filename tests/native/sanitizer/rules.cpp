@@ -5,7 +5,8 @@
 // and F do. So now and then all threads are looked at as if SC knew everything; and at the end once more,
 // each after an SC fence or a seq_cst access, which brings to light what E and the locations have.
 //
-// Each program has a habit: some have few SC fences and accesses, others hardly anything else.
+// Each program has a habit: some have few SC fences and accesses, others hardly anything else. At the end
+// come scripts, which do what random programs rarely do.
 //
 //   rules SEED COUNT    runs COUNT programs; prints the first disagreement and exits with 1
 //
@@ -217,6 +218,13 @@ constexpr std::uint64_t first_with_others = 10'000'000;
 constexpr Habit habits[] = {{1, 2, false}, {1, 12, false}, {2, 6, false}, {4, 0, false},
                             {4, 2, true},  {5, 0, true},   {6, 4, false}, {3, 3, true}};
 
+struct Step {
+    int thread, location;  // or `fence`
+    Access access;
+    Order order;
+};
+constexpr int fence = -1;
+
 class Experiment {
   public:
     Experiment(std::uint64_t seed, std::uintptr_t base)
@@ -225,11 +233,11 @@ class Experiment {
           habit_(habits[below(std::size(habits))]),
           others_(seed < first_with_others ? 0 : 1 + static_cast<int>(seed % 2)) {
         int const threads = 2 + below(below(8) == 0 ? 12 : 4), locations = 1 + below(4);
-        literal_.threads.resize(static_cast<std::size_t>(threads));
-        literal_.locations.resize(static_cast<std::size_t>(locations));
-        literal_.objects.resize(2);
-        Hook hook;
-        for (int t = 0; t < threads; ++t) threads_.push_back(make_thread(hook.thread()));
+        begin(threads, locations);
+    }
+    // To go by a script.
+    Experiment(std::uintptr_t base, int threads, int locations) : base_(base), habit_(), others_(0) {
+        begin(threads, locations);
     }
     ~Experiment() {
         Hook hook;
@@ -256,7 +264,40 @@ class Experiment {
         return reveals_the_same() && forgets_everything() && records_keep_off_own_times();
     }
 
+    // What a record is made of may have been another one.
+    bool records_begin_without_fences() {
+        Thread& t = *threads_[0];
+        sc_fence(t);
+        make_record(t);
+        Record* const used = t.records.newest;
+        used->add_own_fence(1);
+        t.records = {nullptr, nullptr, used};
+        used->next = nullptr;
+        make_record(t);
+        return t.records.newest == used && used->own_fence_before(2) == 0;
+    }
+
+    bool run(std::vector<Step> const& script) {
+        for (Step const& step : script) {
+            Thread& t = *threads_[static_cast<std::size_t>(step.thread)];
+            if (step.location == fence)
+                do_fence(step.thread, t, step.order);
+            else if (!do_access(step.thread, t, step.location, step.access, step.order))
+                return false;
+            if (!all_know_the_same()) return false;
+        }
+        return true;
+    }
+
   private:
+    void begin(int threads, int locations) {
+        literal_.threads.resize(static_cast<std::size_t>(threads));
+        literal_.locations.resize(static_cast<std::size_t>(locations));
+        literal_.objects.resize(2);
+        Hook hook;
+        for (int t = 0; t < threads; ++t) threads_.push_back(make_thread(hook.thread()));
+    }
+
     // In the next program there have been no SC events either.
     static void forget_s(Thread& t) {
         ScClocks::release(t.sc_clocks);
@@ -515,6 +556,24 @@ bool gaps_agree(std::uint64_t seed) {
     return same;
 }
 
+// Thread 0 writes x twice. In between thread 1, which has learnt the first write by y, reads it after a fence
+// that knows its write to z: so the second write is after that fence, and who reads it, thread 2, too.
+bool a_read_after_a_fence_is_news_to_the_next_write() {
+    constexpr int x = 0, y = 1, z = 2;
+    constexpr auto relaxed = Order::relaxed, seq_cst = Order::seq_cst;
+    return Experiment(0x10000000, 3, 3)
+        .run({{0, fence, {}, seq_cst},
+              {0, x, Access::store, relaxed},
+              {0, y, Access::store, Order::release},
+              {1, z, Access::store, relaxed},
+              {1, y, Access::load, Order::acquire},
+              {1, fence, {}, seq_cst},
+              {1, x, Access::load, relaxed},
+              {0, x, Access::store, relaxed},
+              {2, x, Access::load, relaxed},
+              {2, fence, {}, seq_cst}});
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -528,6 +587,11 @@ int main(int, char** arguments) {
             std::printf("program %llu\n", static_cast<unsigned long long>(i));
             return 1;
         }
+    }
+    if (!a_read_after_a_fence_is_news_to_the_next_write() ||
+        !Experiment(0x10000000, 1, 1).records_begin_without_fences()) {
+        std::printf("in a script\n");
+        return 1;
     }
     std::printf("%llu programs agree\n", static_cast<unsigned long long>(count));
     return 0;
