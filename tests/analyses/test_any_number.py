@@ -7,6 +7,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from fencepost.analyses import any_number
 from fencepost.analyses.repair.fix import fix
 from fencepost.analyses.repair.relax import relax
 from fencepost.analyses.robustness import robust
@@ -249,6 +250,41 @@ def test_a_race_between_readers_of_a_template_and_a_writer_needs_the_reader_apar
     assert isinstance(answer, Robust)
     assert answer.race is not None
     assert robust(read(text).with_instances(1), "rc20").race is None
+
+
+@pytest.mark.parametrize("model", ["rc20", "cpp20"])
+def test_readers_of_each_template_are_told_apart(model: str) -> None:
+    """The writer knows of the last reader, but not of the one before. Nobody writes to `e`."""
+    program = read("""
+    global x; na d, e;
+    fn other[*] { local r; r = e.naload(); }
+    fn reader[*] { local r; BCAS(x, 0, 1, acq, rlx); r = d.naload(); x.store(2, rel); }
+    fn writer { wait(x, 2, rlx); x.store(0, rlx); wait(x, 2, acq); d.nastore(1); }
+    """)
+    assert robust(program.with_instances(1), model).race is None
+    assert robust(program.with_instances(2), model).race is not None
+    for k in (1, 2):
+        assert any_number.views_of(program, model, k, Limits(), None).race
+
+
+def test_what_was_seen_of_too_many_views_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The views that were looked at before the limit show nothing wrong, nor do two copies; three do."""
+    text = """
+    max_value 3; global c, x, y;
+    fn worker[*] {
+        local n, r;
+        n = FADD(c, 1);
+        if (n == 1) { x.store(1); r = y.load(); }
+        if (n == 2) { y.store(1); r = x.load(); }
+    }
+    """
+    monkeypatch.setattr(any_number, "FEW_VIEWS", 1)
+    monkeypatch.setattr(any_number, "MORE_STATES", 1)
+    answer = robust(read(text), "ra")
+    assert isinstance(answer, NotRobust)
+    assert answer.any_number
+    assert answer.any_number.copies == {"worker": 3}
+    assert answer.any_number.k == 2
 
 
 @pytest.mark.parametrize(("model", "criterion"), [("tso", "trf"), ("ra", "observational")])

@@ -1,6 +1,7 @@
 """Deadlocks as a warning of `robust` and as bad states of `verify`, against their definition."""
 
 from collections import Counter
+from dataclasses import replace as replace_in
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +12,7 @@ from fencepost.analyses.safety.portfolio import certify
 from fencepost.analyses.tso import persist
 from fencepost.engine.search import EVERY_STATE, REDUCED, Limits, Tactics
 from fencepost.errors import InputError
-from fencepost.formats import tpl
+from fencepost.formats import properties, tpl
 from fencepost.memory_models import ENGINES, SEARCH_ORDERS
 from fencepost.models.deadlocks import Deadlock, deadlocks
 from fencepost.models.explore import LimitReachedError
@@ -151,6 +152,14 @@ fn p { local r; x.store(1); r = y.load(); if (r == 0) { wait(go, 1); } go.store(
 fn q { local r; y.store(1); r = x.load(); if (r == 0) { wait(go, 1); } go.store(1); }
 """
 
+# Safe under SRA; two writes race, so that RA may reach more.
+OPEN_UNDER_RA = """max_value 2;
+global x, y;
+fn p { local a; x.store(1); y.store(2); a = y.load(); end: skip; }
+fn q { local b; y.store(1); x.store(2); b = x.load(); end: skip; }
+// bad: p@end && q@end && p.a == 1 && q.b == 1
+"""
+
 
 def of_robust(text: str, model: str = "ra") -> DeadlockState | None:
     return robust(tpl.read(text), model).deadlock
@@ -248,6 +257,30 @@ class TestVerify:
         """
         answer = verify(tpl.read(text), "ra", wanted=ASKED)
         assert isinstance(answer, Unknown)
+
+    def test_a_deadlock_decides_what_else_is_open(self) -> None:
+        """It is the answer whether the rest is safe or unknown, and for its own reason."""
+        safe = LOCKS.replace("unlock(a); }", "unlock(a); assert(1); }")
+        stuck = "fn s { wait(go, 1); }\n"
+        for text, rest in ((safe, "safe"), (OPEN_UNDER_RA.replace("y;", "y, go;", 1) + stuck, "unknown")):
+            program = tpl.read(text)
+            wanted = properties.stated_property(program)
+            assert verify(program, "ra", wanted=wanted).verdict == rest
+            answer = verify(program, "ra", wanted=replace_in(wanted, deadlocks=True))
+            assert isinstance(answer, Unsafe)
+            assert about_deadlock(answer)
+            assert "without deadlocks" not in answer.because
+
+    def test_what_is_open_besides_deadlocks_stays_open(self) -> None:
+        """There is no deadlock, but that is not all that was asked."""
+        program = tpl.read(OPEN_UNDER_RA)
+        wanted = replace_in(properties.stated_property(program), deadlocks=True)
+        assert isinstance(verify(program, "sra", wanted=wanted), Safe)
+        answer = verify(program, "ra", wanted=wanted)
+        assert isinstance(answer, Unknown)
+        assert answer.criterion == "deadlock-free"
+        assert "write/write race" in answer.why
+        assert "apart from deadlocks" not in answer.why
 
     def test_too_large_for_graphs(self) -> None:
         counts = "local r; while (r != 2) { r = FADD(x, 1); }"

@@ -213,6 +213,25 @@ def test_models_that_do_not_take_a_program_say_so():
     assert "ra" not in answer.outcomes[0].under
 
 
+def test_a_program_that_no_model_takes_is_unknown():
+    answer = fencepost.outcomes(read(SB.replace("load()", "load(sc)")), ["sra", "ra"])
+    assert isinstance(answer, OutcomesUnknown)
+    assert answer.exit_code == 3
+    assert "no model takes the program" in answer.why
+
+
+def test_on_x86_a_seq_cst_store_is_an_exchange():
+    """It empties the buffer; a weaker store in the other thread does not. A seq_cst load is a load."""
+    strong = SB.replace("store(1)", "store(1, sc)")
+    answer = fencepost.outcomes(read(strong), ["tso"], explain=1)
+    assert {row.values[:2] for row in answer.outcomes} == {(0, 1), (1, 0), (1, 1)}
+    assert {event.kind for event in answer.witness.events if event.written and event.thread is not None} == {
+        "RMW"
+    }
+    loads = fencepost.outcomes(read(SB.replace("load()", "load(sc)")), ["tso"])
+    assert {row.values[:2] for row in loads.outcomes} == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
 def test_a_model_that_is_not_there():
     with pytest.raises(ValueError, match="unknown model 'power'"):
         fencepost.outcomes(read(SB), ["sc", "power"])
@@ -235,6 +254,8 @@ def test_a_data_race_allows_everything():
     }
     assert answer.race is not None
     assert answer.exit_code == 1
+    assert len(answer.outcomes) == 2  # which TSO has, where there are no data races
+    assert {says for row in answer.outcomes for says in row.under.values()} == {"allowed"}
 
 
 def test_a_failing_assertion_is_told():
@@ -272,6 +293,24 @@ def test_what_a_limit_leaves_open():
     assert isinstance(answer, OutcomesUnknown)
     assert "limit of 5 events" in column(answer, "ra").why
     assert all("forbidden" not in row.under.values() for row in answer.outcomes)
+
+
+@pytest.mark.parametrize("name", ["SB+facq+facq", "MP+rlx+rlx"])
+def test_nothing_is_ruled_out_where_a_limit_was_reached(name):
+    """Some models come to their end with fewer events than others."""
+    program = load(ROOT / "examples" / "litmus-c" / f"{name}.litmus")
+    seen = set()
+    for events in range(1, 20):
+        answer = fencepost.outcomes(program, limits=Limits(states=events))
+        assert answer.exhaustive == all(one.complete for one in answer.models)
+        assert answer.exhaustive or answer.holds is not True
+        for one in answer.models:
+            told = {row.under[one.model] for row in answer.outcomes}
+            seen.update((one.complete, says) for says in told)
+            assert (one.why == "") == one.complete
+            assert one.possible in ((True, False) if one.complete else (True, None))
+    assert {says for complete, says in seen if complete} == {"allowed", "forbidden"}
+    assert {says for complete, says in seen if not complete} == {"allowed", "unknown"}
 
 
 def test_an_interrupted_search_is_unknown():

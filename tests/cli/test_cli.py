@@ -311,6 +311,19 @@ class TestForBuildServers:
         whole = fencepost("robust", "--json", "--baseline", baseline, old)
         assert json.loads(whole.output)["witness"] is not None
 
+    def test_what_is_left_without_a_known_finding_decides(self, program, tmp_path):
+        """The race is known. Without loops all is said then; with one, it is open what else there is. That an
+        assertion fails is no finding, and never known."""
+        loop = "fn t3 { local i; while (i < 5) { FADD(x, 1); i = i + 1; } }"
+        failing = "fn t4 { local r; r = x.load(); assert(r == 1); }"
+        baseline = tmp_path / "baseline.json"
+        for more, code in (("", 0), (loop, 3), (failing, 1), (loop + failing, 1)):
+            file = program(f"global x; {RACY} {more}")
+            baseline.write_text(fencepost("outcomes", "--json", file).output)
+            known = fencepost("outcomes", "--baseline", baseline, file)
+            assert "1 finding is in the baseline and not shown" in known.output
+            assert known.exit_code == code
+
     def test_a_wrong_baseline_is_2_before_anything_is_asked(self, program, tmp_path):
         result = fencepost("robust", "--baseline", tmp_path / "none.json", program(ENDLESS))
         assert result.exit_code == 2

@@ -10,7 +10,7 @@ import pytest
 
 from fencepost.memory_models import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from fencepost.verdicts import union
-from fencepost.verdicts.answers import Answer
+from fencepost.verdicts.answers import Answer, Stats
 from fencepost.verdicts.check import CheckAnswer
 from fencepost.verdicts.program_changes import ChangesAnswer
 from fencepost.verdicts.run import RunAnswer
@@ -80,3 +80,9 @@ def test_only_a_proof_for_every_number_rules_out_what_was_not_looked_for() -> No
     assert made(robust, question="robust", exhaustive=False, any_number=()).rules_out
     assert not made(robust, question="verify", exhaustive=False, any_number=()).rules_out
     assert not made(unsafe, question="robust", exhaustive=False, any_number=()).rules_out
+
+
+def test_two_searches_take_as_much_memory_as_the_larger_one() -> None:
+    more, less = (Stats(states=n, transitions=n, seconds=n, peak_memory_mb=n) for n in (5, 3))
+    for both in (more + less, less + more):
+        assert (both.states, both.transitions, both.seconds, both.peak_memory_mb) == (8, 8, 8, 5)

@@ -213,10 +213,12 @@ def print_known(count: int) -> None:
 
 def _exit_code_of(answer: Answer) -> int:
     """That of the answer, unless all that violates the property is known from the baseline."""
+    from fencepost.verdicts.outcomes import OutcomesAnswer
+
     found = (answer.witness, answer.race, answer.assertion)
-    if answer.exit_code == EXIT_VIOLATED and all(part is None for part in found):
-        return EXIT_UNDECIDED if answer.holds is None else EXIT_HOLDS
-    return answer.exit_code
+    if any(part is not None for part in found) or (isinstance(answer, OutcomesAnswer) and answer.fails):
+        return answer.exit_code
+    return EXIT_UNDECIDED if answer.holds is None else EXIT_HOLDS
 
 
 def _write_reports(outcomes: Sequence[Outcome], sarif: Path | None, junit: Path | None) -> None:

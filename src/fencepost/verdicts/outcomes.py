@@ -69,8 +69,13 @@ class OutcomesAnswer(Answer, frozen=True, kw_only=True):
     witness_model: str = ""
 
     @property
+    def fails(self) -> bool:
+        """Whether an assertion fails under some model. It is no finding, so no baseline knows of it."""
+        return any(column.failure is not None for column in self.models)
+
+    @property
     def exit_code(self) -> int:
-        if any(column.race is not None or column.failure is not None for column in self.models):
+        if self.fails or any(column.race is not None for column in self.models):
             return EXIT_VIOLATED
         return super().exit_code
 

@@ -193,6 +193,13 @@ class TestProperties:
         assert [place.label for place in answer.witness.bad.places] == ["end", "end"]
         assert all(event.cell in ("x", "y") for event in answer.witness.events)
 
+    @pytest.mark.parametrize("model", ["sra", "ra", "tso"])
+    def test_what_takes_no_weak_memory_is_told_so(self, model: str) -> None:
+        answer = verify(tpl.read(STORE_BUFFERING), model, wanted=Property(mutex=("end",)))
+        assert isinstance(answer, Unsafe)
+        assert answer.engine == "sc"
+        assert "without weak memory" in answer.because
+
     def test_error_label(self) -> None:
         answer = verify(tpl.read(STORE_BUFFERING), wanted=Property(error_labels=("end",)))
         assert isinstance(answer, Unsafe)
@@ -243,6 +250,15 @@ class TestReleaseAcquire:
         assert "without write/write races" in answer.because
 
 
+# Coherence keeps the assertion from failing, which no thread on its own can know.
+NOT_FOLLOWED = """max_value 3;
+global x, y;
+fn p { local r; while (1) { r = FADD(x, 1); } }
+fn q { local a, b; a = y.load(); b = y.load(); assert(a == 0 || b == 1); }
+fn w { y.store(1); }
+"""
+
+
 class TestLimits:
     @pytest.mark.parametrize("model", ["ra", "tso"])
     def test_too_many_local_states(self, model: str) -> None:
@@ -261,6 +277,15 @@ class TestLimits:
         answer = verify(program, model)
         assert isinstance(answer, Unknown)
         assert "range" in answer.why
+
+    @pytest.mark.parametrize("model", SAFETY_MODELS)
+    def test_no_bad_state_where_a_value_is_not_followed_is_not_safe(self, model: str) -> None:
+        """The search comes to its end without a bad state, but one thread was not followed to its own."""
+        program = replace(tpl.read(NOT_FOLLOWED), wraps=False)
+        answer = verify(program, model)
+        assert isinstance(answer, Unknown)
+        assert "range" in answer.why
+        assert isinstance(verify(tpl.read(NOT_FOLLOWED.replace("while", "if")), model), Safe)
 
     def test_too_many_bad_states_to_go_back_from(self) -> None:
         code = "a = x.load(); b = y.load(); x.store(a + 1); y.store(b + 1); cs: x.store(a + b);"
