@@ -165,6 +165,7 @@ SUITES: dict[str, list[list[str]]] = {
                 "test_the_exploration_runs_each_graph_once_of_starts_and_sizes",
                 "test_a_lock_that_perhaps_cannot_come_first_hides_no_other_race",
                 "test_choices_stay_with_the_event_that_they_follow",
+                "test_choices_follow_all_that_they_need",
                 "test_walks_that_share_the_work_run_each_graph_once",
             )
         ],

@@ -108,6 +108,11 @@ def test_choices_stay_with_the_event_that_they_follow(exploration: Path) -> None
     _all_orders(exploration, 1, 501_169, walks=3)
 
 
+def test_choices_follow_all_that_they_need(exploration: Path) -> None:
+    """One that came when another thread ended was made before its own thread had come to the join."""
+    _all_orders(exploration, 1, 1_000_793_289)
+
+
 @pytest.mark.parametrize("walks", [2, 5])
 def test_walks_that_share_the_work_run_each_graph_once(exploration: Path, walks: int) -> None:
     """The last two failed while a branch could be taken before one that it covers."""

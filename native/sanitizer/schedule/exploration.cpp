@@ -290,17 +290,15 @@ bool Walk::can_come_first(Event const& one, Row<Move> const& sequence) const {
                         [&](Move const& move) { return dependent(one, move.event, exploration_.fences_); });
 }
 
-namespace {
-
-// The choices that followed the event at this place follow it where it is now.
-template <class Moves>
-void bring_choices_forward(Moves& sequence, std::size_t place) {
-    std::size_t end = place;
-    while (end < sequence.size() && sequence[end].event.act == Act::choose) ++end;
-    std::rotate(sequence.begin(), sequence.begin() + place, sequence.begin() + end);
+// The choices that followed the event which was at this place now follow it, or what else they need.
+void Walk::bring_choices_forward(Row<Move>& sequence, std::size_t place) const {
+    for (; place < sequence.size() && sequence[place].event.act == Act::choose; ++place) {
+        std::size_t to = place;
+        while (to > 0 && !precedes(sequence[to - 1], sequence[place])) --to;
+        while (to < place && sequence[to].event.act == Act::choose) ++to;
+        std::rotate(sequence.begin() + to, sequence.begin() + place, sequence.begin() + place + 1);
+    }
 }
-
-}  // namespace
 
 void Walk::insert(Branch** branches, Row<Move>& sequence) {
     while (*branches != nullptr) {

@@ -131,6 +131,7 @@ class Walk {
     bool happens_before(std::size_t first, std::size_t later) const;
     bool precedes(Move const&, Move const&) const;
     bool can_come_first(Event const&, Row<Move> const&) const;
+    void bring_choices_forward(Row<Move>&, std::size_t place) const;
     void insert(Branch** branches, Row<Move>&);
     bool go_to_another_walk();
     bool may_take_branch(State const&) const;
