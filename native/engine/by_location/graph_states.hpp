@@ -73,8 +73,10 @@ class GraphStates {
         table.add(hash, number);
         return number;
     }
-    void prefetch_slot(std::uint64_t hash) const { table_of(hash).prefetch(hash); }
-    void prefetch_state(std::uint64_t hash) const { prefetch_likely(table_of(hash), hash); }
+    [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const { table_of(hash).prefetch(hash); }
+    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
+        prefetch_likely(table_of(hash), hash);
+    }
 
     // Step 1, for each batch. The states and origins must stay as they are until the end of the round.
     void sort(GraphBatch& batch, StateList& states, Origin const* origins, std::size_t count) const {
@@ -176,7 +178,7 @@ class GraphStates {
     // The bits that do not decide the slot in a table.
     std::size_t shard_of(std::uint64_t hash) const { return (hash & UINT32_MAX) * tables_.size() >> 32; }
     HashTable& table_of(std::uint64_t hash) const { return tables_[shard_of(hash)]->table; }
-    void prefetch_likely(HashTable const& table, std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_likely(HashTable const& table, std::uint64_t hash) const {
         if (auto const number = table.likely(hash); number < size()) __builtin_prefetch(states_[number]);
     }
     void write(Word* to, Word const* state, Origin origin) const {

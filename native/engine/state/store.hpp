@@ -203,7 +203,10 @@ class HashTable {
     void renumber(std::size_t place, std::uint32_t number) {
         slots()[place] = (slots()[place] & ~std::uint64_t{UINT32_MAX}) | (number + 1);
     }
-    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots()[home(tag_of(hash))]); }
+    // Who fetches ahead is inlined: gcc leaves out calls of functions that do nothing else.
+    [[gnu::always_inline]] void prefetch(std::uint64_t hash) const {
+        __builtin_prefetch(&slots()[home(tag_of(hash))]);
+    }
     // A number with the same hash bits, close to where the hash belongs, or `no_state`.
     std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
@@ -238,8 +241,8 @@ class ExactStore {
     ExactStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
-    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
-    void prefetch_state(std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(states_[number]);
     }
@@ -275,12 +278,12 @@ class AntichainStore {
     AntichainStore(std::size_t words, std::size_t key_words, std::size_t most_bytes);
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, key_words_); }
-    void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
-    void prefetch_state(std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
+    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(keys_[number]);
     }
-    void prefetch_members(std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_members(std::uint64_t hash) const {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(members_of(keys_[number]).words);
     }

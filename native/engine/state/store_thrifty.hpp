@@ -23,10 +23,10 @@ class ThriftyStoreOf {
     }
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
-    void prefetch_slot(std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const {
         if (plain_) plain_->prefetch_slot(hash);
     }
-    void prefetch_state(std::uint64_t hash) const {
+    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
         if (plain_) plain_->prefetch_state(hash);
     }
     bool insert(Word const* state, std::uint64_t hash, Origin origin) {
