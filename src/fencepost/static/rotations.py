@@ -25,14 +25,11 @@ from fencepost.program import (
     Assign,
     Assume,
     Binary,
-    BlockingCompareExchange,
     Branch,
     Cell,
     CellAccess,
-    CompareExchange,
     Constant,
     DivisionByZeroError,
-    Exchange,
     Expression,
     Fence,
     FetchAdd,
@@ -40,11 +37,9 @@ from fencepost.program import (
     Program,
     Register,
     Skip,
-    Store,
     Thread,
     ThreadId,
     Unary,
-    Wait,
     evaluate,
     expressions_of,
     registers_in,
@@ -53,6 +48,7 @@ from fencepost.program import (
 from fencepost.static.critical_values import StaleClasses, ValueClasses, stale_classes
 from fencepost.static.flow import successors
 from fencepost.static.liveness import assigned_register, live_registers
+from fencepost.static.sorts import JoinedNodes, written_or_compared
 from fencepost.static.symmetry import ThreadExchange
 
 _LARGEST_MODULUS = 256
@@ -70,7 +66,11 @@ class Rotation(msgspec.Struct, frozen=True):
     arrays: tuple[tuple[int, int], ...]  # first cell and size, of arrays whose cells are moved on
 
     def moved(self, value: int) -> int:
-        return (value + self.step) % self.modulus if value < self.modulus else value
+        return _moved_on(value, self.step, self.modulus)
+
+
+def _moved_on(value: int, step: int, modulus: int) -> int:
+    return (value + step) % modulus if value < modulus else value
 
 
 def rotations(
@@ -118,7 +118,7 @@ class _Sorts:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._above: dict[Hashable, Hashable] = {}
+        self._joined = JoinedNodes()
         self._moduli: list[tuple[Hashable, int]] = []
         self._computed: list[Hashable] = []
         self.live = [live_registers(thread, frozenset()) for thread in program.threads]
@@ -128,35 +128,28 @@ class _Sorts:
                 self._instruction(t, pc, instruction)
 
     def of_location(self, name: str) -> Hashable:
-        return self._of(("location", name))
+        return self._joined.of(("location", name))
 
     def of_result(self, t: int, pc: int, name: str) -> Hashable:
-        return self._of((t, pc, "result", name))
+        return self._joined.of((t, pc, "result", name))
 
     def of_register(self, t: int, pc: int, name: str) -> Hashable:
-        return self._of((t, pc, name))
+        return self._joined.of((t, pc, name))
 
     def computed(self) -> list[Hashable]:
         """Sorts of locations in which values are computed with."""
-        sorts = {self._of(node) for node in self._computed}
+        sorts = {self._joined.of(node) for node in self._computed}
         of_locations = dict.fromkeys(self.of_location(x.name) for x in self._program.locations)
         return [sort for sort in of_locations if sort in sorts]
 
     def moduli(self, sort: Hashable) -> list[int]:
         """With which values of a sort could wrap around, the largest first."""
-        found = {modulus for node, modulus in self._moduli if self._of(node) == sort}
+        found = {modulus for node, modulus in self._moduli if self._joined.of(node) == sort}
         return sorted({self._program.modulus, *found}, reverse=True)
-
-    def _of(self, node: Hashable) -> Hashable:
-        while node in self._above:
-            node = self._above[node]
-        return node
 
     def _join(self, nodes: Iterable[Hashable]) -> None:
         for a, b in itertools.pairwise(nodes):
-            first, second = self._of(a), self._of(b)
-            if first != second:
-                self._above[first] = second
+            self._joined.join(a, b)
 
     def _flow(self, t: int, pc: int, instruction: Instruction) -> None:
         assigned = assigned_register(instruction)
@@ -178,7 +171,7 @@ class _Sorts:
         register = assigned_register(instruction)
         if register is not None:
             self._join([location, (t, pc, "result", register)])
-        for value in _values(instruction):
+        for value in written_or_compared(instruction):
             self._move(t, pc, value, location)
         if isinstance(instruction, FetchAdd) and instruction.value != Constant(0):
             self._computed.append(location)
@@ -218,19 +211,6 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
         yield from _conjuncts(condition.right)
     else:
         yield condition
-
-
-def _values(access: CellAccess) -> tuple[Expression, ...]:
-    """What is written to the cell, or compared with what it holds."""
-    match access:
-        case Store(_, value) | Exchange(_, _, value):
-            return (value,)
-        case CompareExchange(_, _, expected, desired) | BlockingCompareExchange(_, expected, desired):
-            return (expected, desired)
-        case Wait(_, _, awaited):
-            return awaited
-        case _:
-            return ()
 
 
 def _finest(
@@ -351,7 +331,7 @@ class _Check:
         return {self._moved(v) for v in classes.tracked} == set(classes.tracked)
 
     def _moved(self, value: int) -> int:
-        return (value + self._step) % self._modulus if value < self._modulus else value
+        return _moved_on(value, self._step, self._modulus)
 
     # Instructions.
 
@@ -386,7 +366,7 @@ class _Check:
         rotates = cell.name in self._names
         if isinstance(access, FetchAdd):
             return self._adds(access) if rotates else self._gives(access.value, False)
-        return all(self._gives(value, rotates) for value in _values(access))
+        return all(self._gives(value, rotates) for value in written_or_compared(access))
 
     # Expressions.
 

@@ -24,34 +24,29 @@ from fencepost.program import (
     Assign,
     Assume,
     Binary,
-    BlockingCompareExchange,
     Branch,
     Cell,
     CellAccess,
     Choose,
-    CompareExchange,
     Constant,
-    Exchange,
     Expression,
     Fence,
     FetchAdd,
     Goto,
     Instruction,
-    Load,
     Program,
     Register,
-    Store,
     Thread,
     ThreadId,
     Unary,
     Verify,
-    Wait,
     access_modes,
     read_mode,
 )
 from fencepost.static.critical_values import StaleClasses, ValueClasses
 from fencepost.static.flow import successors
 from fencepost.static.liveness import live_registers
+from fencepost.static.sorts import JoinedNodes, written_or_compared
 
 _RIGID: Hashable = "rigid"
 _FEW = 8
@@ -190,24 +185,15 @@ class _Form:
 
     def _access(self, access: CellAccess) -> Hashable:
         cell, index = self._cell(access.cell)
-        values: tuple[Expression, ...] = ()
         added: Hashable = None
-        match access:
-            case Store(_, value) | Exchange(_, _, value):
-                values = (value,)
-            case CompareExchange(_, _, expected, desired) | BlockingCompareExchange(_, expected, desired):
-                values = (expected, desired)
-            case Wait(_, _, awaited):
-                values = awaited
-            case FetchAdd(_, _, value, _, _, operator):
-                if value != Constant(0) or operator == "&":
-                    self.joined.append((cell, _RIGID))
-                added = (operator, self._test(value))
-            case Load():
-                pass
+        if isinstance(access, FetchAdd):
+            if access.value != Constant(0) or access.operator == "&":
+                self.joined.append((cell, _RIGID))
+            added = (access.operator, self._test(access.value))
         if getattr(access, "register", None) is not None:
             self.joined.append((cell, self._node("result", self._pc)))
-        return (index, _modes(access), added, tuple(self._value(value, cell) for value in values))
+        values = tuple(self._value(value, cell) for value in written_or_compared(access))
+        return (index, _modes(access), added, values)
 
     def _cell(self, cell: Cell) -> tuple[Hashable, Hashable]:
         """Its node, and its shape. An array with a computed index stays as it is."""
@@ -267,34 +253,24 @@ class _Sorts:
     """Which nodes have one sort: those that are joined, and those that groups of threads have in common."""
 
     def __init__(self, program: Program, forms: Sequence[_Form], groups: Sequence[list[int]]) -> None:
-        self._above: dict[Hashable, Hashable] = {}
+        self._joined = JoinedNodes()
         for form in forms:
             for a, b in form.joined:
-                self._join(a, b)
+                self._joined.join(a, b)
         for group in groups:
             first = forms[group[0]]
             for other in (forms[number] for number in group[1:]):
                 for a, b in zip(first.nodes, other.nodes, strict=True):
-                    self._join(a, b)
+                    self._joined.join(a, b)
                 for x, y in zip(first.cells, other.cells, strict=True):
-                    self._join(("cell", x), ("cell", y))
+                    self._joined.join(("cell", x), ("cell", y))
         self.of_cells = [self.of(("cell", x)) for x in range(len(program.cells))]
 
     def of(self, node: Hashable) -> Hashable:
-        root = node
-        while root in self._above:
-            root = self._above[root]
-        while node != root:
-            self._above[node], node = root, self._above[node]
-        return root
+        return self._joined.of(node)
 
     def is_rigid(self, sort: Hashable) -> bool:
         return sort == self.of(_RIGID)
-
-    def _join(self, a: Hashable, b: Hashable) -> None:
-        a, b = self.of(a), self.of(b)
-        if a != b:
-            self._above[a] = b
 
 
 class _Own(msgspec.Struct):
