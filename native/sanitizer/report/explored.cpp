@@ -11,7 +11,7 @@ namespace {
 
 void put_untried(Text& out, std::uint32_t untried) {
     constexpr char const* names[] = {"draws",   "time-limits",  "clocks",         "outside",
-                                     "signals", "many-threads", "initialisations"};
+                                     "signals", "many-threads", "initialisations", "parts"};
     char const* comma = "";
     for (std::uint32_t i = 0; i < std::size(names); ++i) {
         if ((untried >> i & 1) == 0) continue;

@@ -87,6 +87,10 @@ inline bool touches(Event const& e, std::uintptr_t object, std::uint8_t size) {
     return e.second != 0 && e.second < object + size && object <= e.second;
 }
 
+inline bool same_memory(Event const& a, Event const& b) {
+    return a.object == b.object && a.size == b.size;
+}
+
 inline bool same_object(Event const& a, Event const& b) {
     return touches(b, a.object, a.size) || touches(b, a.second, 1);
 }

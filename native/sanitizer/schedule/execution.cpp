@@ -211,6 +211,25 @@ bool some_wait_too_long() {
     return false;
 }
 
+// Of memory that a thread waits for, do several threads write different parts? The exploration may miss
+// orders in which it sees one of them before another is written.
+bool waits_for_parts() {
+    Event const* const begin = shared->events;
+    Event const* const end = begin + shared->events_count;
+    return std::any_of(begin, end, [&](Event const& wait) {
+        if (wait.until != Until::equal && wait.until != Until::no_round) return false;
+        auto const is_written = [&](Event const& e) {
+            return writes(e) && touches(e, wait.object, wait.size);
+        };
+        return std::any_of(begin, end, [&](Event const& part) {
+            if (!is_written(part) || same_memory(part, wait)) return false;
+            return std::any_of(begin, end, [&](Event const& other) {
+                return other.thread != part.thread && is_written(other) && !same_memory(other, part);
+            });
+        });
+    });
+}
+
 Thread& find_stuck() {
     bool const first = shared->outcome == Outcome::running;
     note_end(true);
@@ -317,6 +336,7 @@ void note_end(bool stuck) {
         thread.pending.pending = true;
         write_down(thread.pending);
     }
+    if (waits_for_parts()) note_untried(parts);
 }
 
 void give_up(Outcome outcome) {

@@ -38,6 +38,7 @@ enum Untried : std::uint32_t {
     signals = 16,
     many_threads = 32,
     initialisations = 64,  // done once, by whoever comes first
+    parts = 128,           // in which a thread sees those of memory that it waits for
 };
 
 struct Switch {

@@ -207,7 +207,7 @@ Walk::Movable Walk::can_move(std::size_t first, std::size_t later, Event& moved)
         Event const& e = event(i);
         if (i != first && !happens_before(first, i)) continue;
         if (e.pending || !writes(e) || !touches(e, moved.object, moved.size)) continue;
-        if (e.object == moved.object && e.size == moved.size && unmet == bytes_of(moved)) {
+        if (same_memory(e, moved) && unmet == bytes_of(moved)) {
             moved.before = e.before;
             break;
         }

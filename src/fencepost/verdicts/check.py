@@ -19,8 +19,8 @@ class CheckAnswer(WatchedAnswer, frozen=True, kw_only=True):
     counts executions that were begun and led to nothing new, `cut` those that were not followed to their end.
     `share` is the part of all executions that was run; unless it is 1, it is an estimate, mostly too high.
     `untried` names what has other outcomes that were not tried: "draws", "time-limits", "clocks", "outside",
-    "signals", "many-threads", "initialisations". `test` is the name of the test that was run, empty if the
-    program is not one of tests.
+    "signals", "many-threads", "initialisations", "parts" (of memory that is waited for). `test` is the name
+    of the test that was run, empty if the program is not one of tests.
     """
 
     question: Literal["check"]

@@ -45,6 +45,10 @@ _UNTRIED = {
     "many-threads": "more than 64 threads",
     "initialisations": "what follows when `pthread_once` or `std::call_once` has thrown",
 }
+_PARTS = (
+    "a loop waits for memory of which several threads write different parts, and executions in which it sees "
+    "one part before another is written may be missing"
+)
 _CLOCKS = (
     "the program reads a clock: all executions were run with one course of time, which does not depend on "
     "the schedule"
@@ -170,6 +174,8 @@ def _why_unknown(explored: Explored) -> str:
         )
     if last.bounded:
         return "executions with more preemptions than the bound were not run"
+    if "parts" in last.untried:
+        return _PARTS
     untried = [_UNTRIED[name] for name in last.untried if name in _UNTRIED]
     return f"only one outcome was tried of {'; '.join(untried)}" if untried else ""
 
