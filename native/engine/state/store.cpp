@@ -47,6 +47,10 @@ void Pages::extend(std::size_t bytes) {
     if (bytes >= huge_page) madvise(data_, bytes, MADV_HUGEPAGE);
 }
 
+void Pages::give_back(std::size_t first, std::size_t bytes) {
+    madvise(as<char>() + first, bytes, MADV_DONTNEED);
+}
+
 void MemoryBudget::count(std::size_t bytes) {
     if (used_.fetch_add(bytes) + bytes <= most_) return;
     used_ -= bytes;
@@ -61,6 +65,11 @@ Pages MemoryBudget::take(std::size_t bytes) {
 void MemoryBudget::extend(Pages& pages, std::size_t bytes) {
     count(bytes - pages.bytes());
     pages.extend(bytes);
+}
+
+Pages MemoryBudget::take_instead_of(Pages const& old, std::size_t bytes) {
+    count(bytes - old.bytes());
+    return Pages(bytes);
 }
 
 HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots) {

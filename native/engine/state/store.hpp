@@ -104,6 +104,8 @@ class Pages {
     std::size_t bytes() const { return bytes_; }
     // Keeps the contents, and adds zeros at the end.
     void extend(std::size_t bytes);
+    // Takes no memory for this part any more; its contents are lost.
+    void give_back(std::size_t first, std::size_t bytes);
 
   private:
     void* data_ = nullptr;
@@ -116,6 +118,8 @@ class MemoryBudget {
     explicit MemoryBudget(std::size_t most) : most_(most) {}
     Pages take(std::size_t bytes);
     void extend(Pages& pages, std::size_t bytes);
+    // For larger pages, whose owner gives back the old ones while it fills them.
+    Pages take_instead_of(Pages const& old, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
     // Sets another limit; while nobody takes memory.

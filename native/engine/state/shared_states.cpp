@@ -1,0 +1,77 @@
+#include "engine/state/shared_states.hpp"
+
+namespace fencepost {
+
+namespace {
+
+constexpr std::uint64_t most_shared_slots = std::uint64_t{1} << 32;
+constexpr std::size_t moved_at_a_time = std::size_t{1} << 18;  // slots: a large page
+constexpr std::size_t least_chunk = std::size_t{1} << 16;      // bytes
+constexpr std::size_t most_chunk = std::size_t{4} << 20;
+
+// Chunks of records are as large as a large page, or larger, unless there is little memory.
+unsigned chunk_shift(std::size_t record_bytes, std::size_t most_bytes, std::size_t block) {
+    auto const bytes = std::clamp(most_bytes / 64, least_chunk, most_chunk);
+    return static_cast<unsigned>(std::bit_width(std::max(bytes / record_bytes, block)) - 1);
+}
+
+}  // namespace
+
+SharedStates::SharedStates(std::size_t words, std::size_t most_bytes, Sizes sizes)
+    : memory_(most_bytes),
+      words_(words),
+      block_(sizes.block),
+      shift_(chunk_shift((words + 1) * sizeof(Word), most_bytes, sizes.block)),
+      mask_((std::size_t{1} << shift_) - 1),
+      directory_(most_chunks(most_bytes) * sizeof(Word*)),
+      count_(sizes.slots),
+      slots_(memory_.take(count_ * sizeof(Slot))) {}
+
+std::size_t SharedStates::most_chunks(std::size_t most_bytes) const {
+    return std::min<std::size_t>(most_bytes / chunk_bytes(), no_state >> shift_) + 1;
+}
+
+void SharedStates::reserve(Block& block) {
+    std::lock_guard const hold(mutex_);
+    auto const first = reserved_.load(std::memory_order_relaxed);
+    if (first + block_ >= no_state) throw OutOfMemory("no more numbers");
+    if (first >> shift_ == chunks_.size()) {
+        chunks_.push_back(memory_.take(chunk_bytes()));
+        directory_.as<Word*>()[first >> shift_] = chunks_.back().as<Word>();
+    }
+    block = {static_cast<StateNumber>(first), static_cast<StateNumber>(first + block_)};
+    reserved_.store(first + block_, std::memory_order_relaxed);
+}
+
+void SharedStates::begin_growing() {
+    auto count = count_;
+    while (reserved_.load(std::memory_order_relaxed) * 4 > count * 3) count *= 2;
+    if (count == count_) return;
+    if (count > most_shared_slots) throw OutOfMemory("more states than the store can number");
+    auto larger = memory_.take_instead_of(slots_, count * sizeof(Slot));
+    old_slots_ = std::move(slots_);
+    slots_ = std::move(larger);
+    count_ = count;
+    next_to_move_.store(0, std::memory_order_relaxed);
+}
+
+void SharedStates::move_entries() {
+    auto const old_count = old_slots_.bytes() / sizeof(Slot);
+    while (true) {
+        auto const first = next_to_move_.fetch_add(moved_at_a_time, std::memory_order_relaxed);
+        if (first >= old_count) return;
+        auto const end = std::min(first + moved_at_a_time, old_count);
+        for (auto i = first; i < end; ++i) {
+            auto const entry = old_slots_.as<Slot>()[i].load(std::memory_order_relaxed);
+            if (entry == 0) continue;
+            std::uint64_t empty = 0;
+            for (auto at = home(tag_in(entry)); !slots()[at].compare_exchange_strong(
+                     empty, entry, std::memory_order_relaxed, std::memory_order_relaxed);
+                 at = after(at))
+                empty = 0;
+        }
+        old_slots_.give_back(first * sizeof(Slot), (end - first) * sizeof(Slot));
+    }
+}
+
+}  // namespace fencepost
