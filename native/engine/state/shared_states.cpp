@@ -6,13 +6,10 @@ namespace {
 
 constexpr std::uint64_t most_shared_slots = std::uint64_t{1} << 32;
 constexpr std::size_t moved_at_a_time = std::size_t{1} << 18;  // slots: a large page
-constexpr std::size_t least_chunk = std::size_t{1} << 16;      // bytes
-constexpr std::size_t most_chunk = std::size_t{4} << 20;
+constexpr std::size_t chunk_bytes = std::size_t{32} << 20;      // so that large pages fit in
 
-// Chunks of records are as large as a large page, or larger, unless there is little memory.
-unsigned chunk_shift(std::size_t record_bytes, std::size_t most_bytes, std::size_t block) {
-    auto const bytes = std::clamp(most_bytes / 64, least_chunk, most_chunk);
-    return static_cast<unsigned>(std::bit_width(std::max(bytes / record_bytes, block)) - 1);
+unsigned chunk_shift(std::size_t record_bytes, std::size_t block) {
+    return static_cast<unsigned>(std::bit_width(std::max(chunk_bytes / record_bytes, block)) - 1);
 }
 
 }  // namespace
@@ -21,22 +18,20 @@ SharedStates::SharedStates(std::size_t words, std::size_t most_bytes, Sizes size
     : memory_(most_bytes),
       words_(words),
       block_(sizes.block),
-      shift_(chunk_shift((words + 1) * sizeof(Word), most_bytes, sizes.block)),
+      shift_(chunk_shift((words + 1) * sizeof(Word), sizes.block)),
       mask_((std::size_t{1} << shift_) - 1),
-      directory_(most_chunks(most_bytes) * sizeof(Word*)),
+      directory_(((std::size_t{no_state} >> shift_) + 1) * sizeof(Word*)),
       count_(sizes.slots),
       slots_(memory_.take(count_ * sizeof(Slot))) {}
-
-std::size_t SharedStates::most_chunks(std::size_t most_bytes) const {
-    return std::min<std::size_t>(most_bytes / chunk_bytes(), no_state >> shift_) + 1;
-}
 
 void SharedStates::reserve(Block& block) {
     std::lock_guard const hold(mutex_);
     auto const first = reserved_.load(std::memory_order_relaxed);
     if (first + block_ >= no_state) throw OutOfMemory("no more numbers");
+    auto const record_bytes = (words_ + 1) * sizeof(Word);
+    memory_.count(block_ * record_bytes);
     if (first >> shift_ == chunks_.size()) {
-        chunks_.push_back(memory_.take(chunk_bytes()));
+        chunks_.emplace_back(record_bytes << shift_);
         directory_.as<Word*>()[first >> shift_] = chunks_.back().as<Word>();
     }
     block = {static_cast<StateNumber>(first), static_cast<StateNumber>(first + block_)};

@@ -114,8 +114,6 @@ class SharedStates {
     }
     std::size_t home(std::uint32_t tag) const { return static_cast<std::uint64_t>(tag) * count_ >> 32; }
     std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }
-    std::size_t chunk_bytes() const { return (mask_ + 1) * (words_ + 1) * sizeof(Word); }
-    std::size_t most_chunks(std::size_t most_bytes) const;
     Slot* slots() const { return slots_.as<Slot>(); }
     Word* record(StateNumber n) const {
         return directory_.as<Word*>()[n >> shift_] + (n & mask_) * (words_ + 1);
@@ -137,7 +135,7 @@ class SharedStates {
     std::atomic<std::size_t> next_to_move_ = 0;
 
     std::mutex mutex_;  // of what follows, to change it
-    std::vector<Pages> chunks_;
+    std::vector<Pages> chunks_;  // counted by blocks: the system gives memory when it is touched
     alignas(64) std::atomic<std::uint64_t> reserved_ = 0;
 };
 

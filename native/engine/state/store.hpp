@@ -122,12 +122,12 @@ class MemoryBudget {
     Pages take_instead_of(Pages const& old, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
+    // For memory that was not taken here.
+    void count(std::size_t bytes);
     // Sets another limit; while nobody takes memory.
     void allow(std::size_t most) { most_ = most; }
 
   private:
-    void count(std::size_t bytes);
-
     std::size_t most_;
     std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
 };
