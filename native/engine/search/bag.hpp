@@ -47,8 +47,9 @@ class Bag {
     }
     bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
 
-    // What is in it; while nobody works.
+    // While nobody works: what is in it; and that nobody is idle any more.
     std::vector<Portion> const& portions() const { return portions_; }
+    void open_again() { idle_ = 0; }
 
   private:
     bool take(Portion& portion) {

@@ -36,6 +36,8 @@ class Meeting {
         std::lock_guard const hold(mutex_);
         if (arrived_ == --present_) release();
     }
+    // After all have left.
+    void open_again(std::size_t workers) { present_ = workers; }
 
   private:
     void release() {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint64_t most_shared_slots = std::uint64_t{1} << 32;
 constexpr std::size_t moved_at_a_time = std::size_t{1} << 18;  // slots: a large page
-constexpr std::size_t chunk_bytes = std::size_t{32} << 20;      // so that large pages fit in
+constexpr std::size_t chunk_bytes = std::size_t{32} << 20;     // so that large pages fit in
 
 unsigned chunk_shift(std::size_t record_bytes, std::size_t block) {
     return static_cast<unsigned>(std::bit_width(std::max(chunk_bytes / record_bytes, block)) - 1);

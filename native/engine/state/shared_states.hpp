@@ -2,8 +2,8 @@
 // locks (Laarman, van de Pol, Weber 2010). It tells states apart bit by bit, as ExactStore does.
 //
 // A state's record is its words and its origin; its number says where the record is. A slot of the table has,
-// as in HashTable, 32 bits of a hash and a number + 1, or 0 while it is empty. A worker has a block of numbers
-// to itself. To put in a state, it goes through the slots from the one where the hash belongs:
+// as in HashTable, 32 bits of a hash and a number + 1, or 0 while it is empty. A worker has a block of
+// numbers to itself. To put in a state, it goes through the slots from the one where the hash belongs:
 //
 // - The slot has the same bits of the hash: the record is compared. If it is the state, that one is known.
 // - The slot is empty: the worker writes the record at its next number, if it has not done so yet, and then
@@ -13,17 +13,17 @@
 //
 // Why a state is stored once: a slot never changes again once it has an entry, until the table grows, and
 // nobody puts in a state while it grows. All workers who look for the same state go through the same slots in
-// the same order. The first slot of them that is empty, or has this state, is therefore the same for all: none
-// passes by an empty slot without having put in its entry, and compare-and-swap lets one of them do so. The
-// others then find the entry of that one there, since a compare-and-swap that fails gives what is in the slot
-// now, and coherence keeps a later load from giving something older.
+// the same order. The first slot of them that is empty, or has this state, is therefore the same for all:
+// none passes by an empty slot without having put in its entry, and compare-and-swap lets one of them do so.
+// The others then find the entry of that one there, since a compare-and-swap that fails gives what is in the
+// slot now, and coherence keeps a later load from giving something older.
 //
-// Why a reader sees the whole record: the writer wrote it before its compare-and-swap, which is a release; the
-// reader takes the number from a load, or from a failed compare-and-swap, that is an acquire and reads from it.
-// So the writes happen before the reads. The same holds for the memory that the record is in: it was made
-// before the writer got its block, under a mutex. Success needs no acquire, since 0 carries nothing. A record
-// that lost is overwritten by the same worker only, and nobody else knows its number. Numbers that workers
-// pass to each other go through a mutex (bag.hpp).
+// Why a reader sees the whole record: the writer wrote it before its compare-and-swap, which is a release;
+// the reader takes the number from a load, or from a failed compare-and-swap, that is an acquire and reads
+// from it. So the writes happen before the reads. The same holds for the memory that the record is in: it was
+// made before the writer got its block, under a mutex. Success needs no acquire, since 0 carries nothing. A
+// record that lost is overwritten by the same worker only, and nobody else knows its number. Numbers that
+// workers pass to each other go through a mutex (bag.hpp).
 //
 // Relaxed operations would not do: examples/lock-free-table/ has this protocol as a program, and fencepost
 // finds the run in which a reader sees half a record (docs/lock-free-table.md).
@@ -85,8 +85,7 @@ class SharedStates {
                 if (!is_written) write(block.next, state, origin);
                 is_written = true;
                 if (slots()[at].compare_exchange_strong(entry, entry_of(tag, block.next),
-                                                        std::memory_order_release,
-                                                        std::memory_order_acquire))
+                                                        std::memory_order_release, std::memory_order_acquire))
                     return block.next++;
             }
             if (tag_in(entry) == tag && same_words(record(number_in(entry)), state, words_)) return no_state;
@@ -98,6 +97,10 @@ class SharedStates {
     void begin_growing();
     void move_entries();
 
+    // All numbers that there are so far, in blocks or of states.
+    StateNumber numbers() const {
+        return static_cast<StateNumber>(reserved_.load(std::memory_order_relaxed));
+    }
     void load(StateNumber n, Word* state) const { copy_words(state, record(n), words_); }
     Origin origin(StateNumber n) const { return as_origin(record(n)[words_]); }
     MemoryBudget const& memory() const { return memory_; }
@@ -134,7 +137,7 @@ class SharedStates {
     Pages old_slots_;  // while the table grows; then they take no memory
     std::atomic<std::size_t> next_to_move_ = 0;
 
-    std::mutex mutex_;  // of what follows, to change it
+    std::mutex mutex_;           // of what follows, to change it
     std::vector<Pages> chunks_;  // counted by blocks: the system gives memory when it is touched
     alignas(64) std::atomic<std::uint64_t> reserved_ = 0;
 };
