@@ -74,7 +74,8 @@ void search_together(Program const& program, Chance& chance) {
         chance, !std::is_same_v<Store, AntichainStore>);
 }
 
-// The table begins so small that it grows, or so large that states are compressed after the first thousand.
+// The table begins so small that it grows, or so large that states are compressed, from the first on
+// or after some.
 void search_one_table(Program const& program, Chance& chance) {
     Watcher const nobody;
     bool const compresses = chance.one_in(3);
@@ -88,7 +89,7 @@ void search_one_table(Program const& program, Chance& chance) {
         SharedStates::Sizes sizes{16, 2};
         if (compresses) {
             sizes.slots = std::size_t{1} << 19;
-            options.limits.bytes = 2 * sizes.slots * sizeof(Word) + (chance.below(64) << 10);
+            options.limits.bytes = 2 * sizes.slots * sizeof(Word) + (chance.below(4) << 9);
             options.may_compress = true;
         }
         auto result = SharedExplorer<PackedMonitor<Rc20>>(program, options, nobody, sizes).run();
