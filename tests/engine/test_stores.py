@@ -49,12 +49,31 @@ LATE = read(
 
 
 @pytest.mark.parametrize("order", ["breadth-first", "depth-first"])
-@pytest.mark.parametrize("tactics", [replace(EVERY_STATE, compress=True), replace(EVERY_STATE, threads=3)])
+@pytest.mark.parametrize(
+    "tactics",
+    [replace(EVERY_STATE, compress=True), *(replace(EVERY_STATE, threads=threads) for threads in (2, 3, 8))],
+)
 def test_every_state_is_met_once(tactics, order):
+    """The table that several threads share grows on the way."""
     one = explore(TICKETLOCK, "ra", Limits(), tactics=EVERY_STATE)
     other = explore(TICKETLOCK, "ra", Limits(), order, tactics=tactics)
     assert (other.states, other.transitions) == (one.states, one.transitions)
     assert other.outcome == Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("order", ["breadth-first", "depth-first"])
+def test_threads_that_share_a_table_find_what_one_finds(threads, order):
+    for seed in range(60):
+        program = random_program(random.Random(seed), loop_free=seed % 3 == 0)
+        one = explore(program, "rc20", Limits(), order, tactics=EVERY_STATE)
+        several = explore(program, "rc20", Limits(), order, tactics=replace(EVERY_STATE, threads=threads))
+        assert several.outcome == one.outcome, seed
+        if one.outcome != Outcome.COMPLETE:
+            continue
+        assert (several.states, several.transitions) == (one.states, one.transitions), seed
+        for found in ("race", "failure", "deadlock"):
+            assert (getattr(several, found) is None) == (getattr(one, found) is None), (seed, found)
 
 
 def test_compressed_states_take_less_memory():
@@ -74,7 +93,9 @@ def rcu():
     return program, explore(program, "ra", Limits(), tactics=EVERY_STATE)
 
 
-@pytest.mark.parametrize(("order", "threads"), [("breadth-first", 1), ("depth-first", 1), ("depth-first", 3)])
+@pytest.mark.parametrize(
+    ("order", "threads"), [("breadth-first", 1), ("depth-first", 1), ("breadth-first", 2), ("depth-first", 3)]
+)
 def test_states_are_compressed_when_memory_runs_short(rcu, order, threads):
     program, plenty = rcu
     short = Limits(memory_mb=plenty.peak_bytes / 2**20 * 0.8)

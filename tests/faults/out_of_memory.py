@@ -54,6 +54,10 @@ def _searched(text: str) -> dict[str, Job]:
         "by-location": _robust(text, "rc20", "by-location", REDUCED),
         "by-location-4": _robust(text, "rc20", "by-location", four),
         "parallel": _robust(text, "ra", "breadth-first", four),
+        "shared": _robust(text, "ra", "breadth-first", replace(EVERY_STATE, threads=4)),
+        "shared-thrifty": _robust(
+            text, "ra", "depth-first", replace(EVERY_STATE, threads=2), Limits(memory_mb=1.04)
+        ),
     }
 
 

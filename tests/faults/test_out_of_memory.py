@@ -18,6 +18,8 @@ FAST = {
     "breadth-first": 3,
     "by-location-4": 3,
     "parallel": 3,
+    "shared": 3,
+    "shared-thrifty": 3,
     "thrifty": 3,
     "disk": 3,
     "not-robust": 3,

@@ -6,6 +6,7 @@
 #include "engine/search/disk.hpp"
 #include "engine/search/explorer.hpp"
 #include "engine/search/parallel.hpp"
+#include "engine/search/shared.hpp"
 #include "engine/state/store_bitstate.hpp"
 #include "engine/state/store_compressed.hpp"
 
@@ -22,7 +23,11 @@ Result explore_in(Program const& program, SearchOptions const& options, Watcher 
     };
     if (options.threads <= 1 || options.order == Order::at_random) return alone();
     try {
-        return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+        if constexpr (std::is_same_v<Store, ThriftyStore>) {
+            return SharedExplorer<Monitor>(program, options, watcher).run();
+        } else {
+            return ParallelExplorer<Monitor, Store>(program, options, watcher).run();
+        }
     } catch (std::system_error const&) {  // the system gives no more threads: one is enough
         return alone();
     }

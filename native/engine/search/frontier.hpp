@@ -25,10 +25,19 @@ class Frontier {
         stacks_[stack].push_back(n);
         top_ = std::max(top_, stack);
     }
+    // Only these wait, of all states up to number `next`.
+    void begin_with(std::vector<StateNumber> waiting, std::uint64_t next) {
+        size_ = waiting.size();
+        next_ = next;
+        stacks_.assign(1, std::move(waiting));
+        top_ = 0;
+        if (order_ == Order::breadth_first) std::ranges::reverse(stacks_[0]);
+    }
     std::uint64_t size() const { return size_; }
     StateNumber take() {
         --size_;
-        if (order_ == Order::breadth_first) return static_cast<StateNumber>(next_++);
+        if (order_ == Order::breadth_first && (stacks_.empty() || stacks_[0].empty()))
+            return static_cast<StateNumber>(next_++);
         if (order_ == Order::at_random) return at_random_.take();
         while (stacks_[top_].empty()) --top_;
         auto const n = stacks_[top_].back();
@@ -56,7 +65,7 @@ class Frontier {
   private:
     Order order_;
     std::uint64_t size_ = 0;
-    std::uint64_t next_ = 0;                        // breadth first
+    std::uint64_t next_ = 0;                        // breadth first, when the stack is empty
     std::vector<std::vector<StateNumber>> stacks_;  // else: one, or one for each number of elements
     std::size_t top_ = 0;
     RandomStack at_random_;

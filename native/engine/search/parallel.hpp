@@ -1,25 +1,26 @@
-// The same search by several workers.
+// The search by several workers where every state belongs to one of them, by its hash: for stores that cannot
+// be shared. With subsumption, all states with the same program state and memory have the same owner.
 //
-// Every state belongs to one worker, by its hash. A worker stores and expands its own states, and sends the
-// others to their owners in parcels; nothing else is shared. With subsumption, all states with the same
-// program state and memory have the same owner. So what holds for the search by one worker holds here: every
-// state that is reached is stored by its owner, and expanded unless another one covers it. Which run is found
-// first depends on luck.
+// A worker stores and expands its own states, and sends the others to their owners in parcels; nothing else
+// is shared. So what holds for the search by one worker holds here: every state that is reached is stored by
+// its owner, and expanded unless another one covers it. Which run is found first depends on luck.
 //
 // The search is over when no state waits anywhere. `open_` counts those that wait to be expanded and those on
 // their way. A worker adds what it has made and takes away what it has used up in one go, before it sends
 // anything, so 0 means that nothing is left.
+//
+// A search with a shared table (shared.hpp) goes on here when it needs its memory for compressed states. What
+// it has stored is then put into the stores of the owners, and gets new numbers.
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-#include "engine/search/explorer.hpp"
 #include "engine/search/patience.hpp"
+#include "engine/search/workers.hpp"
 
 namespace fencepost {
 
@@ -74,30 +75,49 @@ class Mailbox {
 template <class Monitor, class Store>
 class ParallelExplorer {
   public:
-    ParallelExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher)
-        : machine_(program), symmetry_(machine_), overseer_(options.limits, watcher) {
+    // The memory is for all stores together; `program`, `options` and the watcher must live as long.
+    ParallelExplorer(Program const& program, SearchOptions const& options, Overseer const& overseer,
+                     std::size_t bytes)
+        : machine_(program), symmetry_(machine_), overseer_(overseer) {
         std::optional<PersistentSets> reduction;
         if (options.partial_order) reduction.emplace(program);
         for (std::uint32_t n = 0; n < options.threads; ++n)
-            workers_.push_back(std::make_unique<Worker>(*this, n, options, reduction));
+            workers_.push_back(std::make_unique<Worker>(*this, n, options, reduction, bytes));
     }
+    ParallelExplorer(Program const& program, SearchOptions const& options, Watcher const& watcher)
+        : ParallelExplorer(program, options, Overseer(options.limits, watcher), options.limits.bytes) {}
 
     Result run() {
         workers_[0]->begin();
-        {
-            std::vector<std::jthread> threads;
-            try {
-                for (std::size_t n = 1; n < workers_.size(); ++n)
-                    threads.emplace_back([worker = workers_[n].get()] { worker->run(); });
-            } catch (...) {  // states of workers that did not start would wait for ever
-                stop_ = true;
-                throw;
+        return go_on({}, {});
+    }
+
+    // Instead of `run`, to go on with the states of another search: first all of them are given to their
+    // owners, each by one thread for each owner and in the order of their numbers. The first state that an
+    // owner is given gets the number of this owner, and each other one a number larger by `stride`.
+    std::uint32_t owner_of(Word const* state) const { return owner(workers_[0]->hash(state)); }
+    StateNumber stride() const { return static_cast<StateNumber>(workers_.size()); }
+    void give(std::uint32_t to, Word const* state, Origin origin) { workers_[to]->put(state, origin); }
+    // Then those that still have to be expanded, by their new numbers.
+    void expand_first(std::vector<StateNumber> const& waiting) {
+        for (std::size_t n = 0; n < workers_.size(); ++n) {
+            std::vector<StateNumber> own;
+            for (auto const state : waiting) {
+                if (state % workers_.size() == n)
+                    own.push_back(static_cast<StateNumber>(state / workers_.size()));
             }
-            workers_[0]->run();
+            workers_[n]->expand_first(std::move(own));
         }
-        if (failed_) std::rethrow_exception(failed_);
-        Result result;
-        Findings findings;
+        open_ = static_cast<std::int64_t>(waiting.size());
+    }
+    void allow(std::size_t bytes) {
+        for (auto const& worker : workers_) worker->allow(bytes / workers_.size());
+    }
+    std::size_t bytes() const { return progress().bytes; }
+    // Then goes on from what was found before.
+    Result go_on(Result result, Findings findings) {
+        workers_[0]->count(std::exchange(result.transitions, 0));
+        run_workers(workers_, end_);
         for (auto const& worker : workers_) worker->add_to(result, findings);
         result.state_bytes = machine_.words() * sizeof(Word);
         result.seconds = overseer_.seconds();
@@ -109,19 +129,17 @@ class ParallelExplorer {
     }
 
   private:
-    static constexpr std::size_t states_per_round = 32;    // before a worker looks into its mailbox
-    static constexpr std::chrono::microseconds pause{20};  // where there is nothing to do
+    static constexpr std::size_t states_per_round = 32;  // before a worker looks into its mailbox
 
     class Worker {
       public:
         Worker(ParallelExplorer& all, std::uint32_t number, SearchOptions const& options,
-               std::optional<PersistentSets> const& reduction)
+               std::optional<PersistentSets> const& reduction, std::size_t bytes)
             : all_(all),
               number_(number),
               words_(all.machine_.words()),
               frontier_(options.order, options.variation),
-              store_(make_store<Store>(words_, all.machine_.key_words(),
-                                       options.limits.bytes / options.threads, options)),
+              store_(make_store<Store>(words_, all.machine_.key_words(), bytes / options.threads, options)),
               expansion_(all.machine_, all.symmetry_, reduction),
               parcels_(options.threads, Parcel(words_)),
               patience_(options.threads) {}
@@ -137,41 +155,32 @@ class ParallelExplorer {
         }
 
         void run() {
-            try {
-                if (result_.outcome == Outcome::complete) run_search(result_, [&] { return search(); });
-                if (result_.outcome != Outcome::complete) all_.stop_ = true;
-            } catch (...) {  // from the watcher, which only the first worker calls
-                all_.failed_ = std::current_exception();
-                all_.stop_ = true;
-            }
+            if (result_.outcome == Outcome::complete)
+                search_as_worker(all_.end_, result_, [&] { return search(); });
+            if (result_.outcome != Outcome::complete) all_.end_.stop = true;
         }
 
         void add_to(Result& result, Findings& findings) {
+            add_result(result, result_);
+            add_findings(findings, expansion_.findings());
             result.states += store_.size();
-            result.transitions += result_.transitions;
-            result.peak_bytes += peak_bytes_of(store_) + frontier_.bytes();
+            result.peak_bytes += store_.memory().used() + frontier_.bytes();
             if constexpr (requires { store_.bits_used(); }) {
                 auto const share = store_.bits_used() / static_cast<double>(all_.workers_.size());
                 result.bits_used = result.bits_used.value_or(0) + share;
             }
-            if constexpr (requires { store_.compressed_after(); }) {
-                if (auto const after = store_.compressed_after())
-                    result.compressed_after = result.compressed_after.value_or(0) + *after;
-            }
-            if (result.outcome == Outcome::complete || result_.outcome == Outcome::violation) {
-                result.outcome = result_.outcome;
-                result.endless_thread = result_.endless_thread;
-                result.endless_pc = result_.endless_pc;
-                result.endless_choices = result_.endless_choices;
-            }
-            auto const& own = expansion_.findings();
-            if (!findings.violation) findings.violation = own.violation;
-            if (!findings.tainted_use) findings.tainted_use = own.tainted_use;
-            if (!findings.race) findings.race = own.race;
-            if (!findings.failure) findings.failure = own.failure;
-            if (!findings.deadlock) findings.deadlock = own.deadlock;
         }
 
+        void count(std::uint64_t transitions) { result_.transitions += transitions; }
+        std::uint64_t hash(Word const* state) const { return store_.hash(state); }
+        void put(Word const* state, Origin origin) { store_.insert(state, store_.hash(state), origin); }
+        void expand_first(std::vector<StateNumber> waiting) {
+            frontier_.begin_with(std::move(waiting), store_.size());
+            account(0);
+        }
+        void allow(std::size_t bytes) {
+            if constexpr (requires { store_.allow(bytes); }) store_.allow(bytes);
+        }
         Origin origin(StateNumber n) const { return store_.origin(n); }
         void receive(Parcel parcel) { mailbox_.put(std::move(parcel)); }
 
@@ -185,7 +194,7 @@ class ParallelExplorer {
 
       private:
         Outcome search() {
-            while (!all_.stop_.load(std::memory_order_relaxed)) {
+            while (!all_.end_.stop.load(std::memory_order_relaxed)) {
                 std::int64_t used = 0;
                 mailbox_.take(arrived_);
                 for (auto& parcel : arrived_) {
@@ -211,7 +220,7 @@ class ParallelExplorer {
                     continue;
                 }
                 if (all_.open_.load() == 0) break;
-                if (!patience_.goes_on()) std::this_thread::sleep_for(pause);
+                if (!patience_.goes_on()) std::this_thread::sleep_for(pause_of_workers);
             }
             return Outcome::complete;
         }
@@ -269,7 +278,7 @@ class ParallelExplorer {
             states_.store(store_.size(), std::memory_order_relaxed);
             transitions_.store(result_.transitions, std::memory_order_relaxed);
             waiting_.store(frontier_.size(), std::memory_order_relaxed);
-            bytes_.store(bytes_of(store_) + frontier_.bytes(), std::memory_order_relaxed);
+            bytes_.store(store_.memory().used() + frontier_.bytes(), std::memory_order_relaxed);
         }
 
         // Small parcels wait until there is nothing else to do.
@@ -318,8 +327,7 @@ class ParallelExplorer {
     Overseer overseer_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::atomic<std::int64_t> open_ = 0;
-    std::atomic<bool> stop_ = false;
-    std::exception_ptr failed_;
+    EndOfSearch end_;
 };
 
 }  // namespace fencepost

@@ -40,11 +40,21 @@ Pages::~Pages() {
 }
 
 void Pages::extend(std::size_t bytes) {
+#ifdef __SANITIZE_THREAD__  // ThreadSanitizer does not know that mremap leaves its old place to others
+    Pages copied(bytes);
+    std::memcpy(copied.data_, data_, bytes_);
+    *this = std::move(copied);
+#else
     void* const larger = mremap(data_, bytes_, bytes, MREMAP_MAYMOVE);
     if (larger == MAP_FAILED) throw OutOfMemory("the system has no more memory");
     data_ = larger;
     bytes_ = bytes;
     if (bytes >= huge_page) madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+void Pages::give_back(std::size_t first, std::size_t bytes) {
+    madvise(as<char>() + first, bytes, MADV_DONTNEED);
 }
 
 void MemoryBudget::count(std::size_t bytes) {
@@ -61,6 +71,11 @@ Pages MemoryBudget::take(std::size_t bytes) {
 void MemoryBudget::extend(Pages& pages, std::size_t bytes) {
     count(bytes - pages.bytes());
     pages.extend(bytes);
+}
+
+Pages MemoryBudget::take_instead_of(Pages const& old, std::size_t bytes) {
+    count(bytes - old.bytes());
+    return Pages(bytes);
 }
 
 HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots) {

@@ -104,6 +104,8 @@ class Pages {
     std::size_t bytes() const { return bytes_; }
     // Keeps the contents, and adds zeros at the end.
     void extend(std::size_t bytes);
+    // Takes no memory for this part any more; its contents are lost.
+    void give_back(std::size_t first, std::size_t bytes);
 
   private:
     void* data_ = nullptr;
@@ -116,14 +118,16 @@ class MemoryBudget {
     explicit MemoryBudget(std::size_t most) : most_(most) {}
     Pages take(std::size_t bytes);
     void extend(Pages& pages, std::size_t bytes);
+    // For larger pages, whose owner gives back the old ones while it fills them.
+    Pages take_instead_of(Pages const& old, std::size_t bytes);
     std::size_t used() const { return used_; }
     std::size_t left() const { return most_ - used_; }
+    // For memory that was not taken here.
+    void count(std::size_t bytes);
     // Sets another limit; while nobody takes memory.
     void allow(std::size_t most) { most_ = most; }
 
   private:
-    void count(std::size_t bytes);
-
     std::size_t most_;
     std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
 };

@@ -1,11 +1,13 @@
-// Searches by eight workers, for ThreadSanitizer to watch (`make test-threads`): states spread over the
-// workers by their hash, and one location at a time. The answers must be those of one worker.
+// Searches by eight workers, for ThreadSanitizer to watch (`make test-threads`): with one table for all, with
+// states spread over the workers by their hash, and one location at a time. The answers must be those of one
+// worker, and so must be the numbers of states where they do not depend on luck.
 //
 // Programs are made of random bytes, and some of a lock that all threads take again and again. Arguments: how
 // many programs, and the first seed.
 //
 // links: engine/program/bytecode.cpp engine/program/control_flow.cpp engine/machine/evaluate.cpp
 // links: engine/state/layout.cpp engine/state/store.cpp engine/state/store_compressed.cpp
+// links: engine/state/shared_states.cpp
 // links: engine/state/number_index.cpp engine/state/packed_records.cpp
 // links: engine/monitors/labels.cpp engine/monitors/rules.cpp engine/monitors/topics.cpp
 // links: engine/monitors/packed_monitor.cpp engine/monitors/views.cpp
@@ -21,6 +23,7 @@
 #include "engine/by_location/explore.hpp"
 #include "engine/monitors/packed_monitor.hpp"
 #include "engine/search/parallel.hpp"
+#include "engine/search/shared.hpp"
 #include "tests/native/bytecode_input.hpp"
 #include "tests/native/check.hpp"
 
@@ -30,7 +33,7 @@ namespace {
 
 constexpr std::uint32_t many = 8;
 constexpr Model rc20{2};
-int searches = 0;
+int searches = 0, compressed = 0;
 
 SearchOptions options_for(Chance& chance, std::uint32_t threads) {
     SearchOptions options;
@@ -48,15 +51,17 @@ bool is_decided(Outcome outcome) {
 }
 
 template <class Search>
-void compare(Search search, Chance& chance) {
+void compare(Search search, Chance& chance, bool same_states) {
     auto const seed = chance.word();
     Chance one(seed), other(seed);
     std::optional<Result> const alone = search(options_for(one, 1));
     std::optional<Result> const together = search(options_for(other, many));
     ++searches;
     CHECK(alone.has_value() == together.has_value());
-    if (alone && is_decided(alone->outcome) && is_decided(together->outcome))
-        CHECK(alone->outcome == together->outcome);
+    if (!alone || !is_decided(alone->outcome) || !is_decided(together->outcome)) return;
+    CHECK(alone->outcome == together->outcome);
+    if (!same_states || alone->outcome != Outcome::complete) return;
+    CHECK(alone->states == together->states && alone->transitions == together->transitions);
 }
 
 template <class Store>
@@ -66,14 +71,39 @@ void search_together(Program const& program, Chance& chance) {
         [&](SearchOptions const& options) -> std::optional<Result> {
             return ParallelExplorer<PackedMonitor<Rc20>, Store>(program, options, nobody).run();
         },
-        chance);
+        chance, !std::is_same_v<Store, AntichainStore>);
+}
+
+// The table begins so small that it grows, or so large that states are compressed, from the first on
+// or after some.
+void search_one_table(Program const& program, Chance& chance) {
+    Watcher const nobody;
+    bool const compresses = chance.one_in(3);
+    auto const search = [&](SearchOptions options) -> std::optional<Result> {
+        if (options.threads == 1) {
+            std::optional<PersistentSets> reduction;
+            if (options.partial_order) reduction.emplace(program);
+            return Explorer<PackedMonitor<Rc20>, ExactStore>(program, options, std::move(reduction), nobody)
+                .run();
+        }
+        SharedStates::Sizes sizes{16, 2};
+        if (compresses) {
+            sizes.slots = std::size_t{1} << 19;
+            options.limits.bytes = 2 * sizes.slots * sizeof(Word) + (chance.below(4) << 9);
+            options.may_compress = true;
+        }
+        auto result = SharedExplorer<PackedMonitor<Rc20>>(program, options, nobody, sizes).run();
+        compressed += result.compressed_after.has_value();
+        return result;
+    };
+    compare(search, chance, true);
 }
 
 void search_by_location(Program const& program, Chance& chance) {
     if (program.has_taints()) return;
     Watcher const nobody;
     compare([&](SearchOptions const& options) { return explore_by_location(program, rc20, options, nobody); },
-            chance);
+            chance, true);
 }
 
 // So many threads take tickets, wait until they are served, and serve the next.
@@ -102,7 +132,8 @@ Program ticket_lock(std::uint32_t threads) {
 
 void search_all(Program const& program, Chance& chance) {
     search_together<AntichainStore>(program, chance);
-    search_together<ExactStore>(program, chance);
+    search_together<CompressedStore>(program, chance);
+    search_one_table(program, chance);
     search_by_location(program, chance);
 }
 
@@ -127,7 +158,7 @@ int main(int count, char** arguments) {
         Chance chance(threads);
         search_all(ticket_lock(threads), chance);
     }
-    std::printf("%llu programs, %d of them taken, %d searches by %u workers\n",
-                static_cast<unsigned long long>(programs), taken, searches, many);
+    std::printf("%llu programs, %d of them taken, %d searches by %u workers, %d compressed\n",
+                static_cast<unsigned long long>(programs), taken, searches, many, compressed);
     return 0;
 }
