@@ -116,7 +116,7 @@ class LocationExplorer {
         looked_ahead_ = g;
         askers_.reset();
         try {
-            askers_.emplace(graph, rules_, std::move(topics), rows_ahead_, memory);
+            askers_.emplace(graph, rules_, std::move(topics), rows_ahead_, team_, memory);
             while (askers_->advance()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }

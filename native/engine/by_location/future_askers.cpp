@@ -1,10 +1,24 @@
 #include "engine/by_location/future_askers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <utility>
 
 namespace fencepost {
+
+namespace {
+
+constexpr std::size_t nodes_gone_over = 1024;
+
+Word bits_in(Word& word) {
+    return std::atomic_ref(word).load(std::memory_order_relaxed);
+}
+void set_bits(Word& word, Word value) {
+    std::atomic_ref(word).store(value, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rules, Topic const& about) {
     auto const& program = graph.machine().program();
@@ -24,7 +38,7 @@ std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rul
 }
 
 FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules,
-                           std::vector<std::uint32_t> topics, Pages& rows, MemoryBudget& memory)
+                           std::vector<std::uint32_t> topics, Pages& rows, Team& team, MemoryBudget& memory)
     : graph_(graph),
       rules_(rules),
       topics_(std::move(topics)),
@@ -33,12 +47,11 @@ FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules,
       topics_per_word_(64 / std::max(threads_, std::uint32_t{1})),
       row_words_((topics_.size() + topics_per_word_ - 1) / topics_per_word_),
       rows_(rows),
-      permutations_(1),
-      found_(row_words_) {
+      team_(team),
+      permutations_(1) {
     auto const bytes = graph.size() * row_words_ * sizeof(Word);
     if (rows.bytes() == 0) rows = memory.take(bytes);
     if (rows.bytes() < bytes) memory.extend(rows, bytes);
-    std::fill_n(rows.as<Word>(), graph.size() * row_words_, 0);
     for (std::uint32_t place = 0; place < topics_.size(); ++place) place_[topics_[place]] = place;
     start();
     for (LabelNumber n = 0; n < graph.labels().size(); ++n) add_label(graph.labels().events(n));
@@ -55,12 +68,25 @@ void FutureAskers::start() {
             of_stand[s * row_words_ + asker / 64] |= Word{1} << asker % 64;
         }
     }
-    for (StateNumber n = 0; n < graph_.size(); ++n) {
-        for (std::uint32_t t = 0; t < threads_; ++t) {
-            for (std::size_t w = 0; w < row_words_; ++w)
-                row(n)[w] |= of_stand[graph_.stand(n, t) * row_words_ + w];
+    together([&](StateNumber first, StateNumber last) {
+        for (auto n = first; n < last; ++n) {
+            std::fill_n(row(n), row_words_, 0);
+            for (std::uint32_t t = 0; t < threads_; ++t) {
+                for (std::size_t w = 0; w < row_words_; ++w)
+                    row(n)[w] |= of_stand[graph_.stand(n, t) * row_words_ + w];
+            }
         }
-    }
+    });
+}
+
+template <class Task>
+void FutureAskers::together(Task task) const {
+    auto const tasks = (graph_.size() + nodes_gone_over - 1) / nodes_gone_over;
+    team_.each(tasks, [&](std::size_t number, std::size_t) {
+        auto const first = (tasks - 1 - number) * nodes_gone_over;
+        auto const last = std::min(first + nodes_gone_over, graph_.size());
+        task(static_cast<StateNumber>(first), static_cast<StateNumber>(last));
+    });
 }
 
 void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
@@ -95,33 +121,43 @@ std::uint32_t FutureAskers::number_of(std::vector<std::uint32_t> const& before) 
 
 // From the last node on, since most steps lead to later ones.
 bool FutureAskers::advance() {
-    bool changed = false;
-    for (auto n = static_cast<StateNumber>(graph_.size()); n-- > 0;) {
-        Word* const here = row(n);
-        Word added = 0;
-        for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
-            auto const edge = graph_.edge(e);
-            auto const& label = labels_[edge.label];
-            Word const* after = row(edge.target);
-            if (label.permutation != 0) {
-                std::ranges::fill(found_, 0);
-                auto const& before = permutations_[label.permutation];
-                for (std::size_t w = 0; w < row_words_; ++w) {
-                    for (auto left = after[w]; left != 0; left &= left - 1) {
-                        auto const b = before[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
-                        found_[b / 64] |= Word{1} << b % 64;
-                    }
-                }
-                after = found_.data();
-            }
-            for (std::size_t w = 0; w < row_words_; ++w) {
-                added |= after[w] & label.passes[w] & ~here[w];
-                here[w] |= after[w] & label.passes[w];
-            }
-        }
-        changed = changed || added != 0;
-    }
+    std::atomic<bool> changed = false;
+    together([&](StateNumber first, StateNumber last) {
+        std::vector<Word> found(row_words_);
+        bool added = false;
+        for (auto n = last; n-- > first;) added = go_back(n, found) || added;
+        if (added) changed = true;
+    });
     return changed;
+}
+
+// Adds to a node what it has by its steps; whether that is anything new. `found` is room for a row.
+bool FutureAskers::go_back(StateNumber n, std::vector<Word>& found) const {
+    Word* const here = row(n);
+    Word added = 0;
+    for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e) {
+        auto const edge = graph_.edge(e);
+        auto const& label = labels_[edge.label];
+        Word* after = row(edge.target);
+        if (label.permutation != 0) {
+            std::ranges::fill(found, 0);
+            auto const& before = permutations_[label.permutation];
+            for (std::size_t w = 0; w < row_words_; ++w) {
+                for (auto left = bits_in(after[w]); left != 0; left &= left - 1) {
+                    auto const b = before[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
+                    found[b / 64] |= Word{1} << b % 64;
+                }
+            }
+            after = found.data();
+        }
+        for (std::size_t w = 0; w < row_words_; ++w) {
+            auto const fresh = bits_in(after[w]) & label.passes[w] & ~bits_in(here[w]);
+            if (fresh == 0) continue;
+            set_bits(here[w], bits_in(here[w]) | fresh);
+            added |= fresh;
+        }
+    }
+    return added != 0;
 }
 
 }  // namespace fencepost

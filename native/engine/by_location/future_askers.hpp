@@ -4,12 +4,18 @@
 // misses what the topic is about: t's own access to the location settles it, and so does a write that makes
 // the value stale, since there the search of the topic begins anew. That is a least fixpoint over the graph.
 // It is computed for many topics at once: each node has a bit for each topic and thread.
+//
+// Several workers go over the nodes together. The row of a node is written by the worker that has taken the
+// node, and read by others meanwhile. Bits are only ever set, one atomic word at a time, and each bit that is
+// set belongs to the least fixpoint; so it does not matter which bits a reader sees already. When a pass over
+// all nodes sets none, every row was computed from what the rows are now: that is the fixpoint.
 #pragma once
 
 #include <vector>
 
 #include "engine/by_location/topic_graph.hpp"
 #include "engine/monitors/topics.hpp"
+#include "engine/search/team.hpp"
 
 namespace fencepost {
 
@@ -24,7 +30,7 @@ class FutureAskers {
     // About these topics, among which are all that exchanges of threads turn them into. The rows of bits are
     // put in `rows`, which grow if they have to.
     FutureAskers(TopicGraph const& graph, TopicRules const& rules, std::vector<std::uint32_t> topics,
-                 Pages& rows, MemoryBudget& memory);
+                 Pages& rows, Team& team, MemoryBudget& memory);
 
     // Goes once against the steps of all nodes; false when that adds nothing.
     bool advance();
@@ -47,7 +53,11 @@ class FutureAskers {
     std::size_t bit(std::size_t place, std::uint32_t t) const {
         return place / topics_per_word_ * 64 + place % topics_per_word_ * threads_ + t;
     }
+    // Calls `task` with the first and the last node of some rows, the last rows first.
+    template <class Task>
+    void together(Task task) const;
     void start();
+    bool go_back(StateNumber n, std::vector<Word>& found) const;
     void add_label(std::vector<MonitorEvent> const& label);
     std::uint32_t number_of(std::vector<std::uint32_t> const& before);
 
@@ -58,9 +68,9 @@ class FutureAskers {
     std::uint32_t threads_, topics_per_word_;
     std::size_t row_words_;
     Pages const& rows_;
+    Team& team_;
     std::vector<OfLabel> labels_;
     std::vector<std::vector<std::uint32_t>> permutations_;  // for each bit after the step, the one before it
-    std::vector<Word> found_;                               // of one node
 };
 
 }  // namespace fencepost

@@ -74,24 +74,35 @@ class EqualFutures {
     // The changed nodes of a class that have the same edges.
     struct Part {
         std::uint64_t edges;
-        Class of, size;
-        bool stays;
+        Class of, size, becomes;
+    };
+    // The changed nodes whose part has a hash in some range: where they begin in `by_shard_`, and how many
+    // parts they have. The parts begin at the same place, and their table at twice the place.
+    struct Shard {
+        std::size_t first = 0;
+        std::uint32_t parts = 0;
     };
 
     static constexpr std::size_t most_classes_of_ten = 8;  // per ten nodes
 
     bool is_worth_it() const { return classes_ * 10 <= nodes_ * most_classes_of_ten; }
     void find_steps_to();
+    void find_changed();
     // Gives the changed nodes new classes, and notes those whose class is another one now.
     void split_classes();
-    std::uint32_t part_with(std::uint64_t edges, Class of, std::size_t mask);
+    void sort_by_shard();
+    void find_parts(std::size_t shard);
+    void choose_classes();
+    void move_to_classes();
+    std::uint32_t part_with(std::uint64_t spread_hash, std::uint64_t edges, Class of, std::size_t shard);
     std::uint64_t hash_of_edges(StateNumber n) const;
     // The classes to which the edges of a node lead, with their labels, each once.
     void list_edges(StateNumber n, std::vector<Word>& edges) const;
     bool is_like(StateNumber n, Arena const& nodes, Arena const& edges) const;
-    // Calls `task` with each number below `count`, shared by the team.
+    // Calls `task` with the first and the last of some numbers below `count`, and how many such rows came
+    // before; shared by the team.
     template <class Task>
-    void together(std::size_t count, Task task) const;
+    void in_rows(std::size_t count, Task task) const;
 
     ProgramGraph const& program_;
     Team& team_;
@@ -105,8 +116,10 @@ class EqualFutures {
     Pages changed_, is_changed_;   // nodes; and per node whether it is among them
     Pages parts_, part_table_;     // and where they are, by hash
     Pages moved_;                  // nodes
+    Pages by_shard_;               // numbers of changed nodes
     std::size_t changed_count_ = 0, moved_count_ = 0;
-    std::uint32_t part_count_ = 0;
+    std::vector<Shard> shards_;                              // and one more
+    std::vector<std::vector<std::uint32_t>> rows_by_shard_;  // for each row of changed nodes
 };
 
 }  // namespace fencepost
