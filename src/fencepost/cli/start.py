@@ -83,11 +83,11 @@ def try_fast_path(words: Sequence[str]) -> int | None:
 
 
 def _import_msgspec() -> None:
-    """Without `typing_extensions`, which msgspec takes where it is installed. `typing` has all that msgspec needs
-    of it, and has been imported by then; `typing_extensions` would import much more."""
+    """Without `typing_extensions`, which msgspec takes where it is installed: `typing` has all that msgspec
+    needs of it, and `typing_extensions` imports much more."""
     if "typing_extensions" in sys.modules:
         return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment] (what is None there cannot be imported)
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # what is None cannot be imported
     try:
         import msgspec  # noqa: F401
     finally:
