@@ -33,6 +33,7 @@ HEAVY = {
     "fencepost.models.graphs",
     "fencepost.models.threads",
     "fencepost.program.conditions",
+    "inspect",
     "lark",
     "logging",
     "multiprocessing",
@@ -42,6 +43,7 @@ HEAVY = {
     "signal",
     "subprocess",
     "tempfile",
+    "typing_extensions",
 }
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+import msgspec
 
 from fencepost.analyses.happens_before import Knowledge
 from fencepost.analyses.order_bounds import OrderBounds, is_sc
@@ -31,7 +32,7 @@ from fencepost.verdicts import Edge, Event, Witness
 from fencepost.verdicts.graph import FENCE_CELL, cycle_through, edges_between, outgoing, read_in_order
 
 
-class StaleLoad(NamedTuple):
+class StaleLoad(msgspec.Struct, frozen=True):
     """A load that can leave sequential consistency after `run`, in the form of a violation."""
 
     run: Sequence[_native.Event]

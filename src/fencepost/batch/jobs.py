@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fencepost.verdicts.outcomes import AnyOutcomesAnswer
 
 
-class Question(NamedTuple):
+class Question(msgspec.Struct, frozen=True):
     """What is asked, against which model (None: the default of the program), by which criterion
     (`Answer.criterion`)."""
 
@@ -54,7 +54,7 @@ class Question(NamedTuple):
         return cls(name, model, MODELS[model].criteria[name][0])
 
 
-class Safety(NamedTuple):
+class Safety(msgspec.Struct, frozen=True):
     """What else to look for, as the options say it, and how, for "verify" and "races"."""
 
     mutex: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ _PLAIN = Safety()
 _NOT_STARTED = "interrupted before it was started"
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True):
     """What "outcomes" is asked about: the models (all if there are none), how far loops are followed (None:
     the default), and the final state to explain."""
 
@@ -114,7 +114,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return self.answer
 
 
-class Where(NamedTuple):
+class Where(msgspec.Struct, frozen=True):
     """What does the jobs: so many processes of this machine (None: one for each core), or the cluster at this
     address."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypedDict
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -21,6 +21,15 @@ from fencepost.errors import InputError
 from fencepost.memory_models import MODELS
 from fencepost.program import Program, Thread
 from fencepost.verdicts import Stats
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Bounds(TypedDict):
+        most_states: int
+        most_seconds: float
+        most_bytes: int
+        report: Callable[[int, int, int, int, float], bool] | None
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -48,7 +57,7 @@ class Limits(msgspec.Struct, frozen=True):
         return "time limit" if asked is None else f"time limit of {asked:g} s"
 
 
-class Variation(NamedTuple):
+class Variation(msgspec.Struct, frozen=True):
     """How searches of one program differ that forget states, or visit them at random.
 
     `seed` is that of the hash and of random choices. Of each state `bits_per_state` bits are kept. A random
@@ -219,7 +228,7 @@ def explore_tso(
         )
 
 
-class TwoOfEach(NamedTuple):
+class TwoOfEach(msgspec.Struct, frozen=True):
     """A program as searches of views take it: each template as two threads, one that makes steps and one that
     shows what these do to others. A thread that is told apart from the rest of its template comes first."""
 
@@ -296,13 +305,6 @@ def _native_variation(tactics: Tactics) -> _native.Variation:
     return _native.Variation(
         varied.seed, varied.bits_per_state, deepest, int(tactics.bitstate_mb * _MEGABYTE)
     )
-
-
-class Bounds(TypedDict):
-    most_states: int
-    most_seconds: float
-    most_bytes: int
-    report: Callable[[int, int, int, int, float], bool] | None
 
 
 def bounds(limits: Limits, watcher: Watcher | None) -> Bounds:

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -65,7 +65,7 @@ WRITTEN_ONLY = (
 )
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """How to read files: in which format (by ending or first word if None), and what the formats leave open.
 
     `strict_tpl` refuses fencepost's extensions of TPL; `treat_sc_as` ("fence" or "acq-rel") says what to make

@@ -225,8 +225,11 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """Line `line` of the source text, counted from 1."""
         if self.source is None or line < 1:
             return None
-        lines = self.source.split("\n")
-        return lines[line - 1] if line <= len(lines) else None
+        return self._lines[line - 1] if line <= len(self._lines) else None
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [] if self.source is None else self.source.split("\n")
 
 
 def _validate(program: Program) -> None:

@@ -64,9 +64,9 @@ def format_instruction(instruction: Instruction) -> str:
 
 # Formats in which an instruction's position is where its statement, or its part of an expression, begins.
 _WITH_STATEMENTS = ("tpl", "litmus")
-_PIECE = re.compile(r"//[^\n]*|/\*.*?\*/|[(\[]|[)\]]|[;{}]|\s+|[^()\[\];{}\s/]+|/", re.DOTALL)
-
-_LINE_AT_BRACKET = re.compile(r"(?<=[(\[])\s*\n\s*|\s*\n\s*(?=[)\]])")
+# Compiled when they are used: who only asks for a verdict spells nothing.
+_PIECE = r"(?s)//[^\n]*|/\*.*?\*/|[(\[]|[)\]]|[;{}]|\s+|[^()\[\];{}\s/]+|/"
+_LINE_AT_BRACKET = r"(?<=[(\[])\s*\n\s*|\s*\n\s*(?=[)\]])"
 
 
 def statement_text(program: Program, instruction: Instruction) -> str:
@@ -80,7 +80,7 @@ def statement_text(program: Program, instruction: Instruction) -> str:
         return format_instruction(instruction)
     before = program.source.split("\n")[: instruction.at.line - 1]
     start = sum(len(one) + 1 for one in before) + instruction.at.column - 1
-    text = " ".join(_LINE_AT_BRACKET.sub("", "".join(_pieces(program.source, start))).split())
+    text = " ".join(re.sub(_LINE_AT_BRACKET, "", "".join(_pieces(program.source, start))).split())
     # A fence that was added to the program, and the load of what C's compare-exchange expects, stand at the
     # position of a statement that they are only a part of.
     is_part = isinstance(instruction, Load | Store) and "compare_exchange" in text
@@ -91,7 +91,7 @@ def statement_text(program: Program, instruction: Instruction) -> str:
 
 def _pieces(source: str, start: int) -> Iterator[str]:
     depth = 0
-    for piece in _PIECE.finditer(source, start):
+    for piece in re.compile(_PIECE).finditer(source, start):
         match piece[0][0]:
             case "(" | "[":
                 depth += 1

@@ -53,14 +53,11 @@ class _ThreadConstants:
         self._program = program
         self._thread = thread
         self._before: list[_Known | None] = [None] * (len(thread.code) + 1)  # None: not reached
+        self._code = list(thread.code)
         self._reach(0, dict.fromkeys(thread.registers, 0))
 
     def folded(self) -> Thread:
-        code = tuple(
-            instruction if known is None else self._fold(instruction, known)
-            for instruction, known in zip(self._thread.code, self._before, strict=False)
-        )
-        return replace(self._thread, code=code)
+        return replace(self._thread, code=tuple(self._code))
 
     def _reach(self, first: int, known: _Known) -> None:
         open_ = [(first, known)]
@@ -72,7 +69,7 @@ class _ThreadConstants:
                 continue
             self._before[pc] = merged
             if pc < len(self._thread.code):
-                instruction = self._fold(self._thread.code[pc], merged)
+                instruction = self._code[pc] = self._fold(self._thread.code[pc], merged)
                 after = self._after(instruction, merged)
                 open_.extend((target, after) for target in successors(instruction, pc))
 
@@ -84,6 +81,8 @@ class _ThreadConstants:
         return after
 
     def _fold(self, instruction: Instruction, known: _Known) -> Instruction:
+        if not any(True for _ in expressions_of(instruction)):
+            return instruction
         folded = with_expressions(instruction, lambda expression: self._expression(expression, known))
         match folded:
             case Branch(Constant(0)):

@@ -6,6 +6,8 @@ analysis, over the flat code of one thread.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from fencepost.program import (
     Assign,
     CompareExchange,
@@ -24,17 +26,23 @@ from fencepost.static.flow import successors
 
 def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozenset[str]]:
     """For each instruction, and for the end of the thread, the registers that are live before it."""
-    end = len(thread.code)
-    live = [frozenset[str]()] * end + [live_at_end]
+    return list(_live_registers(thread.code, live_at_end))
+
+
+@lru_cache(maxsize=32)  # several analyses ask about the same code
+def _live_registers(code: tuple[Instruction, ...], live_at_end: frozenset[str]) -> list[frozenset[str]]:
+    live = [frozenset[str]()] * len(code) + [live_at_end]
+    # Any instruction may be the thread's last one: an assumption fails, or a division.
+    flow = [
+        (pc, successors(i, pc), {assigned_register(i)} - live_at_end, registers_read(i) | live_at_end)
+        for pc, i in enumerate(code)
+    ]
+    flow.reverse()
     changed = True
     while changed:
         changed = False
-        for pc in reversed(range(end)):
-            instruction = thread.code[pc]
-            after = successors(instruction, pc)
-            # Any instruction may be the thread's last one: an assumption fails, or a division.
-            out = live_at_end.union(*(live[target] for target in after))
-            before = (out - {assigned_register(instruction)}) | registers_read(instruction) | live_at_end
+        for pc, after, assigned, read in flow:
+            before = read.union(*[live[target] - assigned for target in after])
             if before != live[pc]:
                 live[pc] = before
                 changed = True

@@ -77,6 +77,8 @@ def rotations(
     program: Program, stale: dict[str, StaleClasses], exchanges: Iterable[ThreadExchange] = ()
 ) -> list[Rotation]:
     """The finest rotation of each sort that has one, but for sorts in which `exchanges` rename values."""
+    if not _computes_values(program):
+        return []
     sorts = _Sorts(program)
     kept = {x for exchange in exchanges for pair in exchange.cells for x in pair}
     renamed = {x for exchange in exchanges for values in exchange.values for x in values.cells}
@@ -95,6 +97,9 @@ def rotations(
 def without_bounds(program: Program) -> Program | None:
     """The program without assumptions that tell how far values of a sort have come, if nothing else keeps the
     values from rotating. It has all runs of the program, and more."""
+    assumes = any(isinstance(i, Assume) for thread in program.threads for i in thread.code)
+    if not assumes or not _computes_values(program):
+        return None
     stale = stale_classes(program)
     sorts = _Sorts(program)
     bounds: dict[tuple[int, int], Instruction] = {}
@@ -111,6 +116,23 @@ def without_bounds(program: Program) -> Program | None:
 
 def _moved_cells(arrays: Iterable[tuple[int, int]]) -> set[int]:
     return {x for first, size in arrays for x in range(first, first + size)}
+
+
+def _computes_values(program: Program) -> bool:
+    """Whether there may be sorts in which values are computed with: `_Sorts` takes long to find that out."""
+    return any(_computes(instruction) for thread in program.threads for instruction in thread.code)
+
+
+def _computes(instruction: Instruction) -> bool:
+    match instruction:
+        case FetchAdd():
+            return True
+        case Assign(_, value):
+            return isinstance(value, Binary)
+        case _ if isinstance(instruction, CellAccess):
+            return any(isinstance(value, Binary) for value in written_or_compared(instruction))
+        case _:
+            return False
 
 
 class _Sorts:

@@ -81,6 +81,8 @@ def exchanges(program: Program, stale: dict[str, StaleClasses]) -> list[ThreadEx
     def is_group(threads: list[int]) -> bool:
         return _found(program, stale, forms, [*groups, threads]) is not None
 
+    if len(by_form) == len(forms):
+        return []
     for alike in by_form.values():
         if len(alike) > 1 and is_group(alike):
             groups.append(alike)

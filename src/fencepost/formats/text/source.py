@@ -16,7 +16,6 @@ from fencepost.program import Position
 
 # What `str.splitlines` takes for the end of a line and an editor does not.
 _ODD_LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
-_BRACKET = re.compile(r"//[^\n]*|[][(){}]")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -38,7 +37,7 @@ class Source(msgspec.Struct, frozen=True):
     def open_bracket(self, end: int) -> tuple[str, int] | None:
         """The innermost bracket that is open before offset `end`, and its line; `//` starts a comment."""
         opened: list[tuple[str, int]] = []
-        for match in _BRACKET.finditer(self.text, 0, end):
+        for match in re.finditer(r"//[^\n]*|[][(){}]", self.text[:end]):
             bracket = match[0]
             if bracket in "([{":
                 opened.append((bracket, match.start()))

@@ -22,8 +22,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from fencepost.formats.text.scope import Scope
@@ -37,7 +37,7 @@ from fencepost.program.assembler import Assembler, Label, skipping
 WRITTEN_LABEL = re.compile(r"__[0-9]+")
 
 
-class Lowered(NamedTuple):
+class Lowered(msgspec.Struct, frozen=True):
     """The code of a function body, its labels, and its locals: one more if some value has none of its own."""
 
     code: tuple[Instruction, ...]
@@ -45,7 +45,7 @@ class Lowered(NamedTuple):
     registers: tuple[str, ...]
 
 
-class _Loop(NamedTuple):
+class _Loop(msgspec.Struct, frozen=True):
     """Where `continue` and `break` lead."""
 
     next: Label

@@ -146,9 +146,11 @@ def _copies(scope: Scope, node: Tree) -> Iterator[Thread]:
         replicated=copies is not None,
         any_number=least is not None,
     )
-    code, labels, used = lower(inner, body)
+    lowered = lower(inner, body)
     for tid in range(copies or 1):
-        yield Thread(str(name), code, used, labels, tid, copies, least, at=position(node))
+        yield Thread(
+            str(name), lowered.code, lowered.registers, lowered.labels, tid, copies, least, at=position(node)
+        )
 
 
 def _least(scope: Scope, tokens: list[Token]) -> int:

@@ -16,8 +16,8 @@ from fencepost.verdicts import Answer
 _FIRST = ("file", "question", "model", "criterion", "verdict", "why", "stats")
 
 # Legal in JSON as they are, but not on a terminal: control characters above ASCII, direction overrides, line
-# separators.
-_UNPRINTABLE = re.compile("[\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+# separators. `str.isprintable` takes none of them.
+_UNPRINTABLE = "[\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 
 
 def encode(answer: Answer) -> bytes:
@@ -28,7 +28,9 @@ def encode(answer: Answer) -> bytes:
         text = msgspec.json.encode(ordered).decode()
     except UnicodeEncodeError:
         text = msgspec.json.encode(_with_spelled_surrogates(ordered)).decode()
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    if not text.isprintable():
+        text = re.sub(_UNPRINTABLE, lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text.encode()
 
 
 def schema() -> dict[str, Any]:
