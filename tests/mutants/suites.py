@@ -212,6 +212,8 @@ SUITES: dict[str, list[list[str]]] = {
         ],
         [DEFINITIONS],
     ],
+    "stores": [[f"{ENGINE}/test_stores.py::test_bitstate_never_says_robust"]],
+    "patches": [["tests/sanitizer/test_patches.py"], ["tests/sanitizer/test_random_patches.py"]],
     "observational": [[f"{ENGINE}/test_observational.py", "tests/models/test_observational.py"]],
     "certificates": [["tests/certificates"]],
     "repair": [
