@@ -70,6 +70,9 @@ def install() -> None:
         + [f"--config-settings=build-dir={PLACE / 'cmake'}", str(TREE)],
         check=True,
     )
+    # A part of the run-time library that patches of sources need.
+    include = "sanitizer/include"
+    shutil.copytree(TREE / "native" / include, SITE / "fencepost" / include)
 
 
 def native_program(test: str) -> Path:
