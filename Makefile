@@ -119,6 +119,7 @@ fuzz-bytecode: build/fuzz/bytecode
 # Small wrong changes to the code that decides verdicts: do the tests notice? Writes the table in docs/trust.md.
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants.run
+	$(BIN)/python -m tests.mutants.run watching
 
 # Which lines of this code do the random programs of the tests reach? Writes the other table there.
 coverage: $(READY)

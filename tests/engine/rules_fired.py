@@ -84,6 +84,7 @@ def counts(model: str, seeds: range) -> tuple[Counter[str], Counter[str]]:
         if result.violation is not None:
             at = program.threads[result.violation.thread].code[result.violation.pc]
             found[type(at).__name__] += 1
+            found[" ".join([type(at).__name__, *(mode.value for mode in access_modes(at) if mode)])] += 1
         if result.race is not None and result.race.earlier is not None:
             found["race with a write" if result.race.earlier.write else "race with a read"] += 1
     return steps, found
@@ -103,7 +104,12 @@ def possible_labels(model: str) -> list[str]:
     return labels + [f"Fence {mode}" for mode in ("seq_cst", "acq", "rel", "acq_rel")]
 
 
-LEAVING = ["Load", "Wait", "Store", "FetchAdd", "Exchange", "CompareExchange", "BlockingCompareExchange"]
+def leaving(model: str) -> list[str]:
+    """Accesses that can be those at which a program leaves SC: reads and writes in each mode."""
+    sc_mode = ["seq_cst"] if ROWS[model].sc_accesses else []
+    plain = [f"{kind} {mode}" for kind in ("Load", "Wait") for mode in ["rlx", "acq", *sc_mode]]
+    plain += [f"Store {mode}" for mode in ["rlx", "rel", *sc_mode]]
+    return [*plain, "FetchAdd", "Exchange", "CompareExchange", "BlockingCompareExchange"]
 
 
 def report(model: str, seeds: range) -> str:
@@ -111,7 +117,9 @@ def report(model: str, seeds: range) -> str:
     lines = [f"{model}: {len(seeds)} programs", "", "| executed | in programs |", "|---|--:|"]
     lines += [f"| {label} | {steps[label]} |" for label in possible_labels(model)]
     lines += ["", "| found | in programs |", "|---|--:|"]
-    lines += [f"| {what} | {found[what]} |" for what in [*LEAVING, "race with a write", "race with a read"]]
+    lines += [
+        f"| {what} | {found[what]} |" for what in [*leaving(model), "race with a write", "race with a read"]
+    ]
     return "\n".join(lines)
 
 

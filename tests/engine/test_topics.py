@@ -10,8 +10,8 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from fencepost.engine.search import REDUCED
-from fencepost.formats.tpl import write
+from fencepost.engine.search import REDUCED, Limits, explore
+from fencepost.formats.tpl import read, write
 from fencepost.memory_models import GRAPH_MODELS as MODELS
 from fencepost.models.explore import LimitReachedError
 from fencepost.verdicts import NotRobust
@@ -73,3 +73,33 @@ def test_random_programs(first_seed, model):
 @pytest.mark.parametrize("first_seed", range(600_000, 600_000 + 100 * BATCH, BATCH))
 def test_many_random_programs(first_seed, model):
     check_batch(first_seed, model)
+
+
+def test_a_race_with_a_read_names_its_thread():
+    program = read(
+        """
+        global f;
+        na d;
+        fn idle { local r; r = f.load(rlx); }
+        fn reads { local r; r = d.naload(); f.store(1, rlx); }
+        fn writes { wait(f, 1, rlx); d.nastore(1); }
+        """
+    )
+    race = explore(program, "rc20", Limits(), "by-location").race
+    assert race is not None
+    assert (race.earlier.write, race.earlier.thread) == (False, 1)
+
+
+@pytest.mark.parametrize("order", ["by-location", "largest-first"])
+def test_the_cell_of_an_access_is_that_of_its_state(order):
+    """Whose index is 0 in the state that is met first, and 1 where the access leaves SC."""
+    program = read(
+        """
+        max_value 1;
+        global f, a[2];
+        fn reads { local i, r; oneof ({ i = 0; }{ i = 1; }); wait(f, 1, rlx); r = a[i].load(rlx); }
+        fn writes { a[1].store(1, rlx); f.store(1, rlx); }
+        """
+    )
+    answer = check_against_definitions(program, "rc20", order)
+    assert isinstance(answer, NotRobust)

@@ -1,9 +1,10 @@
 """Tries changed examples on readers, and says what it found.
 
     python -m tests.fuzz.campaign SECONDS [READER …] [--inputs N] [--seed N] [--jobs N] [--counts FILE]
+      [--before FILE …]
 
-The readers take turns until the time is over, or each has had N inputs. What was tried of each is written to
-FILE after each turn.
+The readers take turns until the time is over, or each has had N inputs, those among them that the counts of
+earlier campaigns name. What was tried of each is written to FILE after each turn.
 
 A mistake is any exception that is not the reader's answer, ten seconds of processor time for one input, or a
 gibibyte of memory. The input is written to `build/fuzz`.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import random
+import re
 import resource
 import sys
 import time
@@ -88,13 +90,17 @@ def try_reader(turn: Turn) -> Tried:
 class Counts:
     """What was tried, by reader."""
 
-    def __init__(self, readers: list[str], inputs: int, first_seed: int) -> None:
+    def __init__(self, readers: list[str], inputs: int, first_seed: int, before: str = "") -> None:
+        """`before`: the tables of earlier campaigns."""
         self.of: dict[str, Counter[str]] = {name: Counter() for name in readers}
         self._inputs, self._next_seed = inputs, first_seed
+        for name, count in re.findall(r"^(.+?): ([\d,]+) inputs", before, re.MULTILINE):
+            if name in self.of:
+                self.of[name]["before"] += int(count.replace(",", ""))
 
     def next_turn(self, end: float) -> Turn | None:
         """For the reader that has had the fewest turns."""
-        left = {name: self._inputs - of["inputs"] for name, of in self.of.items()}
+        left = {name: self._inputs - of["before"] - of["inputs"] for name, of in self.of.items()}
         open_for = [name for name, inputs in left.items() if inputs > 0]
         seconds = min(SECONDS_A_TURN, end - time.monotonic())
         if not open_for or seconds <= 0:
@@ -112,11 +118,13 @@ class Counts:
 
     def table(self) -> str:
         lines = [
-            f"{name}: {of['inputs']:,} inputs, {of['taken']:,} of them taken, {of['mistakes']} mistakes, "
+            f"{name}: {of['before'] + of['inputs']:,} inputs, {of['inputs']:,} of them now, of which "
+            f"{of['taken']:,} were taken, {of['mistakes']} mistakes, "
             f"{of['milliseconds'] / max(of['inputs'], 1):.2f} ms each"
             for name, of in self.of.items()
         ]
-        return "\n".join([*lines, f"all: {sum(of['inputs'] for of in self.of.values()):,} inputs", ""])
+        inputs = sum(of["before"] + of["inputs"] for of in self.of.values())
+        return "\n".join([*lines, f"all: {inputs:,} inputs", ""])
 
 
 def campaign(counts: Counts, seconds: float, jobs: int, file: Path | None) -> None:
@@ -153,9 +161,11 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=sys.maxsize, help="for each reader, about, at most")
     parser.add_argument("--seed", type=int, default=1, help="of the first turn; the next ones are after it")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--before", type=Path, action="append", default=[], help="counts that were kept")
     parser.add_argument("--counts", type=Path, help="where the table of counts goes as well")
     options = parser.parse_args()
-    counts = Counts(options.readers or list(READERS), options.inputs, options.seed)
+    before = "\n".join(file.read_text(encoding="utf-8") for file in options.before)
+    counts = Counts(options.readers or list(READERS), options.inputs, options.seed, before)
     campaign(counts, options.seconds, options.jobs, options.counts)
     print(counts.table(), end="")
 

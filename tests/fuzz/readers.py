@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,10 +33,9 @@ from fencepost.playground import app, search
 from fencepost.playground.questions import QUESTION_NAMED
 from fencepost.program import Program
 from fencepost.report.export import baseline
-from fencepost.sanitizer.answer import suppressions
+from fencepost.sanitizer.answer import dwarf_data, elf_data, suppressions
 from fencepost.sanitizer.answer import symbols as symbolizer
-from fencepost.sanitizer.answer.elf_data import variable_at
-from fencepost.sanitizer.answer.elf_file import UNREADABLE, read_elf
+from fencepost.sanitizer.answer.elf_file import UNREADABLE
 from fencepost.sanitizer.run import events, replay
 from tests.engine.test_malformed_bytecode import try_seed
 from tests.fuzz import running
@@ -195,10 +195,31 @@ def _suppressions(data: bytes) -> object:
     return [suppressions.is_suppressed(kind, names, known) for kind in suppressions.KINDS]
 
 
+_LIBRARY = """struct part { int first; struct { char inner[2]; } second[3]; } table[2] = {{1}};
+static long counter = 3; long *where(void) { return &counter; }
+"""
+
+
+@functools.cache
+def _library() -> tuple[bytes, int]:
+    """A small one with debug information, and where a variable is in it."""
+    path = _folder() / "table.so"
+    command = ["gcc", "-shared", "-nostdlib", "-fPIC", "-g", "-x", "c", "-", "-o", path]
+    options = ["-Wl,--build-id=none", "-Wl,-z,noseparate-code"]
+    subprocess.run([*command, *options], input=_LIBRARY.encode(), check=True)
+    variables = elf_data._variables(str(path), embedded=False)
+    return path.read_bytes(), next(one.start for one in variables if one.name == "table")
+
+
 def _elf(data: bytes) -> object:
+    _, table = _library()
     path = _file(data)
-    variable_at.__wrapped__(path, 0x10) if hasattr(variable_at, "__wrapped__") else variable_at(path, 0x10)
-    return read_elf(path)
+    kept = (elf_data.read_elf, elf_data._variables, dwarf_data._path, dwarf_data._sections)
+    for one in (*kept, dwarf_data._abbreviations):
+        one.cache_clear()
+    elf_data.variable_at(path, table)
+    dwarf_data.path_inside(path, table, 6)
+    return elf_data.read_elf(path)
 
 
 # Faces.
@@ -282,30 +303,60 @@ READERS: dict[str, Reader] = {
     ),
     "symbolizer": Reader(_from_symbolizer, _symbolizer_output),
     "events": Reader(_events, _event_lines),
-    "elf": Reader(_elf, lambda: [Path("/bin/true").read_bytes()], (InputError, *UNREADABLE), 50),
+    "elf": Reader(_elf, lambda: [_library()[0]], (InputError, *UNREADABLE)),
     "bytecode": Reader(_bytecode, lambda: [b"1 2 3 4 5 6 7 8"], inputs=100),
     "playground": Reader(_request, _requests, (InputError, app._RefusedError)),
     "playground searches": Reader(_searched, _settings, (InputError, app._RefusedError, ValueError), 200),
     "language server": Reader(_language_message, _small("tutorial/*.tpl", most=500)),
     "messages to the language server": Reader(running.tell_server, running.messages),
-    # The run-time library: a process for each input.
+    # The run-time library's, many inputs to a process.
+    "sites": Reader(
+        running.in_a_loop(_folder, "sites"),
+        lambda: [
+            running.SITE_CHANGES,
+            b"a.c:3 store order=release\n/tmp/program+0x1004 load order=acquire\na.c:3:5 fence remove\n",
+        ],
+    ),
+    "suppressions at run time": Reader(
+        running.in_a_loop(_folder, "suppressions"),
+        lambda: [
+            b"# known\nrobustness:std::*\nrobustness:^m*in$\nrobustness:*.c\nrace:*library\n",
+            b"robustness:main\n",
+        ],
+    ),
+    "schedules at run time": Reader(
+        running.in_a_loop(_folder, "schedules"),
+        lambda: [
+            running.DECISIONS,
+            b"fencepost decisions 1\nseed 7\nfailing 1\nthreads 2\nchoices 0 1 0\n0 4\n1",
+        ],
+    ),
+    "explorations": Reader(running.in_a_loop(_folder, "states"), lambda: [running.an_exploration()]),
+    "options": Reader(
+        running.in_a_loop(_folder, "options"), lambda: [running.OPTIONS, b"json=%p-%r.json:switch=futex"]
+    ),
+    "symbolizer at run time": Reader(
+        running.in_a_loop(_folder, "symbolizer"),
+        lambda: [b"f(int)\n./a/../b.c:3:7\nmain\n/usr/lib/c.c:12 (discriminator 2)\n\n??\n??:0\n\n"],
+    ),
+    # The same in a program: a process for each input.
     "sites, native": Reader(
-        running.program_with(_folder, "sites=input"), lambda: [running.SITE_CHANGES], inputs=10
+        running.program_with(_folder, "sites=input"), lambda: [running.SITE_CHANGES], inputs=5
     ),
     "suppressions, native": Reader(
         running.program_with(_folder, "suppressions=input:schedule=random"),
         lambda: [b"# known\nrobustness:std::*\nrobustness:^t*wo$\nrobustness:*.c\n"],
-        inputs=20,
+        inputs=5,
     ),
     "schedules, native": Reader(
         running.program_with(_folder, "schedule=random:replay=input"),
         lambda: [running.DECISIONS],
-        inputs=30,
+        inputs=5,
     ),
     "states, native": Reader(
         running.program_with(_folder, "schedule=explore:resume=input:executions=9"),
         lambda: [running.saved(_folder)],
-        inputs=30,
+        inputs=5,
     ),
-    "options, native": Reader(running.program_with(_folder, ""), lambda: [running.OPTIONS], inputs=50),
+    "options, native": Reader(running.program_with(_folder, ""), lambda: [running.OPTIONS], inputs=5),
 }

@@ -1,15 +1,21 @@
 """Readers that are a process of their own: the language server, and the run-time library in a program.
 
-What they must not do is to crash or to hang; there is nobody who could catch an exception.
+What they must not do is to crash or to hang; there is nobody who could catch an exception. A program reads
+its files once, so that each input costs a process; `runtime_readers.cpp` has the same readers in a loop, with
+AddressSanitizer and UndefinedBehaviorSanitizer.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import functools
+import hashlib
 import itertools
 import json
+import os
 import select
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import InputError
+from tests.native.building import ROOT, SANITIZED, build
 from tests.sanitizer.building import PROGRAMS, Shell
 
 PATIENCE = 120  # seconds, on a slow machine; what takes so long hangs
@@ -152,6 +159,68 @@ def program_with(folder: Callable[[], Path], options: str) -> Callable[[bytes], 
             raise InputError("refused")
 
     return read
+
+
+class Loop:
+    """A reader of the run-time library that takes one input after the other."""
+
+    def __init__(self, reader: str, folder: Path) -> None:
+        file = folder / f"{reader}-{os.getpid()}"
+        self._said = Path(f"{file}.said")
+        self._process = subprocess.Popen(
+            [loop_program(), reader, file],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"},
+        )
+        atexit.register(self._process.kill)
+
+    def read(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(struct.pack("=I", len(data)) + data)
+        ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)
+        answer = self._process.stdout.read(1) if ready else b""
+        if not answer:
+            with self._process as process:
+                process.kill()
+            loop.cache_clear()
+            said = self._said.read_text(errors="replace")[:2000]
+            raise AssertionError(f"it has ended: {said}" if ready else "it does not answer")
+        if answer == b"0":
+            raise InputError("refused")
+
+
+@functools.cache
+def loop_program() -> Path:
+    """Built once of these sources; FENCEPOST_READERS is one that was built elsewhere."""
+    if there := os.environ.get("FENCEPOST_READERS"):
+        return Path(there)
+    source = ROOT / "tests" / "fuzz" / "runtime_readers.cpp"
+    read = [source, *sorted((ROOT / "native" / "sanitizer").rglob("*.[ch]pp"))]
+    key = hashlib.sha256(b"".join(path.read_bytes() for path in read)).hexdigest()[:16]
+    place = ROOT / "build" / "fuzz" / f"readers-{key}"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one wait for it
+        if not (place / "built").exists():
+            build(source, place, "-O1", "-w", "-rdynamic", *SANITIZED)
+            (place / "built").touch()
+    return place / source.stem
+
+
+@functools.cache
+def loop(reader: str, folder: Path) -> Loop:
+    return Loop(reader, folder)
+
+
+def in_a_loop(folder: Callable[[], Path], reader: str) -> Callable[[bytes], object]:
+    return lambda data: loop(reader, folder()).read(data)
+
+
+def an_exploration() -> bytes:
+    return subprocess.run([loop_program(), "write-exploration"], capture_output=True, check=True).stdout
 
 
 SITE_CHANGES = b"""# changes

@@ -19,7 +19,7 @@ from tests.native.building import linked_files
 
 PLACE = ROOT / "build" / "mutants"
 MANY_PROCESSORS = 8
-TREE, SITE = PLACE / "tree", PLACE / "site"
+TREE, SITE, WATCHING_SITE = PLACE / "tree", PLACE / "site", PLACE / "watching"
 COPIED = ["CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "native", "src", "examples", "editor"]
 SWITCH = """#pragma once
 #include <cstdlib>
@@ -59,17 +59,22 @@ def copy_with_switches(listed: list[Mutant]) -> None:
             path.unlink()
 
 
-def install() -> None:
-    options = ["FENCEPOST_RUNTIME=OFF", "FENCEPOST_EDITOR=OFF"]
+def install(site: Path) -> None:
+    """With the run-time library only where that is watched: it takes long to build."""
+    watching = site == WATCHING_SITE
+    options = [f"FENCEPOST_RUNTIME={'ON' if watching else 'OFF'}", "FENCEPOST_EDITOR=OFF"]
     there = all(importlib.util.find_spec(name) for name in ("scikit_build_core", "nanobind", "lark"))
     here = ["--no-build-isolation"] if there else []
-    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.rmtree(site, ignore_errors=True)
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(SITE), *here]
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), *here]
         + [f"--config-settings=cmake.define.{option}" for option in options]
-        + [f"--config-settings=build-dir={PLACE / 'cmake'}", str(TREE)],
+        + [f"--config-settings=build-dir={PLACE / ('cmake-watching' if watching else 'cmake')}", str(TREE)],
         check=True,
     )
+    if not watching:  # a part of the run-time library that patches of sources need
+        include = "sanitizer/include"
+        shutil.copytree(TREE / "native" / include, site / "fencepost" / include)
 
 
 def native_program(test: str) -> Path:

@@ -1,6 +1,7 @@
 """Runs the tests with one mutant at a time, and writes the table of `docs/trust.md`.
 
-    python -m tests.mutants.run [AREA …]   all mutants, or those of `lists/AREA.txt`; goes on where it stopped
+    python -m tests.mutants.run [AREA …]   all mutants but those of `watching`, or those of `lists/AREA.txt`;
+                                           goes on where it stopped
     python -m tests.mutants.run --fresh    all of them again, so that the table is of one run
     python -m tests.mutants.run --table    only writes the table of what was run so far
 
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from tests.mutants.build import SITE, copy_with_switches, install, native_program
+from tests.mutants.build import SITE, WATCHING_SITE, copy_with_switches, install, native_program
 from tests.mutants.forks import Jobs
 from tests.mutants.listed import ROOT, Mutant, mutants
 from tests.mutants.steps import Asked, Step
@@ -40,6 +41,9 @@ NATIVE_PROGRAMS = {
     "sanitizer/weak_executions.cpp": ["sanitizer/test_weak_executions.py"],
     "sanitizer/exploration.cpp": ["test_check.py::test_the_exploration"],
 }
+
+
+WATCHING = "watching"  # needs a build of its own
 
 
 @cache
@@ -82,7 +86,9 @@ def chosen(options: argparse.Namespace, listed: list[Mutant]) -> list[Mutant]:
     else:
         some = list(still_to_run(listed))
     areas = set(options.areas)
-    return [mutant for mutant in some if not areas or {mutant.area, mutant.listed_at} & areas]
+    if areas:
+        return [mutant for mutant in some if {mutant.area, mutant.listed_at} & areas]
+    return [mutant for mutant in some if mutant.area != WATCHING]
 
 
 def build_native_programs(some: list[Mutant], jobs: int) -> None:
@@ -125,14 +131,16 @@ def main() -> None:
         return
     some = chosen(options, listed)
     print(f"{len(some)} of {len(listed)} mutants to run", flush=True)
+    site = WATCHING_SITE if any(mutant.area == WATCHING for mutant in some) else SITE
     if not options.no_build:
         copy_with_switches(listed)
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda part: part(), [install, lambda: build_native_programs(some, options.jobs)]))
+            parts = [lambda: install(site), lambda: build_native_programs(some, options.jobs)]
+            list(pool.map(lambda part: part(), parts))
     if options.only_build:
         return
-    sys.path.insert(0, str(SITE))
-    os.environ["PYTHONPATH"] = f"{SITE}:{ROOT}"
+    sys.path.insert(0, str(site))
+    os.environ["PYTHONPATH"] = f"{site}:{ROOT}"
     os.chdir(ROOT)
     went_well = run_all(some, options, end)
     write_table(listed)

@@ -212,6 +212,14 @@ SUITES: dict[str, list[list[str]]] = {
         ],
         [DEFINITIONS],
     ],
+    # In the library that programs are linked with.
+    "watching": [
+        ["tests/sanitizer/test_runtime.py"],
+        ["tests/sanitizer/test_races.py"],
+        ["tests/sanitizer/test_known_to_tsan.py", "tests/sanitizer/test_run.py"],
+    ],
+    "stores": [[f"{ENGINE}/test_stores.py::test_bitstate_never_says_robust"]],
+    "patches": [["tests/sanitizer/test_patches.py"], ["tests/sanitizer/test_random_patches.py"]],
     "observational": [[f"{ENGINE}/test_observational.py", "tests/models/test_observational.py"]],
     "certificates": [["tests/certificates"]],
     "repair": [

@@ -77,7 +77,11 @@ class Shell:
                 f"from {module} import {function}\nsys.exit({function}())\n",
             )
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("FENCEPOST_")},
+            **{
+                k: v
+                for k, v in os.environ.items()
+                if not k.startswith("FENCEPOST_") or k == "FENCEPOST_MUTANT"
+            },
             "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
             "NO_COLOR": "1",
             "COLUMNS": "100",

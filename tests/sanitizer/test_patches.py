@@ -202,6 +202,14 @@ class TestOfSeveralFiles:
         ):
             assert not patch.replacements
             assert all("instance" in one.advice for one in patch.by_hand)
+            assert {one.change for one in patch.by_hand} >= {change}
+        assert len(patch_sources([change, differ], self.builds(files)).by_hand) == 2
+
+    def test_what_instances_of_a_template_agree_on_is_told_once(self, files: list[Path]) -> None:
+        change = self.change(files[0], 4, 30, order="release")  # which no load can have
+        other = msgspec.structs.replace(change.site, function="g")
+        patch = patch_sources([change, msgspec.structs.replace(change, site=other)], self.builds(files))
+        assert len(patch.by_hand) == 1
 
     def test_a_patch_cannot_be_written_twice(self, files: list[Path]) -> None:
         builds = self.builds(files)
@@ -263,6 +271,20 @@ class TestOfSeveralFiles:
         assert real.stat().st_mode & 0o7777 == 0o640
         assert b"acquire" in real.read_bytes()
 
+    def test_what_cannot_be_replaced_leaves_nothing_behind(
+        self, files: list[Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        patch = patch_sources([self.change(files[0], 4, 30, order="acquire")], self.builds(files))
+        before = sorted(files[0].parent.iterdir()), files[0].read_bytes()
+
+        def fail(*_: object) -> None:
+            raise OSError(28, "No space left on device", str(files[0]))
+
+        monkeypatch.setattr(os, "replace", fail)
+        with pytest.raises(CannotWritePatchError, match="No space left"):
+            write_patch(patch, self.builds(files))
+        assert (sorted(files[0].parent.iterdir()), files[0].read_bytes()) == before
+
     def test_a_folder_that_cannot_be_written_to_is_named(self, files: list[Path]) -> None:
         if os.geteuid() == 0:
             pytest.skip("root may write everywhere")
@@ -276,6 +298,18 @@ class TestOfSeveralFiles:
         other.write_text("\n", encoding="utf-8")
         patch = patch_sources([self.change(other, 1, 1, order="acquire")], self.builds(files))
         assert "none of the program's own" in patch.by_hand[0].advice
+
+
+def test_a_byte_order_mark_is_none_of_the_columns(tmp_path: Path) -> None:
+    source, line = tmp_path / "marked.c", b"int x; int all(void) { return LOAD + LOAD; }\n"
+    source.write_bytes(b"\xef\xbb\xbf" + line.replace(b"LOAD", b"__atomic_load_n(&x, __ATOMIC_ACQUIRE)"))
+    site = Site(file=str(source), line=1, column=31, function="all", operation="load", order="acquire")
+    patch = patch_sources([SiteChange(site=site, order="seq_cst")], [build_of(source)])
+    assert not patch.by_hand
+    assert (
+        b"return __atomic_load_n(&x, __ATOMIC_SEQ_CST) + __atomic_load_n(&x, __ATOMIC_ACQUIRE)"
+        in (patch.texts[str(source)])
+    )
 
 
 def test_without_libclang_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

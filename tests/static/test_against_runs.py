@@ -537,6 +537,7 @@ def test_values_that_do_not_wrap_around_do_not_rotate() -> None:
         ("r = FADD(c, 1); if (r < 3) { x.store(1); }", None),
         ("x.store(1); s = x.load(); assume(s < 3); FADD(c, 1);", None),
         ("r = FADD(c, 1); assume(r < 3); s = x.load(); assume(s == 1);", ["s == 1"]),
+        ("r = FADD(c, 1); assume(r < 3); s = FADD(x, 1); assume(s < 2);", []),
     ],
 )
 def test_bounds_of_values_that_rotate_can_be_left_out(code: str, left: list[str] | None) -> None:

@@ -268,9 +268,10 @@ void look_at_limits() {
 
 // What is kept of an exploration, before the exploration itself.
 struct Saved {
-    char title[32] = "fencepost exploration 1";
+    char title[32] = "fencepost exploration 2";
+    std::uint64_t sum = 0;  // of all bytes of the file, but for these
     std::uint64_t program;  // which one it is, and how it was asked for
-    std::uint32_t walks, threads, untried;
+    std::uint32_t walks, threads, untried, unused = 0;
     std::uint64_t atomics, executions, in_vain, cut, bounded, steps;
     std::uint64_t rounds_bytes, reports_bytes;
 };
@@ -280,6 +281,11 @@ std::uint64_t program_hash = 0;
 std::uint64_t hashed(std::uint64_t hash, std::string_view bytes) {
     for (char const c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     return hash;
+}
+
+std::uint64_t sum_of(Saved head, std::string_view rest) {
+    head.sum = 0;
+    return hashed(hashed(0xcbf29ce484222325u, {reinterpret_cast<char const*>(&head), sizeof head}), rest);
 }
 
 // The program's code, its arguments, where its stack begins, and what changes which executions there are.
@@ -302,7 +308,7 @@ std::uint64_t hash_of_program(char** arguments) {
 // Whether there was room for it.
 bool save() {
     auto const& report = server->report;
-    Text reports, all;
+    Text reports, rest, all;
     copy_reports(reports);
     Saved head;
     head.program = program_hash;
@@ -317,10 +323,12 @@ bool save() {
     head.steps = report.steps;
     head.rounds_bytes = rounds_as_bytes().size();
     head.reports_bytes = reports.view().size();
+    put_bytes(rest, server->common.told);
+    rest << rounds_as_bytes() << reports.view();
+    ExplorationFile::write(rest, *server->exploration);
+    head.sum = sum_of(head, rest.view());
     put_bytes(all, head);
-    put_bytes(all, server->common.told);
-    all << rounds_as_bytes() << reports.view();
-    ExplorationFile::write(all, *server->exploration);
+    all << rest.view();
     Text name;
     name << options.schedule.resume << ".new";
     char const* const written = keep(name.view());
@@ -531,6 +539,7 @@ void read_saved(Text& all) {
     if (head.program != program_hash)
         refuse(
             "it was written for another program, or for other arguments, options or environment variables");
+    if (head.sum != sum_of(head, rest)) refuse("it is damaged");
     options.schedule.walks = head.walks;
 }
 

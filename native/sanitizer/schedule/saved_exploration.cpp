@@ -35,9 +35,9 @@ void ExplorationFile::write_branches(Text& out, Walk::Branch const* branch) {
 
 bool ExplorationFile::read_branches(std::string_view& from, Walk::Branch*& first) {
     Walk::Branch** last = &first;
-    for (bool another = false;;) {
-        if (!take_bytes(from, another)) return false;
-        if (!another) return true;
+    for (std::uint8_t another = 0;;) {
+        if (!take_bytes(from, another) || another > 1) return false;
+        if (another == 0) return true;
         *last = static_cast<Walk::Branch*>(memory::allocate(sizeof(Walk::Branch)));
         **last = {};
         if (!take_bytes(from, (*last)->event) || !read_branches(from, (*last)->first)) return false;
@@ -85,7 +85,9 @@ void ExplorationFile::write(Text& out, Exploration const& exploration) {
 }
 
 bool ExplorationFile::read(std::string_view& from, Exploration& exploration) {
-    if (!take_bytes(from, exploration.begun_)) return false;
+    std::uint8_t begun = 0;
+    if (!take_bytes(from, begun) || begun > 1) return false;
+    exploration.begun_ = begun != 0;
     for (std::uint32_t number = 0; number < exploration.walks_.size(); ++number) {
         Walk& walk = *exploration.walks_[number];
         std::uint32_t count = 0;

@@ -24,7 +24,7 @@ bool set_number(std::string_view value, Number& into) {
 }
 
 bool set_path(std::string_view value, char const*& into) {
-    into = keep(value);
+    if (!value.empty()) into = keep(value);
     return !value.empty();
 }
 
@@ -63,7 +63,7 @@ bool set_restart(std::string_view value) {
 }
 
 bool set_log_path(std::string_view value) {
-    options.log_path = value == "stderr" ? nullptr : keep(value);
+    if (!value.empty()) options.log_path = value == "stderr" ? nullptr : keep(value);
     return !value.empty();
 }
 

@@ -25,6 +25,7 @@ void Text::reserve(std::size_t bytes) {
 }
 
 Text& Text::operator<<(std::string_view s) {
+    if (s.empty()) return *this;
     reserve(s.size());
     __builtin_memcpy(data_ + size_, s.data(), s.size());
     size_ += s.size();
@@ -104,7 +105,7 @@ void stop_with(std::string_view message) {
 
 char const* keep(std::string_view text) {
     char* const copy = static_cast<char*>(memory::allocate(text.size() + 1));
-    __builtin_memcpy(copy, text.data(), text.size());
+    if (!text.empty()) __builtin_memcpy(copy, text.data(), text.size());
     copy[text.size()] = '\0';
     return copy;
 }
