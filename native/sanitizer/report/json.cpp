@@ -317,7 +317,7 @@ void json_uses(Finding const& f) {
     Text out;
     out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
         << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared
-        << ",\"tried\":" << f.repairs.tried << "}\n";
+        << ",\"tried\":" << f.repairs.tried << ",\"forgotten\":" << f.repairs.forgotten << "}\n";
     write_json(out);
 }
 

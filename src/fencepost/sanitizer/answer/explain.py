@@ -37,8 +37,9 @@ HARMLESS = 'Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.m
 
 # Where the chain is not remembered. The same as `no_repair_known` in native/sanitizer/report/wording.hpp.
 _NO_REPAIR = (
-    "None was tried, because it is no longer known how the write comes before this access. A shorter run, or "
-    "one under a schedule (`fencepost run --schedule random`), may show it."
+    "None was tried, because it is not known how the write comes before this access: that was too long ago, "
+    "or it came by way of too many threads. Make the run again under a schedule (`fencepost run --schedule "
+    "random`), or with `history=65536` in FENCEPOST_OPTIONS."
 )
 
 # What a thread waits for in a deadlock. The same as `awaited` in native/sanitizer/report/wording.hpp.

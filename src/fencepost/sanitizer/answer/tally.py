@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from fencepost.errors import InputError
@@ -63,6 +63,8 @@ class Tally:
     troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
     waits: set[Place] = field(default_factory=set)  # places that were seen to wait
     _repairs: dict[str, dict[RawRepair, None]] = field(default_factory=dict)  # of findings, by their ids
+    _forgotten: dict[tuple[Hashable, Schedule], int] = field(default_factory=dict)
+    """Which run no longer knew how which finding came about, and where its uses are in `Seen.uses`."""
     _waiting: WaitingLoops = field(default_factory=WaitingLoops)
 
     def add(self, outcome: Outcome) -> None:
@@ -77,8 +79,7 @@ class Tally:
             if isinstance(event, RawFinding):
                 if event in rounds:
                     continue
-                self._note(self.findings, _shape(event), event, outcome).uses.append(uses.get(event.id))
-                self._add_repairs(event)
+                self._add_finding(event, uses.get(event.id), outcome)
             elif isinstance(event, RawRepairs):
                 self._add_repairs(event)
             elif isinstance(event, RawDeadlock):
@@ -107,6 +108,35 @@ class Tally:
             if seen.what.unless_await is None or not self._waiting.only_prolongs(seen.what.unless_await)
         }
 
+    def forgotten(self) -> list[Schedule]:
+        """Of the runs that are to be made again, so that they remember more."""
+        return list(dict.fromkeys(schedule for _, schedule in self._forgotten))
+
+    def recall(self, outcome: Outcome) -> None:
+        """A run that was made again knows of its findings what it did not know."""
+        uses = {event.id: event for event in outcome.events if isinstance(event, RawUses)}
+        for event in outcome.events:
+            if isinstance(event, RawFinding):
+                shape, again = _shape(event), uses.get(event.id)
+                number = self._forgotten.get((shape, outcome.schedule))
+                if number is None or _is_forgotten(event, again):
+                    continue
+                del self._forgotten[shape, outcome.schedule]
+                seen = self.findings[shape]
+                if not seen.what.chain:
+                    self.findings[shape] = seen = replace(seen, what=event)
+                seen.uses[number] = again
+            if isinstance(event, RawFinding | RawRepairs):
+                self._add_repairs(event)
+
+    def _add_finding(self, event: RawFinding, uses: RawUses | None, outcome: Outcome) -> None:
+        shape = _shape(event)
+        seen = self._note(self.findings, shape, event, outcome)
+        if _is_forgotten(event, uses) and outcome.schedule.kind != "os":
+            self._forgotten.setdefault((shape, outcome.schedule), len(seen.uses))
+        seen.uses.append(uses)
+        self._add_repairs(event)
+
     def _note(
         self, kind: dict[Hashable, Seen[What]], key: Hashable, what: What, outcome: Outcome
     ) -> Seen[What]:
@@ -117,6 +147,10 @@ class Tally:
 
     def _add_repairs(self, event: RawFinding | RawRepairs) -> None:
         self._repairs.setdefault(event.id, {}).update(dict.fromkeys(event.repair))
+
+
+def _is_forgotten(finding: RawFinding, uses: RawUses | None) -> bool:
+    return finding.kind == "robustness" and (not finding.chain or (uses is not None and uses.forgotten != 0))
 
 
 def _shape(finding: RawFinding) -> Hashable:

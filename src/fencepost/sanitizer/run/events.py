@@ -114,6 +114,7 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
 
     `same`: each older value was the one read. `compared`: if not, the thread's next operation
     was a CAS of the location with the value that it had read. `tried`: its repairs were tried, and worked.
+    `forgotten`: they could not be, because the run no longer knew how the access came after the write.
     """
 
     id: str
@@ -121,6 +122,7 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     same: int = 0
     compared: int = 0
     tried: int = 0
+    forgotten: int = 0
 
 
 class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="repairs"):
