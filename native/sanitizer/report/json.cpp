@@ -376,6 +376,18 @@ void json_race(RaceFinding const& f) {
     write_json(out);
 }
 
+void json_crash(Thread const& t, int signal, std::uintptr_t address, Stack const& stack) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"crash\",\"signal\":" << std::int32_t{signal} << ",\"address\":\"" << Hex{address}
+        << "\",\"by\":{";
+    put_thread(out, t.id);
+    out << ",\"stack\":";
+    put_stack(out, stack);
+    out << "}}\n";
+    write_json(out);
+}
+
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count) {
     if (file < 0) return;
     Text out;

@@ -171,16 +171,24 @@ class Deadlock(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule
 
 
+class Crash(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault: what the thread did when it came to this address."""
+
+    address: str
+    by: Access
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """Runs that did not come to a proper end, all for the same reason.
 
-    `output` is the end of what the first of them printed, if that was kept.
+    `output` is the end of what the first of them printed, if that was kept. `crash` is where it crashed.
     """
 
     why: str
     runs: int
     schedule: Schedule
     output: str = ""
+    crash: Crash | None = None
 
 
 class WatchedAnswer(Answer, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -15,6 +16,7 @@ from fencepost.verdicts.run import (
     Location,
     Rank,
     Repair,
+    Schedule,
     Waiting,
     WatchedAnswer,
     caller_of_wrapper,
@@ -65,6 +67,8 @@ _RANKS: dict[Rank, str] = {
     ),
     "same": "last of four: each older value that it could read was equal to the one that it read",
 }
+
+_MOST_TURNS = 20
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -263,6 +267,24 @@ def thread_name(access: Access) -> str:
     """As ThreadSanitizer names threads."""
     name = f" '{printable(access.name)}'" if access.name and (access.thread or access.name != "main") else ""
     return f"thread T{access.thread}{name}" if access.thread else f"main thread{name}"
+
+
+def turns(schedule: Schedule) -> str:
+    """Which threads ran, in which order, and for how many steps; the last ones, if they are many."""
+    if schedule.decisions is None:
+        return ""
+    lines = [line.split() for line in zlib.decompress(schedule.decisions).decode().splitlines()]
+    runs = [line for line in lines if line and line[0].isdecimal()]
+    last = [_turn(int(run[0]), int(run[1]) if len(run) > 1 else 0) for run in runs[-_MOST_TURNS:]]
+    if not last:
+        return ""
+    which = f"The last {_MOST_TURNS} of {len(runs):,} turns" if len(runs) > _MOST_TURNS else "Turns"
+    return f"{which} of the threads: {', '.join(last)}."
+
+
+def _turn(thread: int, steps: int) -> str:
+    name = thread_name(Access(thread=thread)).removeprefix("thread ")
+    return f"{name} ({counted(steps, 'step')})" if steps else f"{name} to the end"
 
 
 def memory_order(order: str) -> str:

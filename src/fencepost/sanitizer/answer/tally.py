@@ -18,6 +18,7 @@ from fencepost.sanitizer.run.events import (
     NoSchedules,
     Place,
     RawAwait,
+    RawCrash,
     RawDeadlock,
     RawFinding,
     RawRepair,
@@ -49,6 +50,18 @@ class Seen(Generic[What]):
     )  # of a finding, in each of the runs that tells it
 
 
+@dataclass(frozen=True)
+class Trouble:
+    """Why a run did not come to a proper end, and where it crashed, if that is why and is known."""
+
+    why: str
+    crash: RawCrash | None = None
+
+    @property
+    def shape(self) -> Hashable:
+        return self.why, self.crash and self.crash.by.stack[:1]
+
+
 @dataclass
 class Tally:
     program: str = ""
@@ -60,7 +73,7 @@ class Tally:
     plain: set[str] = field(default_factory=set)  # which plain accesses were watched in them
     findings: dict[Hashable, Seen[RawFinding]] = field(default_factory=dict)
     deadlocks: dict[Hashable, Seen[RawDeadlock]] = field(default_factory=dict)
-    troubles: dict[Hashable, Seen[str]] = field(default_factory=dict)
+    troubles: dict[Hashable, Seen[Trouble]] = field(default_factory=dict)
     waits: set[Place] = field(default_factory=set)  # places that were seen to wait
     _repairs: dict[str, dict[RawRepair, None]] = field(default_factory=dict)  # of findings, by their ids
     _forgotten: dict[tuple[Hashable, Schedule], int] = field(default_factory=dict)
@@ -97,7 +110,7 @@ class Tally:
                 raise InputError(message, self.program)
         trouble = _trouble(outcome)
         if trouble is not None:
-            self._note(self.troubles, trouble, trouble, outcome)
+            self._note(self.troubles, trouble.shape, trouble, outcome)
 
     def drop_rounds(self) -> None:
         """When all runs are over: leaves out what was only a round of a loop that waits, by what any of them
@@ -158,7 +171,15 @@ def _shape(finding: RawFinding) -> Hashable:
     return finding.kind, finding.access, finding.by.stack, missed, finding.unless_await
 
 
-def _trouble(outcome: Outcome) -> str | None:
+def _trouble(outcome: Outcome) -> Trouble | None:
+    why = _why_no_evidence(outcome)
+    if why is None:
+        return None
+    crashes = (event for event in outcome.events if isinstance(event, RawCrash))
+    return Trouble(why, next((one for one in crashes if one.signal == -(outcome.exit_code or 0)), None))
+
+
+def _why_no_evidence(outcome: Outcome) -> str | None:
     """Why the run is no evidence that nothing is wrong: a limit, a crash, or a failure of the program's own.
 
     A run that found something has said what it had to say; its exit code is the program's own affair then.

@@ -191,6 +191,14 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     exit: int = 0
 
 
+class RawCrash(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="crash"):
+    """A fault that ended the process."""
+
+    signal: int
+    by: RawAccess
+    address: str = ""
+
+
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="execution"):
     """An execution of an exploration that showed something: the events before it, back to the last one of
     this kind, are its own. `trouble` says why it was not followed to its end."""
@@ -240,6 +248,7 @@ Event = (
     | RawSite
     | BadSites
     | StepLimit
+    | RawCrash
     | NoSchedules
     | End
     | Execution
