@@ -23,7 +23,10 @@ Rank = Literal["used", "waits", "compared", "same"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """A call on a stack. `line` is 0 and `file` empty where there is no debug information."""
+    """A call on a stack. `line` is 0 and `file` empty where there is no debug information.
+
+    `near`: the compiler has given no line to this place, but to one near it in the machine code.
+    """
 
     function: str = ""
     file: str = ""
@@ -31,6 +34,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     column: int = 0
     module: str = ""
     offset: str = ""
+    near: bool = False
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):

@@ -80,7 +80,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(places_in(tally))
+    symbols = look_up(places_in(tally), near=True)
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_left_out(one, asked.left_out)]

@@ -297,7 +297,8 @@ def place(frame: Frame) -> str:
         module = printable(os.path.basename(frame.module))
         return f"{module}+{frame.offset}" if module else "unknown place"
     numbers = [number for number in (frame.line, frame.column) if number]
-    return ":".join([printable(short_path(frame.file)), *map(str, numbers)])
+    near = "near " if frame.near else ""
+    return near + ":".join([printable(short_path(frame.file)), *map(str, numbers)])
 
 
 def site_place(site: Site) -> str:

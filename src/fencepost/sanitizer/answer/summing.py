@@ -60,7 +60,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(places_in(tally))
+    symbols = look_up(places_in(tally), near=True)
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
