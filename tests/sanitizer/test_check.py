@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -187,6 +188,22 @@ def test_what_check_finds_is_seen_again_by_run(shell: Shell) -> None:
     again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
     assert {one["id"] for one in again["findings"]} >= {one["id"] for one in found["findings"]}
     assert not again["warnings"]
+
+
+def test_a_crash_says_where_it_was_and_what_led_there(shell: Shell) -> None:
+    """In text, and in a report that can be replayed."""
+    _build(shell, PROGRAMS / "check" / "null_pointer.c")
+    said = shell.run("fencepost", "check", "./null_pointer").stdout
+    assert "an execution was killed by SIGSEGV\n  Fault at address 0x0, in thread T2:\n    #0 follow" in said
+    assert "      > 11 |     return *pointer;\n" in said
+    assert "    #1 read_value" in said
+    assert re.search(r"Turns of the threads: main thread \(.*T2 to the end\.", said)
+    report = shell.run("fencepost", "check", "--json", "./null_pointer").stdout
+    shell.write("report.json", report)
+    again = json.loads(shell.run("fencepost", "run", "--replay", "report.json", "--json").stdout)
+    (failure,), (trouble,) = json.loads(report)["failures"], again["troubles"]
+    assert failure["crash"]["by"]["thread"] == 2
+    assert trouble["crash"] == failure["crash"]
 
 
 def test_data_races_are_found_in_a_full_build(shell: Shell) -> None:

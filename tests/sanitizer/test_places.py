@@ -12,6 +12,8 @@ import pytest
 from tests.sanitizer.building import PROGRAMS, Shell, Toolchain, head_of, with_each_compiler
 
 HERE = PROGRAMS / "places"
+# Of functions, as the head of a file says it.
+LINES = re.compile(r"^// lines of (\w+): (\d+) to (\d+)$", re.MULTILINE)
 
 
 def built(shell: Shell, name: str, *options: str) -> Path:
@@ -50,6 +52,23 @@ def test_equal_branches_keep_their_lines(tmp_path: Path, toolchain: Toolchain, l
     for how, arguments in (("", ()), (" with an argument", ("1",))):
         findings = findings_of(shell, program, *arguments, schedule="random")
         assert lines_in(findings) == lines_said(HERE / "equal_branches.c", how)
+
+
+@with_each_compiler
+def test_an_access_that_was_made_of_two_is_near_a_line(tmp_path: Path, toolchain: Toolchain) -> None:
+    """The line is one of its function; clang has none for the access itself."""
+    shell = Shell(tmp_path, toolchain)
+    source = HERE / "merged_accesses.c"
+    shell.ok("fencepost-cc", "-O2", source, "-o", "merged")
+    findings = findings_of(shell, shell.directory / "merged", schedule="random")
+    accesses = [one[side]["stack"][0] for one in findings for side in ("access", "missed")]
+    lines = {name: range(int(first), int(last)) for name, first, last in LINES.findall(source.read_text())}
+    assert {frame["function"].partition(".")[0] for frame in accesses} == {"write_one", "read_one"}
+    for frame in accesses:
+        assert frame["line"] in lines[frame["function"].partition(".")[0]]
+        assert frame["near"] == (toolchain.cc != "gcc")
+    said = shell.run("fencepost", "run", "--schedule", "random", "./merged").stdout
+    assert ("#0 write_one near " in said) == (toolchain.cc != "gcc")
 
 
 @with_each_compiler

@@ -164,7 +164,7 @@ class TestText:
 
     def test_says_so_where_no_repair_could_be_tried(self, shell: Shell, module: Module) -> None:
         done = play(shell, events=[[finding(module, repair=[], chain=[], missed=None), end()]])
-        assert "Repair: None was tried, because it is no longer known how" in done.stdout
+        assert "Repair: None was tried, because it is not known how" in done.stdout
 
     def test_names_from_the_program_cannot_write_on_the_terminal(self, shell: Shell, module: Module) -> None:
         event = finding(module, chain=[{"thread": 1, "name": "\x1b[31m", "what": "\x1b]0;x\x07"}])

@@ -149,7 +149,7 @@ class Collection {
         rename_provenance(all_provenance, renamed);
         for_all_cells([&](Cell& cell) {
             if (cell.kind() == CellKind::synchronisation)
-                for (Moment& release : cell.object->releasers)
+                for (Moment& release : cell.object->releasers.all())
                     release.time = renamed(release.slot, release.time);
         });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);

@@ -109,5 +109,6 @@ void Stamps<Entry>::release() {
 
 template class Stamps<Stamp>;
 template class Stamps<Reader>;
+template class Stamps<Moment>;
 
 }  // namespace fencepost

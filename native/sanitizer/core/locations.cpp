@@ -104,6 +104,7 @@ void Object::widen_clocks() {
 void Object::end() {
     release_wide_clocks();
     ScClocks::release(sc_clocks);
+    releasers.release();
 }
 
 void Object::release_wide_clocks() {

@@ -90,8 +90,8 @@ struct Object {
     ScClocks* sc_clocks;              // as MessageClock says
     bool after_fence;                 // F is not all zero
     bool after_eco;                   // likewise E
-    static constexpr std::uint32_t most_releasers = 8;
-    Moment releasers[most_releasers];  // the last ones, for reports
+    static constexpr std::uint32_t most_releasers = 64;
+    Stamps<Moment> releasers;  // the last ones, for reports
     std::uint32_t releases;
     alignas(16) Time own_clocks[2 * lanes];
 

@@ -622,7 +622,7 @@ namespace {
 // By whom the thread learns something at a synchronisation object: a barrier has many releases for one wait.
 void note_releasers(Thread& t, Cell const& x) {
     Object const& object = *x.object;
-    for (Moment const& release : object.releasers) {
+    for (Moment const& release : object.releasers.all()) {
         if (release.of == nullptr || release.slot == no_slot || t.sc[release.slot] >= release.time) continue;
         AccessAt const from{0, release.thread, Access::synchronisation, Order::release};
         AccessAt const to{0, t.id, Access::synchronisation, Order::acquire};
@@ -631,12 +631,16 @@ void note_releasers(Thread& t, Cell const& x) {
 }
 
 void note_release(Object& object, Thread const& t) {
-    for (Moment& release : object.releasers) {
-        if (release.of != nullptr && release.thread != t.id) continue;
+    std::span<Moment> const before = object.releasers.all();
+    for (Moment& release : before) {
+        if (release.thread != t.id) continue;
         release = moment_of(t);
         return;
     }
-    object.releasers[object.releases++ % Object::most_releasers] = moment_of(t);
+    if (before.size() < Object::most_releasers)
+        object.releasers.add(moment_of(t));
+    else
+        before[object.releases++ % Object::most_releasers] = moment_of(t);
 }
 
 }  // namespace

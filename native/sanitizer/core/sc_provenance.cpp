@@ -1,13 +1,18 @@
 #include "sanitizer/core/sc_provenance.hpp"
 
+#include <bit>
+
 #include "sanitizer/core/threads.hpp"
 #include "sanitizer/system/memory.hpp"
 
 namespace fencepost {
 
 ScProvenance* all_provenance;
+std::uint32_t ScProvenance::most_links, ScProvenance::most_fences;
 
 namespace {
+
+constexpr std::uint32_t fewest_links = 512, most_links_of_all = 1 << 22;
 
 // Those of threads that have ended, the longest ago first.
 constexpr std::uint32_t most_retired = 512;
@@ -23,9 +28,7 @@ ScProvenance& take_oldest_retired() {
 
 // Those of its fences that it made before that time of its own; it is known of so many.
 std::uint32_t fences_made_before(ScProvenance const& p, Time time, std::uint32_t known = 0) {
-    auto const is_before = [&](std::uint32_t fence) {
-        return p.last_fences[fence % p.most_fences].time < time;
-    };
+    auto const is_before = [&](std::uint32_t fence) { return p.fence(fence).time < time; };
     std::uint32_t above = __atomic_load_n(&p.fences, __ATOMIC_ACQUIRE);
     std::uint32_t below = above < p.most_fences ? 0 : above - p.most_fences + 1;
     if (below < known && known <= above) below = known;
@@ -47,7 +50,7 @@ bool read_link(ScProvenance const& p, std::uint32_t thread, std::uint32_t number
         return number != 0 && number <= made && made - number < p.most_links - 1 && p.thread == thread;
     };
     if (!is_there()) return false;
-    link = p.last[number % p.most_links];
+    link = p.link(number);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return is_there();
 }
@@ -119,7 +122,7 @@ void add_fences(Fences& gap, ScProvenance const& p, std::uint32_t thread, std::u
                 std::uint32_t to) {
     for (std::uint32_t number = from + 1; number <= to && p.thread == thread; ++number)
         if (__atomic_load_n(&p.fences, __ATOMIC_ACQUIRE) - number < p.most_fences - 1)
-            gap.add(p.last_fences[number % p.most_fences].order);
+            gap.add(p.fence(number).order);
 }
 
 // Which fences stand between its links, and after the last; before the first, from that number of fences on.
@@ -135,10 +138,24 @@ void find_fences(Chain& chain, Thread const& t, std::uint32_t first) {
 
 }  // namespace
 
+void set_history(std::uint32_t links) {
+    std::uint32_t const enough = links < fewest_links        ? fewest_links
+                                 : links < most_links_of_all ? std::bit_ceil(links)
+                                                             : most_links_of_all;
+    ScProvenance::most_links = enough;
+    ScProvenance::most_fences = enough / 2;
+}
+
+// Memory that nobody has written takes none.
 ScProvenance* make_provenance(std::uint32_t thread) {
     ScProvenance* p = nullptr;
     if (retired < most_retired) {
-        p = static_cast<ScProvenance*>(memory::pages(sizeof(ScProvenance)));
+        std::size_t const links = ScProvenance::most_links * sizeof(Link),
+                          fences = ScProvenance::most_fences * sizeof(FenceNote);
+        auto* const begin = static_cast<char*>(memory::pages(sizeof(ScProvenance) + links + fences));
+        p = reinterpret_cast<ScProvenance*>(begin);
+        p->last = reinterpret_cast<Link*>(begin + sizeof(ScProvenance));
+        p->last_fences = reinterpret_cast<FenceNote*>(begin + sizeof(ScProvenance) + links);
         p->next = all_provenance;
         __atomic_store_n(&all_provenance, p, __ATOMIC_RELEASE);
     } else {
@@ -161,7 +178,7 @@ void retire(ScProvenance* p) {
 
 void add_link(ScProvenance& p, Link const& link) {
     std::uint32_t const number = p.made + 1;
-    p.last[number % p.most_links] = link;
+    p.link(number) = link;
     __atomic_store_n(&p.made, number, __ATOMIC_RELEASE);
 }
 
@@ -169,7 +186,7 @@ void note_fence(Thread& t, Order order) {
     ScProvenance& p = *t.provenance;
     std::uint32_t const number = p.fences + 1;
     p.slot = t.slot;
-    p.last_fences[number % p.most_fences] = {t.time, order};
+    p.fence(number) = {t.time, order};
     __atomic_store_n(&p.fences, number, __ATOMIC_RELEASE);
 }
 

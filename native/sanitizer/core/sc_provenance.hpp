@@ -4,7 +4,8 @@
 // before it, from which it learned it, and where in the other thread that one stood: after how many links and
 // fences of that thread. So the chain from a write to whoever comes after it under SC can be searched for
 // backwards, from link to link, while they are still remembered; and it is known which fences stand between
-// two accesses of it.
+// two accesses of it. How many a thread keeps is a setting (`history`): a run that has forgotten too many can
+// be made again with more.
 //
 // What a thread has noted outlives it for a while: the chain may lead through threads that have ended.
 #pragma once
@@ -68,7 +69,7 @@ struct FenceNote {
 };
 
 struct ScProvenance {
-    static constexpr std::uint32_t most_links = 512, most_fences = 256;
+    static std::uint32_t most_links, most_fences;  // powers of two
     std::uint32_t thread;
     std::uint32_t made;    // links
     std::uint32_t fences;  // made
@@ -76,9 +77,15 @@ struct ScProvenance {
     Slot slot;           // of the thread, when it made its last fence
     ScProvenance* next;  // all of them
     ScProvenance* next_retired;
-    Link last[most_links];
-    FenceNote last_fences[most_fences];
+    Link* last;
+    FenceNote* last_fences;
+
+    Link& link(std::uint32_t number) const { return last[number & (most_links - 1)]; }
+    FenceNote& fence(std::uint32_t number) const { return last_fences[number & (most_fences - 1)]; }
 };
+
+// Before the first thread: how many links each keeps.
+void set_history(std::uint32_t links);
 
 // A thread begins, with nothing noted; and ends. threads_lock is held.
 ScProvenance* make_provenance(std::uint32_t thread);
@@ -115,7 +122,7 @@ struct Fences {
 // The chain of links by which a thread comes after a write, or after whatever else another thread did, under
 // SC; the first begins in the thread of the write. `gaps[i]` is before link i, the last gap after the last.
 struct Chain {
-    static constexpr std::size_t most = 8;
+    static constexpr std::size_t most = 16;  // no shortest one leads through a thread twice
     std::size_t count = 0;
     Link links[most];
     Fences gaps[most + 1];

@@ -139,6 +139,7 @@ void start_threads() {
     slots = static_cast<SlotState*>(memory::pages(options.threads_limit * sizeof(SlotState)));
     known_to_all = static_cast<Time*>(memory::pages(clock_bytes()));
     register_barriers();
+    set_history(options.history);
     threads_lock.lock();
     Thread* const t = new_thread();
     threads_lock.unlock();

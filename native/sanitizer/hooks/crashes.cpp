@@ -7,10 +7,13 @@
 // of these signals, prints what has happened and ends the process; it calls us before.
 #include <errno.h>
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "sanitizer/core/stacks.hpp"
 #include "sanitizer/hooks/interpose.hpp"
 #include "sanitizer/report/findings.hpp"
+#include "sanitizer/report/json.hpp"
 #include "sanitizer/system/lock.hpp"
 #include "sanitizer/system/syscalls.hpp"
 
@@ -42,17 +45,53 @@ bool repeats_itself(siginfo_t const& info) {
                                 info.si_signo == SIGILL || info.si_signo == SIGFPE);
 }
 
+// Where a fault has happened.
+struct Registers {
+    std::uintptr_t pc, stack, frame;
+};
+Registers registers_of(ucontext_t const& context) {
+#if defined(__x86_64__)
+    auto const& registers = context.uc_mcontext.gregs;
+    return {static_cast<std::uintptr_t>(registers[REG_RIP]), static_cast<std::uintptr_t>(registers[REG_RSP]),
+            static_cast<std::uintptr_t>(registers[REG_RBP])};
+#else
+    return {context.uc_mcontext.pc, context.uc_mcontext.sp, context.uc_mcontext.regs[29]};
+#endif
+}
+
+// The program's own code may use the frame register for something else, so it must point into the stack.
+Stack stack_at(Thread const& t, Registers at) {
+    constexpr std::uintptr_t first_page = 4096;
+    Stack stack;
+    bool const on_stack = at.stack < t.stack_high && at.stack >= t.stack_low && t.stack_low != 0;
+    if (at.pc >= first_page)
+        stack.frames[stack.count++] = at.pc + 1;  // as if it were a return address
+    else if (on_stack)                            // a call through a null pointer
+        stack.frames[stack.count++] = *reinterpret_cast<std::uintptr_t const*>(at.stack);
+    if (!on_stack || at.frame < at.stack) return stack;
+    Stack const callers = walk_stack(t, reinterpret_cast<void const*>(at.frame), stack_depth - 1);
+    for (std::size_t i = 0; i < callers.count; ++i) stack.frames[stack.count++] = callers.frames[i];
+    return stack;
+}
+
+void tell_of(siginfo_t const& info, void const* context) {
+    if (this_thread == nullptr || !repeats_itself(info)) return;
+    Stack const stack = stack_at(*this_thread, registers_of(*static_cast<ucontext_t const*>(context)));
+    json_crash(*this_thread, info.si_signo, reinterpret_cast<std::uintptr_t>(info.si_addr), stack);
+}
+
 void wait_for_the_end() {
     timespec const long_time{3600, 0};
     for (;;) call(SYS_nanosleep, &long_time, nullptr);
 }
 
 // All signals are blocked in here; what is sent arrives when the handler returns.
-void report_and_die(int number, siginfo_t* info, void*) {
+void report_and_die(int number, siginfo_t* info, void* context) {
     long const process = call(SYS_getpid);
     if (__atomic_exchange_n(&ending, process, __ATOMIC_ACQ_REL) == process) wait_for_the_end();
     {
         ImpatientThread const at_last;
+        tell_of(*info, context);
         finish_findings(shell_code + number);
     }
     struct sigaction action{};

@@ -68,6 +68,7 @@ void try_repairs(Finding& f, Thread const& t, AccessNote const& note, Violation 
     AccessAt const access{by.pc(), t.id, note.access, v.order};
     Tried const tried = try_repairs(f.repairs.all, missed, note.address, chain, access);
     if (tried != Tried::not_known) ++f.repairs.tried;
+    if (chain.count == 0) ++f.repairs.forgotten;
     if (tried == Tried::extended) f.repairs.extended = true;
 }
 

@@ -36,8 +36,9 @@ struct FindingUses {
 // by another chain. Of a finding that is met often, not all occurrences are tried.
 struct FindingRepairs {
     Repairs first, all;
-    std::uint32_t tried;  // occurrences that all of them remove
-    bool extended;        // there are more than the first
+    std::uint32_t tried;      // occurrences that all of them remove
+    std::uint32_t forgotten;  // of which no chain is remembered
+    bool extended;            // there are more than the first
 };
 
 struct Finding {

@@ -317,7 +317,7 @@ void json_uses(Finding const& f) {
     Text out;
     out << "{\"event\":\"uses\",\"id\":\"" << Hex{identity(f)} << "\",\"times\":" << f.uses.times
         << ",\"same\":" << f.uses.same << ",\"compared\":" << f.uses.compared
-        << ",\"tried\":" << f.repairs.tried << "}\n";
+        << ",\"tried\":" << f.repairs.tried << ",\"forgotten\":" << f.repairs.forgotten << "}\n";
     write_json(out);
 }
 
@@ -373,6 +373,18 @@ void json_race(RaceFinding const& f) {
     put_data(out, f.address);
     put_race_repairs(out, f.chain);
     out << ",\"seed\":" << options.schedule.seed << ",\"schedule\":\"" << options.schedule_name << "\"}\n";
+    write_json(out);
+}
+
+void json_crash(Thread const& t, int signal, std::uintptr_t address, Stack const& stack) {
+    if (file < 0) return;
+    Text out;
+    out << "{\"event\":\"crash\",\"signal\":" << std::int32_t{signal} << ",\"address\":\"" << Hex{address}
+        << "\",\"by\":{";
+    put_thread(out, t.id);
+    out << ",\"stack\":";
+    put_stack(out, stack);
+    out << "}}\n";
     write_json(out);
 }
 

@@ -41,6 +41,8 @@ void json_uses(Finding const&);
 void json_repairs(Finding const&);  // all, if there are more than the first
 void json_old_read(Thread const&, AccessNote const&, std::uint64_t newest, weak::MissedWrites const&);
 void json_race(RaceFinding const&);
+// A fault ends the process: by this signal, at this address.
+void json_crash(Thread const&, int signal, std::uintptr_t address, Stack const&);
 void json_deadlock(scheduler::Blocked const* threads, std::size_t count);
 void json_step_limit(std::uint64_t steps);
 void json_no_schedules();

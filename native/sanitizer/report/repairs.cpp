@@ -59,10 +59,10 @@ void strengthen(Adding& add, Link const& link) {
 
 // What a repair may change, one change after the other: an order of an access, or a fence in a gap.
 struct Change {
-    std::size_t event, gap;  // `none` for the other of the two
+    std::uint8_t event, gap;  // `none` for the other of the two
     Order order;
 
-    static constexpr std::size_t none = SIZE_MAX;
+    static constexpr std::uint8_t none = UINT8_MAX;
     bool is_fence() const { return event == none; }
     // A fence costs more than a seq_cst access, and that costs more than release or acquire.
     std::size_t cost() const { return is_fence() ? 7 : order == Order::seq_cst ? 4 : 1; }
@@ -72,7 +72,10 @@ struct Plan {
     std::size_t count = 0;
     Change list[2 * Trial::most + Chain::most + 1];
 
-    void add(Change const& change) { list[count++] = change; }
+    void add_order(std::size_t event, Order order) {
+        list[count++] = {static_cast<std::uint8_t>(event), Change::none, order};
+    }
+    void add_fence(std::uint8_t gap) { list[count++] = {Change::none, gap, Order::seq_cst}; }
     std::size_t cost() const {
         std::size_t sum = 0;
         for (std::size_t i = 0; i < count; ++i) sum += list[i].cost();
@@ -109,23 +112,23 @@ void add_release_and_acquire(Plan& plan, Trial const& trial) {
         Trial::Event const& to = trial.event(i);
         if (to.reads == Trial::nothing || to.sync()) continue;
         Trial::Event const& from = trial.event(to.reads);
-        if (!releases(from.at.order)) plan.add({to.reads, Change::none, Order::release});
-        if (!acquires(to.at.order)) plan.add({i, Change::none, Order::acquire});
+        if (!releases(from.at.order)) plan.add_order(to.reads, Order::release);
+        if (!acquires(to.at.order)) plan.add_order(i, Order::acquire);
     }
 }
 
 void add_seq_cst(Plan& plan, Trial const& trial) {
     for (std::size_t i = 0; i < trial.count(); ++i)
         if (!trial.event(i).sync() && trial.event(i).at.order != Order::seq_cst)
-            plan.add({i, Change::none, Order::seq_cst});
+            plan.add_order(i, Order::seq_cst);
 }
 
 void add_fences(Plan& plan, Trial const& trial) {
     for (std::size_t i = 1; i < trial.count(); ++i) {
-        std::size_t const gap = trial.event(i).gap;
+        std::uint8_t const gap = trial.event(i).gap;
         bool const has_place = trial.event(i - 1).at.pc != 0 || trial.event(i).at.pc != 0;
         if (gap != Trial::no_gap && has_place && !trial.chain().gaps[gap].has(Order::seq_cst))
-            plan.add({Change::none, gap, Order::seq_cst});
+            plan.add_fence(gap);
     }
 }
 

@@ -142,7 +142,7 @@ Trial::Trial(AccessAt const& missed, std::uintptr_t address, Chain const& chain,
 }
 
 void Trial::add(AccessAt const& at, std::uintptr_t address, std::size_t gap, std::size_t reads) {
-    events_[count_++] = {at, address, gap, reads};
+    events_[count_++] = {at, address, static_cast<std::uint8_t>(gap), static_cast<std::uint8_t>(reads)};
 }
 
 Trial::Changes Trial::none() const {

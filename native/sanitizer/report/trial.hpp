@@ -21,11 +21,13 @@ class Trial {
     struct Event {
         AccessAt at;
         std::uintptr_t address;
-        std::size_t gap;    // number of the gap before it; `no_gap`: it follows in another thread
-        std::size_t reads;  // event whose message it reads; `nothing`
+        std::uint8_t gap;    // number of the gap before it; `no_gap`: it follows in another thread
+        std::uint8_t reads;  // event whose message it reads; `nothing`
         bool sync() const { return at.access == Access::synchronisation; }
     };
-    static constexpr std::size_t most = 2 * Chain::most + 2, no_gap = SIZE_MAX, nothing = SIZE_MAX;
+    static constexpr std::size_t most = 2 * Chain::most + 2;
+    static constexpr std::uint8_t no_gap = UINT8_MAX, nothing = UINT8_MAX;
+    static_assert(most < no_gap);
 
     Trial(AccessAt const& missed, std::uintptr_t address, Chain const&, AccessAt const& by);
 

@@ -26,8 +26,11 @@ inline constexpr char const* can_be_harmless =
 
 // Where the chain is not remembered. The same as _NO_REPAIR in answer/explain.py.
 inline constexpr char const* no_repair_known =
-    "Repair: None was tried, because it is no longer known how the write comes before this access. A shorter "
-    "run, or one under a schedule (`fencepost run --schedule random`), may show it.";
+    "Repair: None was tried, because it is not known how the write comes before this access: that was too "
+    "long "
+    "ago, or it came by way of too many threads. Make the run again under a schedule (`fencepost run "
+    "--schedule "
+    "random`), or with `history=65536` in FENCEPOST_OPTIONS.";
 
 // What a thread waits for in a deadlock, as the object of a sentence. The same as _AWAITED in
 // answer/explain.py.

@@ -83,6 +83,7 @@ Setting set(std::string_view name, std::string_view value) {
     if (name == "max_findings") return result(set_number(value, options.max_findings));
     if (name == "await_loops") return result(set_flag(value, options.await_loops));
     if (name == "volatile") return result(set_volatile(value));
+    if (name == "history") return result(set_number(value, options.history));
     if (name == "threads_limit") return result(set_number(value, options.threads_limit));
     if (name == "run_by") return result(set_number(value, options.run_by));
     if (name == "schedule") return result(set_schedule(value));

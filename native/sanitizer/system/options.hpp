@@ -13,6 +13,7 @@
 //   sites=FILE           other orders and fences at atomic operations (core/sites.hpp)
 //   list_sites=0         the operations that were made, as events
 //   volatile=plain|relaxed    under a schedule: are plain accesses to volatile objects relaxed atomic ones?
+//   history=512          by how many accesses each thread is known to have learned from others, for reports
 //   threads_limit=4096   threads whose atomics are watched at one time
 //   run_by=0             end when this process does, if it has started us
 //   schedule=os          os, random, pct or explore (schedule/scheduler.hpp), with
@@ -75,6 +76,7 @@ struct Options {
     bool volatile_relaxed = false;
     std::uint32_t exitcode = 66;
     std::uint32_t max_findings = 100;
+    std::uint32_t history = 512;
     std::uint32_t threads_limit = 4096;
     std::uint32_t run_by = 0;
     char const* log_path = nullptr;  // null: standard error

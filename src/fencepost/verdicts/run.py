@@ -23,7 +23,10 @@ Rank = Literal["used", "waits", "compared", "same"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """A call on a stack. `line` is 0 and `file` empty where there is no debug information."""
+    """A call on a stack. `line` is 0 and `file` empty where there is no debug information.
+
+    `near`: the compiler has given no line to this place, but to one near it in the machine code.
+    """
 
     function: str = ""
     file: str = ""
@@ -31,6 +34,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     column: int = 0
     module: str = ""
     offset: str = ""
+    near: bool = False
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,16 +175,24 @@ class Deadlock(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule
 
 
+class Crash(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault: what the thread did when it came to this address."""
+
+    address: str
+    by: Access
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """Runs that did not come to a proper end, all for the same reason.
 
-    `output` is the end of what the first of them printed, if that was kept.
+    `output` is the end of what the first of them printed, if that was kept. `crash` is where it crashed.
     """
 
     why: str
     runs: int
     schedule: Schedule
     output: str = ""
+    crash: Crash | None = None
 
 
 class WatchedAnswer(Answer, frozen=True, kw_only=True):

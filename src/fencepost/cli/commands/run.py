@@ -165,6 +165,7 @@ def _common(schedules: list[Schedule]) -> Schedule:
 def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, left_out: LeftOut) -> AnyRunAnswer:
     import msgspec
 
+    from fencepost.sanitizer.answer.recalling import recall
     from fencepost.sanitizer.answer.sites import SiteTable
     from fencepost.sanitizer.answer.summing import Asked, answer_of
     from fencepost.sanitizer.answer.tally import Tally
@@ -185,6 +186,7 @@ def _answer(job: Job, schedules: list[Schedule], replay: Replay | None, left_out
 
     try:
         run_all(job, schedules, watch)
+        recall(job, tally)
     except InterruptedRunsError:
         interrupted = True
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fencepost.memory_models import EXIT_HOLDS, EXIT_VIOLATED
 from fencepost.report.printable import counted, printable
 from fencepost.report.text.page import Page, page_of
-from fencepost.sanitizer.answer.report_text import counts, printed, reports, unwatched
+from fencepost.sanitizer.answer.report_text import counts, how_it_failed, reports, unwatched
 from fencepost.verdicts.check import AnyCheckAnswer, CheckUnknown, SomeNotRobust
 from fencepost.verdicts.run import Trouble
 
@@ -49,7 +49,7 @@ def total(answers: Sequence[AnyCheckAnswer], *, color: bool) -> str:
 
 def _failure(page: Page, failure: Trouble) -> Iterator[str]:
     yield page.paint(f"WARNING: fencepost: an execution {failure.why}", "bad")
-    yield from printed(failure.output)
+    yield from how_it_failed(page, failure)
 
 
 def _looked_at(answer: AnyCheckAnswer) -> Iterator[str]:

@@ -11,9 +11,9 @@ from typing import Any
 from fencepost.errors import InputError
 from fencepost.report.printable import counted
 from fencepost.sanitizer.answer.explain import place
-from fencepost.sanitizer.answer.findings import deadlock, places_in
+from fencepost.sanitizer.answer.findings import deadlock, places_in, trouble
 from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
-from fencepost.sanitizer.answer.summing import findings_in, merged, trouble, warnings
+from fencepost.sanitizer.answer.summing import findings_in, merged, warnings
 from fencepost.sanitizer.answer.symbols import look_up
 from fencepost.sanitizer.answer.tally import Tally
 from fencepost.sanitizer.run.events import (
@@ -25,6 +25,7 @@ from fencepost.sanitizer.run.events import (
     NotSaved,
     RawAccess,
     RawAwait,
+    RawCrash,
     RawDeadlock,
     RawFinding,
     RawRepairs,
@@ -83,7 +84,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
     tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(places_in(tally))
+    symbols = look_up(places_in(tally), near=True)
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
@@ -102,7 +103,7 @@ def check_answer(explored: Explored, asked: Checked) -> AnyCheckAnswer:
         "schedule": Schedule(kind="random"),
         "findings": tuple(wanted),
         "deadlocks": tuple(live),
-        "failures": tuple(trouble(seen) for seen in tally.troubles.values()),
+        "failures": tuple(trouble(seen, symbols) for seen in tally.troubles.values()),
         "atomics": last.atomics,
         "steps": last.steps,
         "mode": " and ".join(sorted({end.mode for end in ends})),
@@ -133,7 +134,7 @@ def _tally(program: str, explored: Explored) -> Tally:
     for events in explored.by_process:
         own: list[Event] = []
         for event in events:
-            if isinstance(event, RawFinding | RawRepairs | RawDeadlock):
+            if isinstance(event, RawFinding | RawRepairs | RawDeadlock | RawCrash):
                 own.append(event)
             elif isinstance(event, Execution):
                 for outcome in _outcomes(event, (*own, *waits)):
@@ -152,7 +153,8 @@ def _outcomes(execution: Execution, events: tuple[Event, ...]) -> Iterator[Outco
     yield Outcome(schedule=schedule, exit_code=0, events=events, watched=True)
     code = -execution.signal or execution.exit
     if code != 0 and not execution.trouble:
-        yield Outcome(schedule=schedule, exit_code=code, events=(), watched=True, output=execution.output)
+        crash = tuple(event for event in events if isinstance(event, RawCrash))
+        yield Outcome(schedule=schedule, exit_code=code, events=crash, watched=True, output=execution.output)
 
 
 def _why_unknown(explored: Explored) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -15,6 +16,7 @@ from fencepost.verdicts.run import (
     Location,
     Rank,
     Repair,
+    Schedule,
     Waiting,
     WatchedAnswer,
     caller_of_wrapper,
@@ -37,8 +39,9 @@ HARMLESS = 'Harmless? It can be: see "Is a finding harmful?" in docs/sanitizer.m
 
 # Where the chain is not remembered. The same as `no_repair_known` in native/sanitizer/report/wording.hpp.
 _NO_REPAIR = (
-    "None was tried, because it is no longer known how the write comes before this access. A shorter run, or "
-    "one under a schedule (`fencepost run --schedule random`), may show it."
+    "None was tried, because it is not known how the write comes before this access: that was too long ago, "
+    "or it came by way of too many threads. Make the run again under a schedule (`fencepost run --schedule "
+    "random`), or with `history=65536` in FENCEPOST_OPTIONS."
 )
 
 # What a thread waits for in a deadlock. The same as `awaited` in native/sanitizer/report/wording.hpp.
@@ -64,6 +67,8 @@ _RANKS: dict[Rank, str] = {
     ),
     "same": "last of four: each older value that it could read was equal to the one that it read",
 }
+
+_MOST_TURNS = 20
 
 _VERDICTS = {"robustness": "not robust", "race": "data race", "threads": "wrong use of threads"}
 
@@ -264,6 +269,24 @@ def thread_name(access: Access) -> str:
     return f"thread T{access.thread}{name}" if access.thread else f"main thread{name}"
 
 
+def turns(schedule: Schedule) -> str:
+    """Which threads ran, in which order, and for how many steps; the last ones, if they are many."""
+    if schedule.decisions is None:
+        return ""
+    lines = [line.split() for line in zlib.decompress(schedule.decisions).decode().splitlines()]
+    runs = [line for line in lines if line and line[0].isdecimal()]
+    last = [_turn(int(run[0]), int(run[1]) if len(run) > 1 else 0) for run in runs[-_MOST_TURNS:]]
+    if not last:
+        return ""
+    which = f"The last {_MOST_TURNS} of {len(runs):,} turns" if len(runs) > _MOST_TURNS else "Turns"
+    return f"{which} of the threads: {', '.join(last)}."
+
+
+def _turn(thread: int, steps: int) -> str:
+    name = thread_name(Access(thread=thread)).removeprefix("thread ")
+    return f"{name} ({counted(steps, 'step')})" if steps else f"{name} to the end"
+
+
 def memory_order(order: str) -> str:
     return order if order.startswith("memory_order") else f"memory_order_{order}"
 
@@ -274,7 +297,8 @@ def place(frame: Frame) -> str:
         module = printable(os.path.basename(frame.module))
         return f"{module}+{frame.offset}" if module else "unknown place"
     numbers = [number for number in (frame.line, frame.column) if number]
-    return ":".join([printable(short_path(frame.file)), *map(str, numbers)])
+    near = "near " if frame.near else ""
+    return near + ":".join([printable(short_path(frame.file)), *map(str, numbers)])
 
 
 def site_place(site: Site) -> str:

@@ -17,6 +17,7 @@ from fencepost.sanitizer.answer.dwarf_data import path_inside
 from fencepost.sanitizer.answer.elf_data import readable, variable_at
 from fencepost.sanitizer.answer.symbols import Symbols
 from fencepost.sanitizer.answer.tally import Seen, Tally
+from fencepost.sanitizer.answer.tally import Trouble as RawTrouble
 from fencepost.sanitizer.answer.triage import group_of
 from fencepost.sanitizer.run.events import (
     Found,
@@ -31,11 +32,13 @@ from fencepost.sanitizer.run.events import (
 )
 from fencepost.verdicts.run import (
     Access,
+    Crash,
     Deadlock,
     Finding,
     Frame,
     Location,
     Repair,
+    Trouble,
     Waiting,
     caller_of_wrapper,
     places,
@@ -79,6 +82,8 @@ def places_in(tally: Tally) -> Iterator[Place]:
         yield from itertools.chain.from_iterable(map(_places_of_repair, seen.repairs))
     for deadlocked in tally.deadlocks.values():
         yield from places_of(deadlocked.what)
+    for trouble in tally.troubles.values():
+        yield from trouble.what.crash.by.stack if trouble.what.crash is not None else ()
 
 
 def _places_of_repair(repair: RawRepair) -> Iterator[Place]:
@@ -122,6 +127,17 @@ def deadlock(seen: Seen[RawDeadlock], symbols: Symbols) -> Deadlock:
     threads = tuple(_blocked(thread, symbols) for thread in seen.what.threads)
     return Deadlock(
         id=_identity("deadlock", "", threads), threads=threads, runs=len(seen.runs), schedule=seen.schedule
+    )
+
+
+def trouble(seen: Seen[RawTrouble], symbols: Symbols) -> Trouble:
+    crash = seen.what.crash
+    return Trouble(
+        why=seen.what.why,
+        runs=len(seen.runs),
+        schedule=seen.schedule,
+        output=seen.output,
+        crash=Crash(address=crash.address, by=_access(crash.by, symbols)) if crash is not None else None,
     )
 
 

@@ -146,6 +146,17 @@ def _trouble(page: Page, trouble: Trouble, runs: int) -> Iterator[str]:
         verb = "first " if trouble.runs > 1 else ""
         first = f", {verb}with {options_of(trouble.schedule)}" if how else ""
         yield page.wrapped(f"{trouble.runs:,} of {counted(runs, 'run')} {trouble.why}{first}.", "")
+    yield from how_it_failed(page, trouble)
+
+
+def how_it_failed(page: Page, trouble: Trouble) -> Iterator[str]:
+    """Where it crashed, which turns of the threads led there if they are known, and what it printed."""
+    if trouble.crash is not None:
+        by = trouble.crash.by
+        yield f"  Fault at address {trouble.crash.address}, in {explain.thread_name(by)}:"
+        yield from _stack(page, by.stack)
+    if turns := explain.turns(trouble.schedule):
+        yield page.wrapped(turns)
     yield from printed(trouble.output)
 
 

@@ -16,6 +16,7 @@ from fencepost.sanitizer.answer.findings import (
     joined_repairs,
     places_in,
     places_of,
+    trouble,
 )
 from fencepost.sanitizer.answer.left_out import LeftOut, is_left_out
 from fencepost.sanitizer.answer.symbols import Symbols, look_up
@@ -34,7 +35,6 @@ from fencepost.verdicts.run import (
     RunsUnknown,
     Schedule,
     SeenNotRobust,
-    Trouble,
 )
 
 Raw = TypeVar("Raw", RawFinding, RawDeadlock)
@@ -60,7 +60,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
     tally.drop_rounds()
     raws: list[RawFinding | RawDeadlock] = [seen.what for seen in tally.findings.values()]
     raws += [seen.what for seen in tally.deadlocks.values()]
-    symbols = look_up(places_in(tally))
+    symbols = look_up(places_in(tally), near=True)
     findings = findings_in(tally, symbols)
     deadlocks = merged(tally.deadlocks.values(), deadlock, symbols)
     wanted = [one for one in findings if not is_left_out(one, asked.left_out)]
@@ -76,7 +76,7 @@ def answer_of(tally: Tally, asked: Asked) -> AnyRunAnswer:
         "schedule": asked.schedule,
         "findings": tuple(wanted),
         "deadlocks": tuple(live),
-        "troubles": tuple(trouble(seen) for seen in tally.troubles.values()),
+        "troubles": tuple(trouble(seen, symbols) for seen in tally.troubles.values()),
         "atomics": tally.atomics,
         "steps": tally.steps,
         "mode": " and ".join(sorted(tally.modes)),
@@ -135,17 +135,13 @@ def merged(
     return [msgspec.structs.replace(one, runs=len(runs[one.id])) for one in reports.values()]
 
 
-def trouble(seen: Seen[str]) -> Trouble:
-    return Trouble(why=seen.what, runs=len(seen.runs), schedule=seen.schedule, output=seen.output)
-
-
 def _why_unknown(tally: Tally) -> str:
     if tally.runs == 1:
-        return f"the run {' and '.join(seen.what for seen in tally.troubles.values())}"
-    parts = [
-        f"{counted(len(seen.runs), 'run')} of {tally.runs:,} {seen.what}" for seen in tally.troubles.values()
-    ]
-    return ", ".join(parts)
+        return f"the run {' and '.join(seen.what.why for seen in tally.troubles.values())}"
+    runs: dict[str, set[int]] = {}
+    for seen in tally.troubles.values():
+        runs.setdefault(seen.what.why, set()).update(seen.runs)
+    return ", ".join(f"{counted(len(them), 'run')} of {tally.runs:,} {why}" for why, them in runs.items())
 
 
 def warnings(raws: Sequence[RawFinding | RawDeadlock], symbols: Symbols) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ from fencepost.verdicts.run import Frame
 
 _LLVM = ("llvm-symbolizer", *(f"llvm-symbolizer-{n}" for n in range(19, 13, -1)))
 _GNU = "addr2line"
+# What is before a call made ready for it.
+_NEAR = (*range(-1, -65, -1), *range(1, 33))  # bytes
 
 Frames = tuple[Frame, ...]
 
@@ -38,7 +40,8 @@ class Symbols(NamedTuple):
         return tuple(frame for place in stack for frame in self.frames[place])
 
 
-def look_up(places: Iterable[Place]) -> Symbols:
+def look_up(places: Iterable[Place], *, near: bool = False) -> Symbols:
+    """With `near`, a place without a line gets one of its function that is near it in the machine code."""
     wanted = sorted(set(places), key=lambda place: (place.module, place.embedded, place.address))
     tool = next((name for name in (*_LLVM, _GNU) if found(name, os.environ)), None)
     frames: dict[Place, Frames] = {}
@@ -47,7 +50,9 @@ def look_up(places: Iterable[Place]) -> Symbols:
         known: dict[int, Frames] = {}
         if tool is not None:
             with _file_of(module, embedded) as file:
-                known = _ask(tool, file, module, here)
+                known = _ask(tool, file, module, [place.address for place in here])
+                if near:
+                    known |= dict(_near(tool, file, module, known))
         for place in here:
             frames[place] = known.get(place.address) or (Frame(module=module, offset=place.offset),)
     return Symbols(frames, tool)
@@ -66,12 +71,32 @@ def _file_of(module: str, embedded: bool) -> Iterator[str]:
         yield file.name
 
 
-def _ask(tool: str, file: str, module: str, places: Sequence[Place]) -> dict[int, Frames]:
+def _near(tool: str, file: str, module: str, known: Mapping[int, Frames]) -> Iterator[tuple[int, Frames]]:
+    """For places without a line: clang gives none to a plain access that it has made of two."""
+    lineless = {address: frames for address, frames in known.items() if frames and _has_no_line(frames[0])}
+    around = _ask(tool, file, module, sorted({a + step for a in lineless for step in _NEAR if a + step > 0}))
+    for address, frames in lineless.items():
+        for step in _NEAR:
+            candidate = around.get(address + step, ())
+            of_the_same = [frame.function for frame in candidate] == [frame.function for frame in frames]
+            if of_the_same and candidate[0].line:
+                found = msgspec.structs.replace(candidate[0], offset=frames[0].offset, near=True)
+                yield address, (found, *frames[1:])
+                break
+
+
+def _has_no_line(frame: Frame) -> bool:
+    return bool(frame.file and frame.function) and not frame.line
+
+
+def _ask(tool: str, file: str, module: str, addresses: Sequence[int]) -> dict[int, Frames]:
+    if not addresses:
+        return {}
     if tool == _GNU:
         command = [tool, "-e", file, "-f", "-i", "-C", "-a"]
     else:
         command = [tool, f"--obj={file}", "--output-style=JSON"]
-    questions = "".join(f"{place.address:#x}\n" for place in places)
+    questions = "".join(f"{address:#x}\n" for address in addresses)
     try:
         done = subprocess.run(command, input=questions, capture_output=True, text=True, check=False)
     except OSError:

@@ -114,6 +114,7 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
 
     `same`: each older value was the one read. `compared`: if not, the thread's next operation
     was a CAS of the location with the value that it had read. `tried`: its repairs were tried, and worked.
+    `forgotten`: they could not be, because the run no longer knew how the access came after the write.
     """
 
     id: str
@@ -121,6 +122,7 @@ class RawUses(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     same: int = 0
     compared: int = 0
     tried: int = 0
+    forgotten: int = 0
 
 
 class RawRepairs(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="repairs"):
@@ -189,6 +191,14 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     exit: int = 0
 
 
+class RawCrash(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="crash"):
+    """A fault that ended the process."""
+
+    signal: int
+    by: RawAccess
+    address: str = ""
+
+
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="execution"):
     """An execution of an exploration that showed something: the events before it, back to the last one of
     this kind, are its own. `trouble` says why it was not followed to its end."""
@@ -238,6 +248,7 @@ Event = (
     | RawSite
     | BadSites
     | StepLimit
+    | RawCrash
     | NoSchedules
     | End
     | Execution

@@ -27,6 +27,7 @@ from fencepost.sanitizer.run.starting import cannot_start
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_FOR_THE_LAST_EXECUTION = 5.0  # beyond the time limit, which is looked at between executions
+_HISTORY = 1 << 16  # of each thread: executions are not made again, and few are so long
 _END_OF_FILE = 4096  # bytes, in which the last report of progress is found
 
 
@@ -95,6 +96,7 @@ def explore(command: tuple[str, ...], limits: Limits, watcher: Watcher) -> Explo
 
 def _start(command: tuple[str, ...], limits: Limits, place: Path) -> subprocess.Popen[bytes]:
     options = ["schedule=explore", f"rounds={limits.rounds}", f"first={int(limits.first)}"]
+    options += [f"history={_HISTORY}"]
     options += limits.settings
     options += [f"executions={limits.executions}"] if limits.executions is not None else []
     options += [f"failing={limits.failing}"] if limits.failing else []

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from fencepost.errors import InputError, read_bytes
+from fencepost.verdicts.check import CheckAnswer
 from fencepost.verdicts.run import Deadlock, Finding, Schedule, WatchedAnswer
 from fencepost.verdicts.union import decode
 
@@ -34,10 +35,12 @@ def read_report(path: str) -> Replay:
     if not isinstance(answer, WatchedAnswer):
         raise InputError(f"this is no report of `fencepost run --json`, but of `{answer.question}`", path)
     reports: tuple[Finding | Deadlock, ...] = (*answer.findings, *answer.deadlocks)
-    if not reports:
+    failures = [*answer.troubles, *(answer.failures if isinstance(answer, CheckAnswer) else ())]
+    if not reports and not failures:
         raise InputError("the report has no finding that could be replayed", path)
     harmful = [one.harm.schedule for one in answer.findings if one.harm and one.harm.schedule]
-    schedules = tuple(dict.fromkeys([*(report.schedule for report in reports), *harmful]))
+    shown = [one.schedule for one in (*reports, *failures)]
+    schedules = tuple(dict.fromkeys([*shown, *harmful]))
     room = MOST_DECISIONS
     for schedule in schedules:
         room -= _size_of_decisions(schedule, room, path)
