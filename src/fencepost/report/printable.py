@@ -11,7 +11,8 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-_KEPT_TOGETHER = re.compile(r"`[^`]{1,40}`|\(line \d+\)|, line \d+")
+_QUOTATIONS_AND_PLACES = re.compile(r"`[^`]*`|\(line \d+\)|, line \d+")
+_LONGEST_UNBROKEN = 42
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _ELLIPSIS = "…"
 
@@ -60,9 +61,12 @@ def aligned(*parts: Sequence[str]) -> Iterator[str]:
 
 def paragraph(text: str, room: int) -> list[str]:
     """Printable `text` as lines of at most `room` columns; short quotations are not broken."""
-    unbroken = _KEPT_TOGETHER.sub(lambda found: found[0].replace(" ", "\xa0"), text)
-    lines = textwrap.wrap(unbroken, room, break_on_hyphens=False)
+    lines = textwrap.wrap(_QUOTATIONS_AND_PLACES.sub(_unbroken, text), room, break_on_hyphens=False)
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def _unbroken(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "\xa0") if len(found[0]) <= _LONGEST_UNBROKEN else found[0]
 
 
 def _spelled(c: str) -> str:

@@ -182,3 +182,11 @@ def test_columns_of_wide_and_combining_characters():
 
 def test_a_paragraph_does_not_break_quotations():
     assert paragraph("see `a = b` (line 12) here", 12) == ["see `a = b`", "(line 12)", "here"]
+
+
+def test_a_paragraph_breaks_long_quotations_and_what_is_between_them_at_blanks():
+    code = "`r = CAS(slot[at], 0, next + 1, rlx, rel, acq)`"
+    text = f"Line 2, {code} of `w`: as {code}, a race that nobody sees."
+    lines = paragraph(text, 40)
+    assert " ".join(lines) == text
+    assert all(len(line) <= 40 for line in lines)
