@@ -1,5 +1,5 @@
-"""The commands that docs/trust.md names are there, and take what they are given; those that run for minutes with
-less of it."""
+"""The commands that docs/trust.md names are there, and take what they are given; those that run for minutes
+with less of it."""
 
 from __future__ import annotations
 

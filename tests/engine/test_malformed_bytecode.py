@@ -221,25 +221,7 @@ def test_all_cells_of_an_array_are_atomic_or_none_is():
             builder.add_cell(0, is_atomic, [], False, [], False)
         builder.add_expression([(ExpressionOp.PUSH_REGISTER, 0)], False)
         builder.add_thread(1, [])
-        builder.add_instruction(
-            Op.LOAD,
-            reg=0,
-            first_cell=0,
-            cells=2,
-            index=0,
-            first=None,
-            second=None,
-            many=[],
-            target=0,
-            acquire=False,
-            acquire_alone=False,
-            release=False,
-            sc=False,
-            sc_alone=False,
-            non_atomic=True,
-            local=False,
-            taints=False,
-        )
+        builder.add_instruction(Op.LOAD, reg=0, cells=2, index=0, non_atomic=True)
         return builder.finish()
 
     program(second_is_atomic=False)

@@ -74,7 +74,9 @@ def _small(*patterns: str, most: int = 1500) -> Callable[[], list[bytes]]:
 @functools.cache
 def _folder() -> Path:
     memory = "/dev/shm"  # what is read there was never on a disk
-    return Path(tempfile.mkdtemp(prefix="fencepost-fuzz-", dir=memory if os.access(memory, os.W_OK) else None))
+    return Path(
+        tempfile.mkdtemp(prefix="fencepost-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
+    )
 
 
 def _file(data: bytes) -> str:

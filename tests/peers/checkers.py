@@ -1,7 +1,7 @@
 """Programs of others that say whether an assertion can fail: each takes what `fencepost show` writes.
 
 `CHECKERS` has one row for each: the commands that it needs, the models of ours that it knows, and how to ask.
-Spin has been run here; the others could not be had, so their rows are from their manuals alone.
+Spin and CBMC have been run here; the others could not be had, so their rows are from their manuals alone.
 """
 
 from __future__ import annotations
@@ -88,9 +88,13 @@ def for_cbmc(program: Program, folder: Path) -> Path:
     main, _, functions = rest.partition("    return failed != 0;\n}\n")
     before = re.sub("#include .*", "", before)
     threads = re.findall(r"fp_start\(&threads\[\d+\], (\w+), (\d+)", main)
-    starts = "".join(f"__CPROVER_ASYNC_{n}: {name}((void *){tid});\n" for n, (name, tid) in enumerate(threads))
+    starts = "".join(
+        f"__CPROVER_ASYNC_{n}: {name}((void *){tid});\n" for n, (name, tid) in enumerate(threads)
+    )
     path = folder / "program.c"
-    path.write_text(f'#include "cbmc.h"\n{before}{functions}int main(void) {{\n{starts}}}\n', encoding="utf-8")
+    path.write_text(
+        f'#include "cbmc.h"\n{before}{functions}int main(void) {{\n{starts}}}\n', encoding="utf-8"
+    )
     return path
 
 

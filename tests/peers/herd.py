@@ -10,8 +10,7 @@ from typing import NamedTuple
 from tests.peers.checkers import run
 
 HERE = Path(__file__).parent
-# Ours, and those that herd7 is given: the first two are here. With its own `rc11.cat` a later store of the same
-# thread belongs to a release sequence, which it does not in C++20.
+# Ours, and those that herd7 is given. Its own `rc11.cat` has the release sequences of C++11 and a weaker S.
 MODELS = {"cpp20": str(HERE / "cpp20.cat"), "ra": str(HERE / "ra.cat"), "sc": "sc.cat"}
 _VALUE = re.compile(r"\[?([\w:]+)\]?=(-?\d+);")
 
@@ -57,8 +56,8 @@ class _Thread:
         self.registers += 1
         return f"int r{self.registers - 1} = "
 
-    def statement(self, *, fences: bool) -> str:
-        kinds = {"load": 4, "store": 4, "exchange": 1, "fetch_add": 1, "cas": 1, "fence": 2 * fences, "plain": 1}
+    def statement(self) -> str:
+        kinds = {"load": 4, "store": 4, "exchange": 1, "fetch_add": 1, "cas": 1, "plain": 1}
         kind = self.source.choices(list(kinds), list(kinds.values()))[0]
         x, value = self.source.choice(self.locations), self.source.randint(1, 2)
         match kind:
@@ -72,13 +71,15 @@ class _Thread:
                 self.expected.append(f"e{self.number}{len(self.expected)}")
                 operands = f"{x}, {self.expected[-1]}, {value}, {self.order(BOTH)}, {self.order(LOADS)}"
                 return f"{self.register()}atomic_compare_exchange_strong_explicit({operands});"
-            case "fence":
-                return f"atomic_thread_fence({self.order(BOTH[1:])});"
             case _:
                 return f"*d = {value};" if self.source.random() < 0.5 else f"{self.register()}*d;"
 
     def text(self, length: int, *, fences: bool) -> str:
-        lines = [self.statement(fences=fences) for _ in range(length)]
+        lines: list[str] = []
+        for _ in range(length):
+            if fences and self.source.random() < 0.25:
+                lines.append(f"atomic_thread_fence({self.order(BOTH[1:])});")
+            lines.append(self.statement())
         first = next((n for n, line in enumerate(lines[:-1]) if " r0 = " in line), None)
         if first is not None and self.source.random() < 0.4:  # what follows depends on what was read
             lines[first + 1 :] = [f"if (r0 == {self.source.randint(0, 1)}) {{", *lines[first + 1 :], "}"]
@@ -87,11 +88,11 @@ class _Thread:
 
 
 def random_test(source: random.Random, *, sc: bool, fences: bool) -> str:
-    """Each register and each location is asked about."""
+    """Each register and each location is asked about. More accesses would keep herd7 busy for minutes."""
     locations = ["x", "y", "z"][: source.choice([1, 2, 2, 2, 3])]
-    count = source.choice([2, 2, 3, 3, 4])
+    count = source.choice([2, 2, 3, 3, 4]) if len(locations) > 1 else 2
     threads = [_Thread(source, number, locations, sc=sc) for number in range(count)]
-    bodies = [thread.text(source.randint(1, 6 - count), fences=fences) for thread in threads]
+    bodies = [thread.text(source.randint(1, 3 if count == 2 else 2), fences=fences) for thread in threads]
     expected = [f"{e} = {source.randint(0, 1)};" for thread in threads for e in thread.expected]
     registers = [f"{thread.number}:r{n}" for thread in threads for n in range(thread.registers)]
     asked = " \\/ ".join(f"{name} = 0" for name in (*locations, "d", *registers))
