@@ -106,13 +106,18 @@ test-threads: build/threads/workers
 	TSAN_OPTIONS=halt_on_error=1 setarch -R build/threads/workers $(PROGRAMS)
 
 # libFuzzer on the bytecode loader and the searches behind it; needs clang. SECONDS says how long.
-build/fuzz/bytecode: tests/fuzz/bytecode.cpp tests/native/bytecode_input.hpp $(shell find native/engine -name '*.[ch]pp')
-	mkdir -p build/fuzz/corpus
-	clang++ -std=gnu++20 -mcx16 -O1 -g1 -Inative -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -w \
-	  tests/fuzz/bytecode.cpp $$(find native/engine -name '*.cpp' -not -path '*/python/*' -not -path '*/any_number/*') -o $@
+FUZZ_UNITS := tests/fuzz/bytecode.cpp $(shell find native/engine -name '*.cpp' -not -path '*/python/*' -not -path '*/any_number/*')
+FUZZ_FLAGS := -std=gnu++20 -mcx16 -O1 -g1 -Inative -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -w
+build/fuzz/units/%.o: %.cpp tests/native/bytecode_input.hpp $(shell find native/engine -name '*.hpp')
+	mkdir -p $(@D)
+	$(CMAKE_CXX_COMPILER_LAUNCHER) clang++ $(FUZZ_FLAGS) -c $< -o $@
+
+build/fuzz/bytecode: $(FUZZ_UNITS:%.cpp=build/fuzz/units/%.o)
+	clang++ $(FUZZ_FLAGS) $^ -o $@
 
 SECONDS := 60
 fuzz-bytecode: build/fuzz/bytecode
+	mkdir -p build/fuzz/corpus
 	build/fuzz/bytecode -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ \
 	  build/fuzz/corpus
 

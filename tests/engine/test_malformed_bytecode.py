@@ -214,6 +214,21 @@ def test_bytecode_is_refused_or_searched():
     assert made.count("searched") > PROGRAMS / 10
 
 
+def test_all_cells_of_an_array_are_atomic_or_none_is():
+    def program(second_is_atomic):
+        builder = ProgramBuilder(1, True)
+        for is_atomic in (False, second_is_atomic, True):
+            builder.add_cell(0, is_atomic, [], False, [], False)
+        builder.add_expression([(ExpressionOp.PUSH_REGISTER, 0)], False)
+        builder.add_thread(1, [])
+        builder.add_instruction(Op.LOAD, reg=0, cells=2, index=0, non_atomic=True)
+        return builder.finish()
+
+    program(second_is_atomic=False)
+    with pytest.raises(ValueError, match="kind of access"):
+        program(second_is_atomic=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(20))
 def test_much_bytecode_is_refused_or_searched(batch):

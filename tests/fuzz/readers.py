@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -72,7 +73,10 @@ def _small(*patterns: str, most: int = 1500) -> Callable[[], list[bytes]]:
 
 @functools.cache
 def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="fencepost-fuzz-"))
+    memory = "/dev/shm"  # what is read there was never on a disk
+    return Path(
+        tempfile.mkdtemp(prefix="fencepost-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
+    )
 
 
 def _file(data: bytes) -> str:
@@ -96,6 +100,7 @@ fn t[2] { local r; BCAS(l, 0, 1); r = d.naload(); d.nastore(r + 1); here: l.stor
 """
 
 
+@functools.cache
 def _program_file(text: str) -> str:
     path = _folder() / f"{hashlib.sha256(text.encode()).hexdigest()}.tpl"
     path.write_text(text)

@@ -1,7 +1,7 @@
 """Programs of others that say whether an assertion can fail: each takes what `fencepost show` writes.
 
 `CHECKERS` has one row for each: the commands that it needs, the models of ours that it knows, and how to ask.
-Spin has been run here; the others could not be had, so their rows are from their manuals alone.
+Spin and CBMC have been run here; the others could not be had, so their rows are from their manuals alone.
 """
 
 from __future__ import annotations
@@ -81,9 +81,26 @@ def spin(program: Program, model: str, folder: Path) -> bool:
     return found[1] != "0"
 
 
+def for_cbmc(program: Program, folder: Path) -> Path:
+    """Its threads as CBMC starts them, with what `cbmc.h` makes of their accesses."""
+    text = write(program, "c")
+    before, _, rest = text.partition("static void fp_start(")
+    main, _, functions = rest.partition("    return failed != 0;\n}\n")
+    before = re.sub("#include .*", "", before)
+    threads = re.findall(r"fp_start\(&threads\[\d+\], (\w+), (\d+)", main)
+    starts = "".join(
+        f"__CPROVER_ASYNC_{n}: {name}((void *){tid});\n" for n, (name, tid) in enumerate(threads)
+    )
+    path = folder / "program.c"
+    path.write_text(
+        f'#include "cbmc.h"\n{before}{functions}int main(void) {{\n{starts}}}\n', encoding="utf-8"
+    )
+    return path
+
+
 def cbmc(program: Program, model: str, folder: Path) -> bool:
-    options = ("--mm", model, "--unwind", ROUNDS, "-I", INCLUDE)
-    told = run(folder, "cbmc", *options, in_c(program, folder), codes=(0, 10))
+    options = ("--mm", model, "--unwind", ROUNDS, "-I", Path(__file__).parent)
+    told = run(folder, "cbmc", *options, for_cbmc(program, folder), codes=(0, 10))
     return one_of(told, "VERIFICATION FAILED", "VERIFICATION SUCCESSFUL")
 
 

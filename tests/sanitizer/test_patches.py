@@ -312,6 +312,20 @@ def test_a_byte_order_mark_is_none_of_the_columns(tmp_path: Path) -> None:
     )
 
 
+def test_fences_that_meet_in_one_place_come_one_after_the_other(tmp_path: Path) -> None:
+    """One after a statement, and one in the expression that follows it without a blank."""
+    source = tmp_path / "a.c"
+    head = "#include <stdatomic.h>\n_Atomic int x, y, z;\nvoid all(void) { "
+    source.write_text(f"{head}x = 1;y + z; }}\n", encoding="utf-8")
+    store = Site(file=str(source), line=3, column=20, function="all", operation="store", order="seq_cst")
+    load = Site(file=str(source), line=3, column=24, function="all", operation="load", order="seq_cst")
+    changes = [SiteChange(site=store, fence_after="seq_cst"), SiteChange(site=load, fence_before="seq_cst")]
+    patch = patch_sources(changes, [build_of(source)])
+    assert not patch.by_hand
+    fence = "atomic_thread_fence(memory_order_seq_cst)"
+    assert patch.texts[str(source)].decode() == f"{head}x = 1;\n{fence};\n({fence}, y) + z; }}\n"
+
+
 def test_without_libclang_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "clang", None)
     source = tmp_path / "a.c"

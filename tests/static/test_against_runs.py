@@ -588,6 +588,52 @@ def test_a_rotation_leaves_the_pivots_of_others_alone() -> None:
     assert [bool(rotation.arrays) for rotation in found] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("code", "steps"),
+    [
+        ("r = FADD(c, 1); s = FADD(x, 1);", {"c": 1, "x": 1}),
+        # Values of two sorts together: each of them alone changes what is asked.
+        ("r = FADD(c, 1); s = FADD(x, 1); if ((r + s) % 2 == 0) { a[0].store(1); }", {"c": 2, "x": 2}),
+        ("r = FADD(c, 1); s = FADD(x, 1); if (((r + s) & 3) == 0) { a[0].store(1); }", {}),
+        ("r = FADD(c, 1); s = FADD(x, 2); if (s < 2) { a[0].store(1); }", {"c": 1}),
+        # The same expression, of registers that both rotate, and then of one that does and one that does not.
+        ("r = FADD(c, 1); s = c.load(); if (((r + s * 3) & 3) == 1) { x.store(1); }", {"c": 1}),
+        (
+            "r = FADD(c, 1); s = c.load(); if (((r + s * 3) & 3) == 1) { x.store(1); } "
+            "s = x.load(); if (((r + s * 3) & 3) == 1) { x.store(1); }",
+            {},
+        ),
+    ],
+)
+def test_values_of_two_sorts_rotate_by_themselves(code: str, steps: dict[str, int]) -> None:
+    program = read(COUNTING.format(most=3, code=code))
+    found = rotations(program, stale_classes(program))
+    assert {program.cells[rotation.pivot]: rotation.step for rotation in found} == steps
+
+
+def test_no_cell_that_is_moved_tells_how_far_values_have_come() -> None:
+    program = read(
+        """
+        max_value 3;
+        global a[2], c;
+        fn t[2] { local r; while (1) { r = c.load(); r = a[r % 2].load(); c.store(r + 1); } }
+        """
+    )
+    assert [program.cells[r.pivot] for r in rotations(program, stale_classes(program))] == ["c"]
+    program = read(
+        """
+        max_value 3;
+        global x, y;
+        fn a { local r; while (1) { r = FADD(x, 1); } }
+        fn b { local r; while (1) { r = FADD(y, 1); } }
+        """
+    )
+    classes = stale_classes(program)
+    assert len(rotations(program, classes)) == 2
+    assert exchanges(program, classes)
+    assert not rotations(program, classes, exchanges(program, classes))
+
+
 OWN_VALUES = """
     max_value 3;
     global x{initial};

@@ -239,7 +239,8 @@ void Program::finish() {
             if (i.op < Op::load || (i.op > Op::sc_fence && !i.local)) continue;
             require(i.cells > 0 && i.first_cell < cells.size(), "cell");
             require(i.cells <= cells.size() - i.first_cell, "array");
-            require(i.op >= Op::sc_fence || i.non_atomic != cells[i.first_cell].atomic, "kind of access");
+            for (auto x = i.first_cell; x < i.first_cell + i.cells; ++x)
+                require(i.op >= Op::sc_fence || i.non_atomic != cells[x].atomic, "kind of access");
             if (i.local) continue;
             has_non_atomic = has_non_atomic || i.non_atomic;
             thread.point_of[pc] = thread.ended();

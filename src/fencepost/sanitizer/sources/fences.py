@@ -89,7 +89,7 @@ def fences_around(operation: Operation, before: SiteOrder | None, after: SiteOrd
 
 
 def _in_expression(operation: Operation, fence: str) -> list[Edit]:
-    before = Edit(operation.start, operation.start, f"({fence}, ", -1)
+    before = Edit(operation.start, operation.start, f"({fence}, ", 8)
     return [before, Edit(operation.end, operation.end, ")", 9)]
 
 
