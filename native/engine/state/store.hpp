@@ -80,6 +80,8 @@ inline std::uint32_t count_bits(Word const* words, std::size_t count) {
     return static_cast<std::uint32_t>(bits);
 }
 
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
 // Zeroed memory straight from the system, in large pages where it has them.
 class Pages {
   public:
@@ -147,7 +149,7 @@ template <class Unit>
 class ArenaOf {
   public:
     ArenaOf(MemoryBudget& budget, std::size_t units_per_record,
-            std::size_t block_bytes = std::size_t{1} << 20)
+            std::size_t block_bytes = std::size_t{1} << 18)
         : budget_(budget), units_(units_per_record) {
         std::size_t const records =
             std::bit_floor(std::max<std::size_t>(block_bytes / (units_ * sizeof(Unit)), 16));
@@ -240,7 +242,14 @@ class HashTable {
     }
     std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }
     std::uint64_t* slots() const { return pages_.as<std::uint64_t>(); }
+    void put(std::uint64_t entry) {
+        auto at = home(static_cast<std::uint32_t>(entry >> 32));
+        while (slots()[at] != 0) at = after(at);
+        slots()[at] = entry;
+    }
     void grow();
+    void grow_in_place();
+    void grow_elsewhere();
 
     MemoryBudget& budget_;
     Pages pages_;  // per slot: hash bits in the upper half, number + 1 in the lower, 0 where empty

@@ -9,6 +9,7 @@ this is for a process that answers one question and ends.
 from __future__ import annotations
 
 import sys
+import typing
 from importlib import import_module
 from types import ModuleType
 
@@ -23,6 +24,11 @@ class _StandIn(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         return _StandIn(name)
+
+
+class _NoForwardRef:
+    def __init__(self, text: str, *, is_class: bool) -> None:
+        pass
 
 
 def import_lean_msgspec() -> None:
@@ -50,9 +56,14 @@ def _stand_ins() -> dict[str, ModuleType | None]:
 def _import_with(stand_ins: dict[str, ModuleType | None]) -> None:
     absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
     sys.modules.update(absent)  # type: ignore[arg-type]
+    # msgspec tries how this can be called. A real one compiles its text, and the first time Python compiles
+    # for a program it makes hundreds of types for syntax trees.
+    forward_ref = typing.ForwardRef
+    typing.ForwardRef = _NoForwardRef  # type: ignore[misc, assignment]
     try:
         import msgspec
     finally:
+        typing.ForwardRef = forward_ref  # type: ignore[misc]
         for name in absent:
             del sys.modules[name]
     for name in _LEFT_OUT_OF_MSGSPEC:

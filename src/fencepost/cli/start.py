@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 
 from fencepost.cli.lean_msgspec import import_lean_msgspec
-from fencepost.memory_models import EXIT_UNDECIDED, EXIT_WRONG_INPUT
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -40,6 +39,8 @@ def main() -> None:
     except OSError as error:
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise
+        from fencepost.memory_models import EXIT_WRONG_INPUT
+
         print(f"fencepost: cannot write to the standard output: {error.strerror}", file=sys.stderr)
         os._exit(EXIT_WRONG_INPUT)  # at its end the interpreter would try once more
     except MemoryError:
@@ -47,6 +48,8 @@ def main() -> None:
 
 
 def _out_of_memory() -> int:
+    from fencepost.memory_models import EXIT_UNDECIDED
+
     print("fencepost: there is not enough memory", file=sys.stderr)
     return EXIT_UNDECIDED
 
