@@ -227,10 +227,9 @@ class HashTable {
     std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
         auto const first = home(tag);
-        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, count_); ++at) {
-            if (slots()[at] == 0) break;
-            if (static_cast<std::uint32_t>(slots()[at] >> 32) == tag)
-                return static_cast<std::uint32_t>(slots()[at]) - 1;
+        auto const* const end = slots() + std::min<std::size_t>(first + 4, count_);
+        for (std::uint64_t const* at = slots() + first; at != end && *at != 0; ++at) {
+            if (static_cast<std::uint32_t>(*at >> 32) == tag) return static_cast<std::uint32_t>(*at) - 1;
         }
         return no_state;
     }
@@ -265,10 +264,13 @@ class ExactStore {
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
     [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
-    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
+    // A state that is probably the one with this hash, or `no_state`.
+    [[gnu::always_inline]] StateNumber prefetch_state(std::uint64_t hash) const {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(states_[number]);
+        return number;
     }
+    bool is_state(StateNumber n, Word const* state) const { return same_words(states_[n], state, words_); }
     // Whether the state is new; then its number is the last one. Throws OutOfMemory.
     bool insert(Word const* state, std::uint64_t hash, Origin origin) {
         auto const number = size();

@@ -72,6 +72,8 @@ def domain_interval(expression: Expression, max_value: int, tid: int) -> Interva
 
 def covering_interval(expression: Expression, max_value: int, tid: int) -> Interval:
     """The same, with every intermediate value covered too."""
+    if not isinstance(expression, Unary | Binary):
+        return domain_interval(expression, max_value, tid)
     parts = (domain_interval(part, max_value, tid) for part in subexpressions(expression))
     return reduce(Interval.joined, parts)
 

@@ -303,7 +303,7 @@ def _compared(
 
 
 def _narrowed(found: Interval, operator: str, other: Interval) -> Interval | None:
-    low, high = found
+    low, high = found.low, found.high
     match operator:
         case "==":
             low, high = max(low, other.low), min(high, other.high)
