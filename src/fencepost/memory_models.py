@@ -6,7 +6,9 @@ in `models/`; how a question is answered is in `analyses/`. `docs/adding-a-model
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 # The order in which `robust` visits states, and the one that `swarm` takes instead. The engine's enumerators
 # are called the same, in capitals; "auto" is made of several (`analyses/robustness.py`).
@@ -59,7 +61,7 @@ EXIT_MEANINGS = {
 }
 
 
-class MemoryModel(NamedTuple):
+class MemoryModel(msgspec.Struct, frozen=True):
     """One row: a memory model."""
 
     called: str  # in sentences

@@ -23,6 +23,8 @@ HEAVY = {
     "click",
     "concurrent.futures",
     "dataclasses",
+    "datetime",
+    "decimal",
     "hashlib",
     "fencepost.analyses.safety.portfolio",
     "fencepost.analyses.tso",
@@ -36,14 +38,19 @@ HEAVY = {
     "inspect",
     "lark",
     "logging",
+    "msgspec._json_schema",
+    "msgspec.inspect",
+    "msgspec.msgpack",
     "multiprocessing",
     "pathlib",
+    "platform",
     "rich",
     "shutil",
     "signal",
     "subprocess",
     "tempfile",
     "typing_extensions",
+    "uuid",
 }
 
 
@@ -70,6 +77,39 @@ def test_a_plain_question_imports_nothing_that_it_does_not_need(store_buffering,
     imported = set(run("robust", store_buffering, *flags, script=script).stderr.split())
     assert "fencepost.analyses.robustness" in imported
     assert imported & HEAVY == set()
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_plain_question_has_nothing_compiled(store_buffering, flags):
+    """The first time, Python makes hundreds of types for syntax trees."""
+    script = (
+        "import builtins, sys; compiled, real = [], builtins.compile;"
+        "builtins.compile = lambda *given, **more: (compiled.append(given[0]), real(*given, **more))[1];"
+        "from fencepost.cli.start import try_fast_path;"
+        "assert try_fast_path(sys.argv[1:]) == 1; print([text for text in compiled if isinstance(text, str)], file=sys.stderr)"
+    )
+    assert run("robust", store_buffering, *flags, script=script).stderr == "[]\n"
+
+
+def test_what_is_left_out_of_msgspec_can_be_imported_later():
+    script = (
+        "from fencepost.cli.lean_msgspec import import_lean_msgspec; import_lean_msgspec();"
+        "import datetime, decimal, typing, uuid, msgspec, msgspec.inspect, msgspec.structs;"
+        "print(uuid.UUID(int=1).int, decimal.Decimal(2), datetime.date(3, 4, 5),"
+        "typing.ForwardRef('six').__forward_arg__, msgspec.inspect.type_info(int),"
+        "msgspec.json.encode(msgspec.structs.replace(msgspec.defstruct('S', ['a'])(1), a=7)))"
+    )
+    assert run(script=script).stdout == "1 2 0003-04-05 six IntType(gt=None, ge=None, lt=None, le=None, multiple_of=None) b'{\"a\":7}'\n"
+
+
+def test_a_msgspec_that_needs_more_is_imported_as_usual():
+    script = (
+        "import sys; from fencepost.cli import lean_msgspec;"
+        "lean_msgspec._stand_ins = lambda: dict.fromkeys(['uuid', 'msgspec._utils', 'datetime']);"
+        "lean_msgspec.import_lean_msgspec();"
+        "import msgspec, uuid; print(msgspec.json.encode(uuid.UUID(int=0)), 'msgspec.inspect' in sys.modules)"
+    )
+    assert run(script=script).stdout == "b'\"00000000-0000-0000-0000-000000000000\"' True\n"
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"], ["-q"], ["--quiet", "--verbose"], ["-v", "--json"]])

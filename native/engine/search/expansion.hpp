@@ -46,6 +46,7 @@ class Expansion {
         : program_(machine.program()),
           machine_(machine),
           symmetry_(symmetry),
+          sorts_threads_(!symmetry.empty()),
           reduction_(std::move(reduction)),
           known_(machine),
           current_(machine.words()),
@@ -115,7 +116,7 @@ class Expansion {
             std::uint32_t choice = 0;
             for (auto const& outcome : known_.outcomes(step)) {
                 known_.apply(outcome, successors_.push(state()));
-                forwards = forwards || outcome.forwards;
+                forwards = forwards || outcome.forwards != 0;
                 add_origin(successors_.size() - 1, n, t, choice++);
             }
             if (step.fails) note_failure({n, t}, step.uses_taint);
@@ -142,7 +143,7 @@ class Expansion {
     void add_origin(std::size_t i, StateNumber parent, std::uint32_t t, std::size_t choice) {
         if (i >= origins_.size()) make_room_for_origins();
         origins_[i] = {parent, t & 0xff, static_cast<std::uint32_t>(choice) & 0xffffff};
-        if (!symmetry_.empty()) sort_threads(i);
+        if (sorts_threads_) sort_threads(i);
     }
     [[gnu::noinline]] void make_room_for_origins() { origins_.resize(2 * successors_.size() + 64); }
     [[gnu::noinline]] void sort_threads(std::size_t i) {
@@ -216,6 +217,7 @@ class Expansion {
     Program const& program_;
     Machine<Monitor> const& machine_;
     Symmetry<Monitor> const& symmetry_;
+    bool sorts_threads_;
     std::optional<PersistentSets> reduction_;
     KnownSteps<Monitor> known_;
     std::vector<Word> current_;

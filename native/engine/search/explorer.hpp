@@ -164,6 +164,9 @@ class Explorer {
     }
 
   private:
+    static constexpr bool knows_likely_states =
+        requires(Store const& store, Word const* state) { store.is_state(store.prefetch_state(0), state); };
+
     Origins origins() const {
         return {[this](StateNumber n) { return store_.origin(n); }};
     }
@@ -194,7 +197,7 @@ class Explorer {
     }
 
     // In several passes, so that the cache lines of the table, and then those of a state that is probably the
-    // same, arrive meanwhile.
+    // same, arrive meanwhile. Most successors are known, and most of these are that state.
     void store_successors() {
         auto& successors = expansion_.successors();
         auto const count = successors.size();
@@ -203,11 +206,19 @@ class Explorer {
             hashes_[i] = store_.hash(successors[i]);
             store_.prefetch_slot(hashes_[i]);
         }
-        for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
+        if constexpr (knows_likely_states) {
+            likely_.resize(count);
+            for (std::size_t i = 0; i < count; ++i) likely_[i] = store_.prefetch_state(hashes_[i]);
+        } else {
+            for (std::size_t i = 0; i < count; ++i) store_.prefetch_state(hashes_[i]);
+        }
         if constexpr (requires { store_.prefetch_members(hashes_[0]); }) {
             for (std::size_t i = 0; i < count; ++i) store_.prefetch_members(hashes_[i]);
         }
         for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (knows_likely_states) {
+                if (likely_[i] != no_state && store_.is_state(likely_[i], successors[i])) continue;
+            }
             auto const number = static_cast<StateNumber>(store_.size());
             if (!store_.insert(successors[i], hashes_[i], expansion_.origins()[i])) continue;
             frontier_.add(number, store_.elements(successors[i]));
@@ -241,6 +252,7 @@ class Explorer {
     Store store_;
     Expansion<Monitor> expansion_;
     std::vector<std::uint64_t> hashes_;
+    std::vector<StateNumber> likely_;
     Visitor visitor_;
     Result result_;
 };

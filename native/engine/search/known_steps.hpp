@@ -27,10 +27,10 @@ namespace fencepost {
 struct KnownStep {
     std::uint32_t first = 0;  // outcome
     std::uint16_t count = 0;
-    bool is_known = false;
-    bool is_kept = false;  // else the machine runs it each time
-    bool fails = false;    // the program goes wrong in it
-    bool uses_taint = false;
+    bool is_known : 1 = false;
+    bool is_kept : 1 = false;  // else the machine runs it each time
+    bool fails : 1 = false;    // the program goes wrong in it
+    bool uses_taint : 1 = false;
 };
 
 // A thread at an access, or at its end, with its registers.
@@ -50,8 +50,8 @@ struct Change {
 
 struct StepOutcome {
     std::uint32_t first_change = 0, changes = 0;
-    std::uint32_t first_operation = 0, operations = 0;
-    bool forwards = false;  // the thread comes to a later access point, or to its end
+    std::uint32_t first_operation = 0, operations : 31 = 0;
+    std::uint32_t forwards : 1 = 0;  // the thread comes to a later access point, or to its end
 };
 
 template <class Monitor>
@@ -149,7 +149,7 @@ class KnownSteps {
             auto& outcome = outcomes_.emplace_back();
             add_changes(outcome, state, next_[n], t, access);
             add_operations(outcome, state, t, access, traces_[n]);
-            outcome.forwards = machine_.point(next_[n], t) > machine_.point(state, t);
+            outcome.forwards = machine_.point(next_[n], t) > machine_.point(state, t) ? 1 : 0;
         }
         return step;
     }
@@ -195,7 +195,7 @@ class KnownSteps {
             operations_at_.try_emplace(operations, static_cast<std::uint32_t>(operations_.size()));
         if (is_new) operations_.insert(operations_.end(), operations.begin(), operations.end());
         outcome.first_operation = known->second;
-        outcome.operations = static_cast<std::uint32_t>(operations.size());
+        outcome.operations = static_cast<std::uint32_t>(operations.size()) & ~(std::uint32_t{1} << 31);
     }
 
     Machine<Monitor> const& machine_;

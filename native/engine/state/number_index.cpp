@@ -24,14 +24,19 @@ void NumberIndex::set_sizes(std::size_t count) {
     number_mask_ = static_cast<std::uint32_t>((std::uint64_t{1} << bits_for(most_)) - 1);
 }
 
-// In place: the old slots are not needed to find the new ones.
+// The old slots are not needed to find the new ones. Large pages do not grow out of small ones.
 void NumberIndex::clear_larger() {
     if (count_ == most_index_slots) throw OutOfMemory("more states than the store can number");
     auto const count =
         count_ < slots_that_double ? count_ * 2 : std::min(count_ + count_ / 5, most_index_slots);
-    auto const old_bytes = count_ * sizeof(std::uint32_t);
-    if (pages_.bytes() < count * sizeof(std::uint32_t)) budget_.extend(pages_, count * sizeof(std::uint32_t));
-    std::memset(pages_.as<void>(), 0, old_bytes);
+    auto const bytes = count * sizeof(std::uint32_t);
+    if (pages_.bytes() < huge_page && bytes >= huge_page) {
+        pages_ = budget_.take_instead_of(pages_, bytes);
+    } else {
+        auto const old_bytes = count_ * sizeof(std::uint32_t);
+        if (pages_.bytes() < bytes) budget_.extend(pages_, bytes);
+        std::memset(pages_.as<void>(), 0, old_bytes);
+    }
     set_sizes(count);
 }
 

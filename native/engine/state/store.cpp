@@ -9,10 +9,16 @@ namespace fencepost {
 
 namespace {
 
-constexpr std::size_t pool_bytes = std::size_t{1} << 20;  // of member arrays
+// Member arrays are in pools. The first one is small, the others have large pages.
+constexpr std::size_t first_pool_bytes = std::size_t{1} << 18;
+constexpr std::size_t pool_bytes = std::size_t{2} << 20;
 constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+// Blocks are in slabs: the first one is small, for a small search would use little of a large page.
+constexpr std::size_t first_slab_bytes = std::size_t{1} << 20;
+constexpr std::size_t least_slab_bytes = std::size_t{4} << 20;
+constexpr std::size_t most_slab_bytes = std::size_t{32} << 20;
+constexpr std::uint64_t slots_moved_at_once = huge_page / sizeof(std::uint64_t);
 
 // Capacities of member arrays: 1, 2, 3, 4, 6, 8, 12, 16, …
 std::uint32_t next_capacity(std::uint32_t capacity) {
@@ -68,6 +74,18 @@ Pages MemoryBudget::take(std::size_t bytes) {
     return Pages(bytes);
 }
 
+void* MemoryBudget::take_block(std::size_t bytes) {
+    count(bytes);
+    std::lock_guard const hold(mutex_);
+    if (slabs_.empty() || slabs_.back().bytes() - slab_used_ < bytes) {
+        auto const share = std::clamp(std::bit_floor(bytes_of_slabs_ / 2), least_slab_bytes, most_slab_bytes);
+        slabs_.emplace_back(std::max(bytes, slabs_.empty() ? first_slab_bytes : share));
+        bytes_of_slabs_ += slabs_.back().bytes();
+        slab_used_ = 0;
+    }
+    return slabs_.back().as<char>() + std::exchange(slab_used_, slab_used_ + bytes);
+}
+
 void MemoryBudget::extend(Pages& pages, std::size_t bytes) {
     count(bytes - pages.bytes());
     pages.extend(bytes);
@@ -82,11 +100,19 @@ HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots
     pages_ = budget_.take(count_ * sizeof(std::uint64_t));
 }
 
-// In place, from back to front: an entry's new slot has about twice the old number, so it lies behind all
-// entries that have not been moved yet. There are two exceptions, which are put in last: entries near the
-// front that already stand behind their new slot, and entries that wrap around at the end.
 void HashTable::grow() {
     if (count_ == most_slots) throw OutOfMemory("more states than the store can number");
+    if (count_ * 2 * sizeof(std::uint64_t) < huge_page) {
+        grow_in_place();
+    } else {
+        grow_elsewhere();
+    }
+}
+
+// From back to front: an entry's new slot has about twice the old number, so it lies behind all entries that
+// have not been moved yet. There are two exceptions, which are put in last: entries near the front that
+// already stand behind their new slot, and entries that wrap around at the end.
+void HashTable::grow_in_place() {
     budget_.extend(pages_, count_ * 2 * sizeof(std::uint64_t));
     std::uint64_t const old_count = count_;
     count_ *= 2;
@@ -103,10 +129,22 @@ void HashTable::grow() {
             late.push_back(entry);
         }
     }
-    for (auto const entry : late) {
-        auto at = home(static_cast<std::uint32_t>(entry >> 32));
-        while (slots()[at] != 0) at = after(at);
-        slots()[at] = entry;
+    for (auto const entry : late) put(entry);
+}
+
+// To where all pages can be large; what was in small ones would stay there. The old pages are given back as
+// they are left, so that not both tables take memory.
+void HashTable::grow_elsewhere() {
+    auto larger = budget_.take_instead_of(pages_, count_ * 2 * sizeof(std::uint64_t));
+    std::swap(pages_, larger);
+    std::uint64_t const old_count = count_;
+    count_ *= 2;
+    for (std::uint64_t first = 0; first < old_count; first += slots_moved_at_once) {
+        auto const end = std::min(first + slots_moved_at_once, old_count);
+        for (auto i = first; i < end; ++i) {
+            if (auto const entry = larger.as<std::uint64_t>()[i]; entry != 0) put(entry);
+        }
+        larger.give_back(first * sizeof(std::uint64_t), (end - first) * sizeof(std::uint64_t));
     }
 }
 
@@ -155,7 +193,7 @@ Word* AntichainStore::allocate(std::uint32_t capacity) {
     }
     std::size_t const bytes = words_for(capacity) * sizeof(Word);
     if (pools_.empty() || pool_used_ + bytes > pools_.back().bytes()) {
-        pools_.push_back(memory_.take(std::max(bytes, pool_bytes)));
+        pools_.push_back(memory_.take(std::max(bytes, pools_.empty() ? first_pool_bytes : pool_bytes)));
         pool_used_ = 0;
     }
     Word* const fresh = pools_.back().as<Word>() + pool_used_ / sizeof(Word);

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -79,6 +80,8 @@ inline std::uint32_t count_bits(Word const* words, std::size_t count) {
     return static_cast<std::uint32_t>(bits);
 }
 
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
 // Zeroed memory straight from the system, in large pages where it has them.
 class Pages {
   public:
@@ -113,10 +116,16 @@ class Pages {
 };
 
 // Counts the memory of a search, and refuses more than its limit. Workers may take memory concurrently.
+//
+// Blocks are cut from larger pieces, so that large pages fit in, and so that the system has few pieces to
+// manage: it gives them out, and takes them back, while all workers wait. What is not used yet of a piece
+// takes no memory.
 class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t most) : most_(most) {}
     Pages take(std::size_t bytes);
+    // Zeroed, and there as long as the budget.
+    void* take_block(std::size_t bytes);
     void extend(Pages& pages, std::size_t bytes);
     // For larger pages, whose owner gives back the old ones while it fills them.
     Pages take_instead_of(Pages const& old, std::size_t bytes);
@@ -130,6 +139,9 @@ class MemoryBudget {
   private:
     std::size_t most_;
     std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
+    std::mutex mutex_;
+    std::vector<Pages> slabs_;                                    // of blocks
+    std::size_t slab_used_ = 0, bytes_of_slabs_ = 0;  // of the last one, and of all
 };
 
 // An array of records of some units each that grows at its end and never moves.
@@ -137,14 +149,14 @@ template <class Unit>
 class ArenaOf {
   public:
     ArenaOf(MemoryBudget& budget, std::size_t units_per_record,
-            std::size_t block_bytes = std::size_t{1} << 20)
+            std::size_t block_bytes = std::size_t{1} << 18)
         : budget_(budget), units_(units_per_record) {
         std::size_t const records =
             std::bit_floor(std::max<std::size_t>(block_bytes / (units_ * sizeof(Unit)), 16));
         shift_ = static_cast<unsigned>(std::countr_zero(records));
         mask_ = records - 1;
     }
-    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Unit>() + (n & mask_) * units_; }
+    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_] + (n & mask_) * units_; }
     Unit* append() {
         if (size_ >> shift_ == blocks_.size()) add_block();
         return (*this)[size_++];
@@ -160,7 +172,7 @@ class ArenaOf {
 
   private:
     [[gnu::noinline]] void add_block() {
-        blocks_.push_back(budget_.take((mask_ + 1) * units_ * sizeof(Unit)));
+        blocks_.push_back(static_cast<Unit*>(budget_.take_block((mask_ + 1) * units_ * sizeof(Unit))));
     }
 
     MemoryBudget& budget_;
@@ -168,7 +180,7 @@ class ArenaOf {
     unsigned shift_ = 0;
     std::size_t mask_ = 0;
     std::size_t size_ = 0;
-    std::vector<Pages> blocks_;
+    std::vector<Unit*> blocks_;
 };
 
 using Arena = ArenaOf<Word>;
@@ -215,10 +227,9 @@ class HashTable {
     std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
         auto const first = home(tag);
-        for (std::size_t at = first; at < std::min<std::size_t>(first + 4, count_); ++at) {
-            if (slots()[at] == 0) break;
-            if (static_cast<std::uint32_t>(slots()[at] >> 32) == tag)
-                return static_cast<std::uint32_t>(slots()[at]) - 1;
+        auto const* const end = slots() + std::min<std::size_t>(first + 4, count_);
+        for (std::uint64_t const* at = slots() + first; at != end && *at != 0; ++at) {
+            if (static_cast<std::uint32_t>(*at >> 32) == tag) return static_cast<std::uint32_t>(*at) - 1;
         }
         return no_state;
     }
@@ -230,7 +241,14 @@ class HashTable {
     }
     std::size_t after(std::size_t slot) const { return slot + 1 == count_ ? 0 : slot + 1; }
     std::uint64_t* slots() const { return pages_.as<std::uint64_t>(); }
+    void put(std::uint64_t entry) {
+        auto at = home(static_cast<std::uint32_t>(entry >> 32));
+        while (slots()[at] != 0) at = after(at);
+        slots()[at] = entry;
+    }
     void grow();
+    void grow_in_place();
+    void grow_elsewhere();
 
     MemoryBudget& budget_;
     Pages pages_;  // per slot: hash bits in the upper half, number + 1 in the lower, 0 where empty
@@ -246,10 +264,13 @@ class ExactStore {
 
     std::uint64_t hash(Word const* state) const { return hash_words(state, words_); }
     [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const { table_.prefetch(hash); }
-    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
+    // A state that is probably the one with this hash, or `no_state`.
+    [[gnu::always_inline]] StateNumber prefetch_state(std::uint64_t hash) const {
         auto const number = table_.likely(hash);
         if (number != no_state) __builtin_prefetch(states_[number]);
+        return number;
     }
+    bool is_state(StateNumber n, Word const* state) const { return same_words(states_[n], state, words_); }
     // Whether the state is new; then its number is the last one. Throws OutOfMemory.
     bool insert(Word const* state, std::uint64_t hash, Origin origin) {
         auto const number = size();

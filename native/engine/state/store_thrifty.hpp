@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include "engine/state/store_compressed.hpp"
 
@@ -26,9 +27,15 @@ class ThriftyStoreOf {
     [[gnu::always_inline]] void prefetch_slot(std::uint64_t hash) const {
         if (plain_) plain_->prefetch_slot(hash);
     }
-    [[gnu::always_inline]] void prefetch_state(std::uint64_t hash) const {
-        if (plain_) plain_->prefetch_state(hash);
+    [[gnu::always_inline]] auto prefetch_state(std::uint64_t hash) const {
+        if constexpr (std::is_void_v<decltype(plain_->prefetch_state(hash))>) {
+            if (plain_) plain_->prefetch_state(hash);
+        } else {
+            return plain_ ? plain_->prefetch_state(hash) : no_state;
+        }
     }
+    // False also for a state that is in less memory meanwhile.
+    bool is_state(StateNumber n, Word const* state) const { return plain_ && plain_->is_state(n, state); }
     bool insert(Word const* state, std::uint64_t hash, Origin origin) {
         auto const number = size();
         return put(state, hash, origin) == number;

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from fencepost.batch.jobs import Display, Job, Outcome, Question, Where, run_jobs
+from fencepost.batch.jobs import Job, Outcome, Question, Where, run_jobs
 from fencepost.engine.search import Limits
 from fencepost.errors import InputError
 from fencepost.formats import BY_ENDING, load_as
@@ -25,6 +26,9 @@ from fencepost.memory_models import (
 from fencepost.report.story import brief
 from fencepost.verdicts import Answer
 from fencepost.verdicts import Question as QuestionName
+
+if TYPE_CHECKING:
+    from fencepost.batch.jobs import Display
 
 
 def _about_all_models(*names: QuestionName) -> tuple[Question, ...]:

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from fencepost.batch.jobs import Display, Job, Outcome, interrupted, run_job, undecided
+from fencepost.batch.jobs import Job, Outcome, interrupted, run_job, undecided
 from fencepost.engine.search import Progress, Watcher, memory_to_use_mb
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.synchronize import Event
+    from typing import Protocol
 
+    from fencepost.batch.jobs import Display
 
-class Executor(Protocol):
-    """Takes jobs, each with a number, and gives back their outcomes, each once."""
+    class Executor(Protocol):
+        """Takes jobs, each with a number, and gives back their outcomes, each once."""
 
-    def submit(self, number: int, job: Job) -> None: ...
+        def submit(self, number: int, job: Job) -> None: ...
 
-    def results(self) -> Iterator[tuple[int, Outcome]]:
-        """The outcomes, as they come. After Ctrl-C it can be asked again, for those that are left."""
+        def results(self) -> Iterator[tuple[int, Outcome]]:
+            """The outcomes, as they come. After Ctrl-C it can be asked again, for those that are left."""
 
-    def cancel(self) -> None:
-        """End the searches; what was not finished has an interrupted outcome, or none."""
+        def cancel(self) -> None:
+            """End the searches; what was not finished has an interrupted outcome, or none."""
 
-    def close(self) -> None: ...
+        def close(self) -> None: ...
 
 
 class Here:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -30,9 +30,18 @@ from fencepost.verdicts import StaticAnswer, Stats, Unknown
 from fencepost.verdicts.answers import AskedOfFiles as QuestionName
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from fencepost.batch.executors import Executor
     from fencepost.program.properties import Property
     from fencepost.verdicts.outcomes import AnyOutcomesAnswer
+
+    class Display(Protocol):
+        """Shows how far the work is."""
+
+        def searching(self, progress: Progress) -> None: ...
+        def finished(self, done: int) -> None: ...
+        def close(self) -> None: ...
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -120,14 +129,6 @@ class Where(msgspec.Struct, frozen=True):
 
     processes: int | None = None
     cluster: str | None = None
-
-
-class Display(Protocol):
-    """Shows how far the work is."""
-
-    def searching(self, progress: Progress) -> None: ...
-    def finished(self, done: int) -> None: ...
-    def close(self) -> None: ...
 
 
 def files_in(paths: Iterable[str]) -> list[str]:

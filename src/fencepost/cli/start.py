@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fencepost.memory_models import EXIT_UNDECIDED, EXIT_WRONG_INPUT
+from fencepost.cli.lean_msgspec import import_lean_msgspec
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -39,6 +39,8 @@ def main() -> None:
     except OSError as error:
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise
+        from fencepost.memory_models import EXIT_WRONG_INPUT
+
         print(f"fencepost: cannot write to the standard output: {error.strerror}", file=sys.stderr)
         os._exit(EXIT_WRONG_INPUT)  # at its end the interpreter would try once more
     except MemoryError:
@@ -46,6 +48,8 @@ def main() -> None:
 
 
 def _out_of_memory() -> int:
+    from fencepost.memory_models import EXIT_UNDECIDED
+
     print("fencepost: there is not enough memory", file=sys.stderr)
     return EXIT_UNDECIDED
 
@@ -65,7 +69,7 @@ def try_fast_path(words: Sequence[str]) -> int | None:
     flags = [word for word in words[1:] if word.startswith("-")]
     if not files or not _FLAGS.keys() >= set(flags):
         return None
-    _import_msgspec()
+    import_lean_msgspec()
     from fencepost.batch.jobs import Job, Question, Where
     from fencepost.cli.answers import Printing, answer_files
 
@@ -80,15 +84,3 @@ def try_fast_path(words: Sequence[str]) -> int | None:
     except BrokenPipeError:  # nobody reads on
         pass
     return 1
-
-
-def _import_msgspec() -> None:
-    """Without `typing_extensions`, which msgspec takes where it is installed: `typing` has all that msgspec
-    needs of it, and `typing_extensions` imports much more."""
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # what is None cannot be imported
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]

@@ -31,7 +31,6 @@ from fencepost.program import (
     Fence,
     FetchAdd,
     Goto,
-    Instruction,
     Load,
     LocalInstruction,
     Mode,
@@ -46,7 +45,6 @@ from fencepost.program import (
     Verify,
     Wait,
     access_modes,
-    expressions_of,
     read_mode,
 )
 from fencepost.program.instructions import FETCH_OPERATORS
@@ -234,7 +232,6 @@ class _ThreadLowering:
             taintable = taintable_registers(self._thread)
             self._builder.track_taints(self._numbers(taintable), self._numbers(shown))
         for pc, (instruction, dead_here) in enumerate(zip(self._thread.code, dead, strict=False)):
-            self._check_ranges(instruction)
             if isinstance(instruction, CellAccess):
                 self._access(instruction, local=pc in self._private)
             elif isinstance(instruction, Fence):
@@ -330,10 +327,6 @@ class _ThreadLowering:
             local=local,
             taints=self._shown_at_end is not None and op == Op.LOAD and load_mode is not Mode.NA,
         )
-
-    def _check_ranges(self, instruction: Instruction) -> None:
-        for expression in expressions_of(instruction):
-            self._is_wide(expression, instruction.at)
 
     def _is_wide(self, expression: Expression, at: Position) -> bool:
         covered = covering_interval(expression, self._program.max_value, self._thread.tid)

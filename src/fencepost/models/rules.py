@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from functools import reduce
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 V = TypeVar("V")
 
@@ -93,13 +93,8 @@ class Views(Generic[V]):
         return sent
 
 
-class Cpp20Message(NamedTuple, Generic[V]):
-    """What a write carries to those that read it: a part for each of C, P, F and E."""
-
-    known: V
-    strongly: V
-    fences: V
-    eco: V
+# What a write carries to those that read it: a part for each of C, P, F and E.
+Cpp20Message = tuple[V, V, V, V]
 
 
 class Cpp20Views(Generic[V]):
@@ -170,7 +165,7 @@ class Cpp20Views(Generic[V]):
     @property
     def no_message(self) -> Cpp20Message[V]:
         """That of an initial write."""
-        return Cpp20Message(*[self._bottom] * 4)
+        return self._bottom, self._bottom, self._bottom, self._bottom
 
     def bound(self, t: int, *, sc: bool) -> V:
         """What the next access of the thread must not be before, by S and happens-before."""
@@ -219,11 +214,11 @@ class Cpp20Views(Generic[V]):
     def _message(
         self, t: int, place: V, *, release: bool, replaced: Cpp20Message[V] | None
     ) -> Cpp20Message[V]:
-        known, *others = (
+        known, strongly, fences, eco = (
             views.write(t, self._bottom, release=release, replaced=message)
             for views, message in zip(self._parts, replaced or [None] * 4, strict=True)
         )
-        return Cpp20Message(self._join(known, place), *others)
+        return self._join(known, place), strongly, fences, eco
 
     def _eco_before(self, x: Hashable, *, writes: bool) -> V:
         before = self._join(self._before_read[x], self._fences_before_read[x])

@@ -15,12 +15,8 @@ from msgspec.structs import force_setattr, replace
 
 from fencepost.program.expressions import (
     STRICT_BINARY,
-    Binary,
     Constant,
     Expression,
-    Register,
-    ThreadId,
-    Unary,
     numbered,
     subexpressions,
 )
@@ -214,6 +210,13 @@ class Fence(Placed, frozen=True):
     mode: Mode = Mode.SC
 
 
+# The fields that are one expression each.
+_EXPRESSIONS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((Branch, Assert, Assume), ("condition",)),
+    **dict.fromkeys((Assign, Store, FetchAdd, Exchange), ("value",)),
+    **dict.fromkeys((CompareExchange, BlockingCompareExchange), ("expected", "desired")),
+}
+
 LocalInstruction = Assign | Branch | Goto | Choose | Assert | Assume | Skip | Verify
 ReadModifyWrite = FetchAdd | Exchange | CompareExchange | BlockingCompareExchange
 CellAccess = Load | Store | Wait | ReadModifyWrite
@@ -270,16 +273,14 @@ def registers_of(instruction: Instruction) -> Iterator[str]:
 
 def with_expressions(instruction: Instruction, change: Callable[[Expression], Expression]) -> Instruction:
     """The instruction with `change` made to every expression that it evaluates."""
-    changed: dict[str, object] = {}
-    for name in instruction.__struct_fields__:
-        match getattr(instruction, name):
-            case Cell(location, index) if index is not None:
-                changed[name] = Cell(location, change(index))
-            case Constant() | Register() | ThreadId() | Unary() | Binary() as expression:
-                changed[name] = change(expression)
-            case tuple(values) if isinstance(instruction, Wait):
-                changed[name] = tuple(map(change, values))
-    return replace(instruction, **changed)
+    changed: dict[str, object] = {
+        name: change(getattr(instruction, name)) for name in _EXPRESSIONS.get(type(instruction), ())
+    }
+    if isinstance(instruction, Wait):
+        changed["values"] = tuple(map(change, instruction.values))
+    if isinstance(instruction, CellAccess) and instruction.cell.index is not None:
+        changed["cell"] = Cell(instruction.cell.name, change(instruction.cell.index))
+    return replace(instruction, **changed) if changed else instruction
 
 
 def numbered_code(code: Sequence[Instruction], tid: int) -> tuple[Instruction, ...]:

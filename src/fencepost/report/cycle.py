@@ -8,7 +8,9 @@ with the access that does not see it. `explain` says what the parts mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from fencepost.verdicts import AnyWitness, Delay, Edge, Event, SafetyWitness, TsoWitness
 from fencepost.verdicts.graph import joined
@@ -107,7 +109,7 @@ def buffered(witness: AnyWitness) -> tuple[int, ...]:
     return tuple(delay.write for delay in delays(witness))
 
 
-class Happening(NamedTuple):
+class Happening(msgspec.Struct, frozen=True):
     """An access, or the arrival in memory of one that has waited in a store buffer."""
 
     event: Event

@@ -23,6 +23,7 @@ from fencepost.program import (
     Goto,
     Instruction,
     Program,
+    Register,
     Skip,
     Thread,
     evaluate,
@@ -75,6 +76,8 @@ class _ThreadConstants:
 
     def _after(self, instruction: Instruction, known: _Known) -> _Known:
         register = assigned_register(instruction)
+        if register is None:
+            return known
         after = {name: value for name, value in known.items() if name != register}
         if isinstance(instruction, Assign) and isinstance(instruction.value, Constant):
             after[instruction.register] = instruction.value.value
@@ -115,10 +118,15 @@ class _ThreadConstants:
         )
 
     def _expression(self, expression: Expression, known: _Known) -> Expression:
-        try:
-            value = evaluate(expression, known, self._thread.tid)
-        except (KeyError, DivisionByZeroError):
-            value = -1
+        if isinstance(expression, Constant):
+            return expression
+        if isinstance(expression, Register):
+            value = known.get(expression.name, -1)
+        else:
+            try:
+                value = evaluate(expression, known, self._thread.tid)
+            except (KeyError, DivisionByZeroError):
+                value = -1
         if 0 <= value <= self._program.max_value:
             return Constant(value)
         return with_operands(expression, lambda operand: self._expression(operand, known))

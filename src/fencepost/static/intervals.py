@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import NamedTuple
+
+import msgspec
 
 from fencepost.program import Binary, Constant, Expression, Register, ThreadId, Unary, subexpressions
 
 
-class Interval(NamedTuple):
+class Interval(msgspec.Struct, frozen=True):
     """All integers from `low` to `high`."""
 
     low: int
@@ -71,6 +72,8 @@ def domain_interval(expression: Expression, max_value: int, tid: int) -> Interva
 
 def covering_interval(expression: Expression, max_value: int, tid: int) -> Interval:
     """The same, with every intermediate value covered too."""
+    if not isinstance(expression, Unary | Binary):
+        return domain_interval(expression, max_value, tid)
     parts = (domain_interval(part, max_value, tid) for part in subexpressions(expression))
     return reduce(Interval.joined, parts)
 
@@ -83,7 +86,7 @@ def combined(operator: str, a: Interval, b: Interval) -> Interval:
         case "-":
             return Interval(a.low - b.high, a.high - b.low)
         case "*":
-            products = [x * y for x in a for y in b]
+            products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
             return Interval(min(products), max(products))
         case "%" if a.low >= 0 and b.low > 0:
             return Interval(0, min(a.high, b.high - 1))
@@ -93,7 +96,7 @@ def combined(operator: str, a: Interval, b: Interval) -> Interval:
         case "&" if a.low >= 0 or b.low >= 0:
             return Interval(0, min(side.high for side in (a, b) if side.low >= 0))
         case "&" | "|" | "^":
-            bits = max(abs(bound).bit_length() for bound in (*a, *b))
+            bits = max(abs(bound).bit_length() for bound in (a.low, a.high, b.low, b.high))
             return Interval(-(1 << bits) if min(a.low, b.low) < 0 else 0, (1 << bits) - 1)
         case _:
             return TRUTH

@@ -6,8 +6,6 @@ analysis, over the flat code of one thread.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from fencepost.program import (
     Assign,
     CompareExchange,
@@ -26,10 +24,21 @@ from fencepost.static.flow import successors
 
 def live_registers(thread: Thread, live_at_end: frozenset[str]) -> list[frozenset[str]]:
     """For each instruction, and for the end of the thread, the registers that are live before it."""
-    return list(_live_registers(thread.code, live_at_end))
+    key = id(thread.code), live_at_end
+    code, live = _recent.get(key, (None, []))
+    if code is not thread.code:
+        live = _live_registers(thread.code, live_at_end)
+        if len(_recent) >= _MOST_RECENT:
+            _recent.clear()
+        _recent[key] = thread.code, live
+    return list(live)
 
 
-@lru_cache(maxsize=32)  # several analyses ask about the same code
+# Several analyses ask about the same code. To look for equal code would take longer than to analyse it.
+_recent: dict[tuple[int, frozenset[str]], tuple[tuple[Instruction, ...], list[frozenset[str]]]] = {}
+_MOST_RECENT = 32
+
+
 def _live_registers(code: tuple[Instruction, ...], live_at_end: frozenset[str]) -> list[frozenset[str]]:
     live = [frozenset[str]()] * len(code) + [live_at_end]
     # Any instruction may be the thread's last one: an assumption fails, or a division.

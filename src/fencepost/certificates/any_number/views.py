@@ -447,7 +447,7 @@ class _Cpp20Monitor(_Monitor):
         super().__init__(thread, cells, fence, synchronises=synchronises, has_hbsc=has_hbsc)
         self._clocks: Cpp20Views[int] = Cpp20Views(0, or_)
         self._clocks.set_thread(_ACTOR, thread[:12])
-        self._sent = [Cpp20Message(*of_cell[:4]) for of_cell in cells]
+        self._sent: list[Cpp20Message[int]] = [(c, p, f, e) for c, p, f, e, *_ in cells]
         for x, of_cell in enumerate(cells):
             self._clocks.set_cell(x, of_cell[4:8])
 

@@ -206,8 +206,8 @@ class ValueRanges:
         if cell.index is None:
             yield _Address(cell.name, 0)
             return
-        low, high = range_of(cell.index, registers)
-        for number in range(max(low, 0), min(high + 1, MOST_CELLS)):
+        found = range_of(cell.index, registers)
+        for number in range(max(found.low, 0), min(found.high + 1, MOST_CELLS)):
             yield _Address(cell.name, number)
 
     def _grown(self, variable: _Variable, known: Interval, joined: Interval) -> Interval:
@@ -303,7 +303,7 @@ def _compared(
 
 
 def _narrowed(found: Interval, operator: str, other: Interval) -> Interval | None:
-    low, high = found
+    low, high = found.low, found.high
     match operator:
         case "==":
             low, high = max(low, other.low), min(high, other.high)
