@@ -16,6 +16,7 @@
 #include "sanitizer/core/robustness.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/options.hpp"
+#include "sanitizer/system/row.hpp"
 
 namespace fencepost {
 namespace {
@@ -147,14 +148,13 @@ class Collection {
             return s < slot_count && time <= values_[s].newest ? values_[s].renamed(time) : 0;
         };
         rename_provenance(all_provenance, renamed);
-        for_all_cells([&](Cell& cell) {
-            if (cell.kind() == CellKind::synchronisation)
-                for (Moment& release : cell.object->releasers.all())
+        for (Cell* cell : with_clocks_)
+            if (cell->kind() == CellKind::synchronisation)
+                for (Moment& release : cell->object->releasers.all())
                     release.time = renamed(release.slot, release.time);
-        });
         for (Slot s = 0; s < slot_count; ++s) rename_slot(s);
         room_due = room_elsewhere + room_between(work_ + work_per_cell * cells_);
-        records_due = 2 * record_count + worth_a_stop() + cells_;
+        records_due = 2 * record_count + worth_a_stop();
     }
 
   private:
@@ -177,7 +177,9 @@ class Collection {
         for_all_threads([&](Thread& t) { hold(t.release); });
         for_all_cells([&](Cell& cell) {
             ++cells_;
-            if (cell.kind() == CellKind::atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
+            bool const is_atomic = cell.kind() == CellKind::atomic;
+            if (!is_atomic || cell.has_sc_clocks) with_clocks_.add(&cell);
+            if (is_atomic) for_stamps_of(cell, [&](Stamp& stamp) { hold(stamp); });
         });
     }
     // Some are kept for the next ones that the thread makes.
@@ -252,15 +254,15 @@ class Collection {
                 for (std::uint8_t i = 0; i < r->own_fences; ++i) action(s, r->own_fence_times[i]);
             }
         });
-        for_all_cells([&](Cell& cell) {
-            if (cell.kind() == CellKind::synchronisation) {
-                all_of(cell.object->current(), cell.object->width);
-                all_of(cell.object->sc(), cell.object->width);
-                all_of_these(cell.object->sc_clocks);
-            } else if (cell.has_sc_clocks && !all_of_these(cell.others->sc_clocks)) {
-                cell.forget_sc_clocks();  // all 0
+        for (Cell* cell : with_clocks_) {
+            if (cell->kind() == CellKind::synchronisation) {
+                all_of(cell->object->current(), cell->object->width);
+                all_of(cell->object->sc(), cell->object->width);
+                all_of_these(cell->object->sc_clocks);
+            } else if (cell->has_sc_clocks && !all_of_these(cell->others->sc_clocks)) {
+                cell->forget_sc_clocks();  // all 0
             }
-        });
+        }
     }
 
     void rename(Stamp& stamp) { stamp.rename(values_[stamp.slot()].renamed(stamp.time())); }
@@ -301,6 +303,7 @@ class Collection {
     Time* known_;                                      // to all, as the values have it
     static constexpr std::int64_t work_per_cell = 16;  // in the same unit as a step
     std::int64_t work_ = 0, cells_ = 0;
+    Row<Cell*> with_clocks_;  // synchronisation objects, and atomics in S: there may be few among many cells
 };
 
 }  // namespace
@@ -314,9 +317,11 @@ void collect() {
 
 namespace {
 
-bool is_room_due() {
+// Where cells come, each may hold steps and a record of its own: then there is little to drop.
+bool is_memory_due() {
     auto const cells = static_cast<std::int64_t>(__atomic_load_n(&cells_in_use, __ATOMIC_RELAXED));
-    return __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due + few_steps * cells;
+    return __atomic_load_n(&room_elsewhere, __ATOMIC_RELAXED) >= room_due + few_steps * cells ||
+           __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due + cells;
 }
 
 }  // namespace
@@ -324,13 +329,13 @@ bool is_room_due() {
 bool note_steps(Thread& t) {
     std::uint32_t const steps = __atomic_add_fetch(&steps_since_look, t.unreported_steps, __ATOMIC_RELAXED);
     t.unreported_steps = 0;
+    memory::prepare_page();
     if (steps >= steps_per_look * slot_count) {
         Locked held(threads_lock);
         __atomic_store_n(&steps_since_look, 0, __ATOMIC_RELAXED);
         find_known_to_all();
     }
-    bool const due = is_room_due() || __atomic_load_n(&record_count, __ATOMIC_RELAXED) >= records_due ||
-                     t.time >= time_due;
+    bool const due = is_memory_due() || t.time >= time_due;
     return due && __atomic_exchange_n(&asked, 1, __ATOMIC_RELAXED) == 0;
 }
 

@@ -13,16 +13,79 @@ namespace {
 
 constexpr Time superseded = -1;
 constexpr std::uint32_t max_capacity = (1 << 29) - 1;
-constexpr std::uint32_t fewest = 2;     // steps that there is room for
+constexpr std::uint32_t fewest = 4;     // steps that there is room for
 constexpr std::uint32_t most_kept = 8;  // likewise, where a location ends and another may begin
 
 // A thread tells the others of it only when it is much.
 constexpr std::int64_t much_room = 64;
 constinit thread_local std::int64_t untold_room [[gnu::tls_model("initial-exec")]] = 0;
 
+void tell_room() {
+    __atomic_fetch_add(&room_elsewhere, untold_room, __ATOMIC_RELAXED);
+    untold_room = 0;
+}
 void change_room(std::int64_t more) {
     untold_room += more;
     if (untold_room >= much_room || untold_room <= -much_room) tell_room();
+}
+
+// Room for a few steps comes and goes with every other location, so a thread keeps some blocks of each size to
+// itself.
+class StepBlocks {
+  public:
+    static constexpr bool keeps(std::uint32_t capacity) { return capacity <= most_kept; }
+    Step* take(std::uint32_t capacity) {
+        Blocks& blocks = of(capacity);
+        if (blocks.first == nullptr) {
+            blocks.first = static_cast<Block*>(memory::allocate_chain(capacity * sizeof(Step), batch));
+            blocks.count = batch;
+        }
+        Block* const taken = blocks.first;
+        blocks.first = taken->next;
+        --blocks.count;
+        return reinterpret_cast<Step*>(taken);
+    }
+    void put(Step* steps, std::uint32_t capacity) {
+        Blocks& blocks = of(capacity);
+        if (blocks.count == 2 * batch) leave(capacity);
+        auto* const block = reinterpret_cast<Block*>(steps);
+        block->next = blocks.first;
+        blocks.first = block;
+        ++blocks.count;
+    }
+    void leave_all() {
+        for (std::uint32_t capacity = fewest; keeps(capacity); capacity *= 2) leave(capacity);
+    }
+
+  private:
+    static constexpr std::uint32_t batch = 16;
+    struct Block {
+        Block* next;
+    };
+    struct Blocks {
+        Block* first;
+        std::uint32_t count;
+    };
+
+    Blocks& of(std::uint32_t capacity) { return all_[std::bit_width(capacity / (2 * fewest))]; }
+    void leave(std::uint32_t capacity) {
+        memory::release_chain(of(capacity).first, capacity * sizeof(Step));
+        of(capacity) = {};
+    }
+
+    Blocks all_[std::bit_width(most_kept / (2 * fewest)) + 1];
+};
+constinit thread_local StepBlocks own_blocks [[gnu::tls_model("initial-exec")]] = {};
+
+Step* allocate_steps(std::uint32_t capacity) {
+    return StepBlocks::keeps(capacity) ? own_blocks.take(capacity) : memory::allocate_array<Step>(capacity);
+}
+void release_steps(Step* steps, std::uint32_t capacity) {
+    if (steps == nullptr) return;
+    if (StepBlocks::keeps(capacity))
+        own_blocks.put(steps, capacity);
+    else
+        memory::release_array(steps, capacity);
 }
 
 // Values on their way from dropped writes to the next write that is kept.
@@ -212,16 +275,16 @@ void History::move_to(std::uint32_t capacity) {
     if (capacity == 0) {
         steps_ = nullptr;
     } else {
-        steps_ = memory::allocate_array<Step>(capacity);
+        steps_ = allocate_steps(capacity);
         if (count_ != 0) __builtin_memcpy(steps_, old, count_ * sizeof(Step));
     }
-    memory::release_array(old, old_capacity);
+    release_steps(old, old_capacity);
     change_room(static_cast<std::int64_t>(capacity_) - static_cast<std::int64_t>(old_capacity));
 }
 
-void tell_room() {
-    __atomic_fetch_add(&room_elsewhere, untold_room, __ATOMIC_RELAXED);
-    untold_room = 0;
+void leave_room() {
+    tell_room();
+    own_blocks.leave_all();
 }
 
 void History::make_room() {
@@ -256,7 +319,7 @@ void History::drop_before(std::uint32_t begin) {
 
 // A thread that knows a step also knows later ones of the same slot and time; but an SC clock may know only
 // marked ones.
-void History::mark_superseded() {
+bool History::mark_superseded() {
     struct Seen {
         std::uint64_t round;
         Time time, marked_time;
@@ -265,15 +328,20 @@ void History::mark_superseded() {
     static std::uint64_t round;
     if (seen == nullptr) seen = static_cast<Seen*>(memory::pages(options.threads_limit * sizeof(Seen)));
     ++round;
+    bool any = false;
     for (std::uint32_t i = count_; i > 0; --i) {
         Step& step = steps_[i - 1];
         Seen& later = seen[step.slot];
         if (later.round != round) later = {round, superseded, superseded};
         Time const time = step.time;
-        if (time == (step.marked ? later.marked_time : later.time)) step.time = superseded;
+        if (time == (step.marked ? later.marked_time : later.time)) {
+            step.time = superseded;
+            any = true;
+        }
         later.time = time;
         if (step.marked) later.marked_time = time;
     }
+    return any;
 }
 
 // Only what is not superseded stays.

@@ -21,6 +21,7 @@
 #include "sanitizer/core/orders.hpp"
 #include "sanitizer/core/sc_provenance.hpp"
 #include "sanitizer/core/threads.hpp"
+#include "sanitizer/system/processor.hpp"
 
 namespace fencepost {
 
@@ -131,6 +132,9 @@ class History {
         writer_ = writer;
     }
 
+    // Soon there may be another step.
+    void expect_step() const { prefetch_to_write(steps_ + count_); }
+
     // Somebody else knows the newest write; or the same by a marked step.
     void add_knower(Slot slot, Time time, bool marked);
 
@@ -206,7 +210,7 @@ class History {
     void drop_before(std::uint32_t begin);
     void drop_all() { drop_before(count_); }
     void drop_known_to_all() { drop_before(move_base()); }
-    void mark_superseded();
+    bool mark_superseded();  // whether there are any
     void drop_superseded();
     void move_to(std::uint32_t capacity);
     void shrink();
@@ -223,8 +227,8 @@ class History {
 
 // For how many steps there is room elsewhere than in their locations.
 extern std::int64_t room_elsewhere;
-// The thread will end: what it has not told yet.
-void tell_room();
+// The thread will end: what it has not told yet goes to the others, and its free blocks.
+void leave_room();
 
 template <class Rename>
 std::uint32_t History::compact(Rename rename) {
@@ -232,8 +236,7 @@ std::uint32_t History::compact(Rename rename) {
         for (std::uint32_t i = 0; i < count_; ++i) steps_[i].time = rename(steps_[i].slot, steps_[i].time);
         if (!listed_) list_newest();
         drop_known_to_all();
-        mark_superseded();
-        drop_superseded();
+        if (mark_superseded()) drop_superseded();
         unlist_newest();
     }
     shrink();

@@ -28,8 +28,15 @@ namespace fencepost {
 
 struct ScProvenance;
 
-struct Record {
+// Whoever learns from it needs the second line only, while threads are few.
+struct alignas(64) Record {
     Record* next;  // of the same slot; a free one: in its list
+    static constexpr std::uint8_t most_own_fences = 7;
+    Time own_fence_times[most_own_fences];  // of SC fences that add nothing to F but these times of the thread
+    ScLanes sc_lanes;  // the part of P, F and E that is kept; the rest is zero
+    bool held;         // for the collector: by some stamp
+
+    alignas(64) ScProvenance const* provenance;
     Time from;
     std::uint32_t thread;
     std::uint32_t links;   // that the thread had made (sc_provenance.hpp)
@@ -38,12 +45,7 @@ struct Record {
     bool has_sc_clocks;
     bool after_fence;  // F is not all zero: it is kept
     bool after_eco;    // likewise E
-    bool held;         // for the collector: by some stamp
-    static constexpr std::uint8_t most_own_fences = 7;
-    std::uint8_t own_fences;  // that add nothing to F but these times of the thread
-    Time own_fence_times[most_own_fences];
-    ScLanes sc_lanes;  // the part of P, F and E that is kept; the rest is zero
-    ScProvenance const* provenance;
+    std::uint8_t own_fences;  // how many
     alignas(16) Time clocks[];
 
     // Without the thread's own time, which is in the stamp.
@@ -72,7 +74,7 @@ struct Record {
     }
 
     static std::size_t bytes(std::uint32_t width, bool has_sc_clocks) {
-        return sizeof(Record) + (has_sc_clocks ? 2 + 2 * message_clocks : 2) * width * sizeof(Time);
+        return offsetof(Record, clocks) + (has_sc_clocks ? 2 + 2 * message_clocks : 2) * width * sizeof(Time);
     }
 };
 

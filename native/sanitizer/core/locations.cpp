@@ -44,6 +44,23 @@ Cell* take_cell() {
     return fresh_cells++;
 }
 
+// A new one, locked.
+Cell& begin_cell(std::uintptr_t key, CellKind kind) {
+    Cell& cell = *take_cell();
+    cell.lock.lock();
+    cell.foreign = cell.message_is_write = cell.has_messages = cell.has_readers = cell.has_sc_clocks = false;
+    if (kind == CellKind::synchronisation) {
+        cell.object = static_cast<Object*>(memory::allocate(sizeof(Object)));
+        *cell.object = {};
+        cell.object->width = lanes;
+    } else {
+        cell.others = nullptr;
+        cell.begin(0);
+    }
+    cell.key = key;
+    return cell;
+}
+
 Cell* in_chain(Cell* chain, std::uintptr_t key) {
     while (chain != nullptr && chain->key != key) chain = chain->next;
     return chain;
@@ -136,38 +153,30 @@ void bring_in_step(Cell& x, bool created, std::uint64_t value, std::size_t size)
 
 LockedCell::Found LockedCell::find(Thread& t, std::uintptr_t address, CellKind kind) {
     std::uintptr_t const key = key_of(address, kind);
-    if (shadow::Region* const region = t.regions.find(address); region != nullptr) {
-        Cell* cell = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
-        for (int followed = 0; cell != nullptr && followed < 8; ++followed) {
-            if (lock_if_it_is(cell, key)) return {cell, false};
-            cell = __atomic_load_n(&cell->next, __ATOMIC_ACQUIRE);
-        }
-    }
-    Locked held(table_lock);
-    Region* const region = shadow::make_region(address);
+    Region* region = t.regions.find(address);
+    if (region == nullptr) region = shadow::make_region(address);
     if (region == nullptr) return {};
-    Cell*& chain = region->granule(address);
-    if (Cell* const cell = in_chain(chain, key); cell != nullptr) {
-        cell->lock.lock();
-        return {cell, false};
+    Cell* near = __atomic_load_n(&region->granule(address), __ATOMIC_ACQUIRE);
+    for (int followed = 0; near != nullptr && followed < 8; ++followed) {
+        if (lock_if_it_is(near, key)) return {near, false};
+        near = __atomic_load_n(&near->next, __ATOMIC_ACQUIRE);
     }
-    Cell* const cell = take_cell();
-    cell->lock.lock();
-    cell->foreign = cell->message_is_write = cell->has_messages = cell->has_readers = cell->has_sc_clocks =
-        false;
-    if (kind == CellKind::synchronisation) {
-        cell->object = static_cast<Object*>(memory::allocate(sizeof(Object)));
-        *cell->object = {};
-        cell->object->width = lanes;
-    } else {
-        cell->others = nullptr;
-        cell->begin(0);
-    }
-    cell->key = key;
-    cell->next = chain;
-    __atomic_store_n(&chain, cell, __ATOMIC_RELEASE);
-    if (region->cells_near(address)++ == 0) shadow::expect_neighbours(*region, address);
-    return {cell, true};
+    bool is_first = false;  // of its page
+    Found const found = [&]() -> Found {
+        Locked held(table_lock);
+        Cell*& chain = region->granule(address);
+        if (Cell* const cell = in_chain(chain, key); cell != nullptr) {
+            cell->lock.lock();
+            return {cell, false};
+        }
+        Cell& cell = begin_cell(key, kind);
+        cell.next = chain;
+        __atomic_store_n(&chain, &cell, __ATOMIC_RELEASE);
+        is_first = region->cells_near(address)++ == 0;
+        return {&cell, true};
+    }();
+    if (is_first) shadow::expect_neighbours(*region, address);
+    return found;
 }
 
 void forget_range(std::uintptr_t begin, std::size_t bytes) {

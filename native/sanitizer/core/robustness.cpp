@@ -139,7 +139,7 @@ void learn_sc(Thread& t, Cell const& x, Stamp stamp, PackedAccess access, bool r
     if (is_gone(stamp)) return learn_what_all_know(t);
     Moment const before =
         moment_of(*record.provenance, stamp.slot(), stamp.time(), record.links, record.fences);
-    AccessAt const to{site.pc, t.id, site.access, site.order};
+    AccessAt const to{site.pc, t.id, site.access(), site.order()};
     add_link(*t.provenance,
              {x.address(), access.by(record.thread), to, before, t.provenance->fences, reads_from});
     join(t.sc, record.sc(), record.width);
@@ -152,7 +152,7 @@ void learn_write(Thread& t, Cell const& x, AccessSite site) {
     if (x.written.known_to(t.sc)) return;
     Writer const writer = x.newest_writer();
     PackedAccess const access{kept_pc(writer.stack), writer.access, writer.order};
-    learn_sc(t, x, x.written, access, reads(site.access), site);
+    learn_sc(t, x, x.written, access, reads(site.access()), site);
 }
 
 // A write comes after all earlier accesses under SC.
@@ -381,15 +381,13 @@ struct ScRead {
     return {marks, t.sc_version};
 }
 
-// All of one that is not seq_cst, and acquires nothing.
+// All of one that is not seq_cst, and acquires nothing; it is not settled.
 void read_after_fence(Thread& t, Cell& x) {
     ready(t, x);
     Others& others = *x.others;
     others.read_in_s = true;
     if (ScSettled& writes = others.writes; !writes.is_of(t)) writes = {};
-    ScClock const after = (*others.sc_clocks)[before_writes], f = (*t.sc_clocks)[fences_before];
-    if (others.reads.holds(t, false)) return join_slot(after, f, t.slot);
-    join(after, f);
+    join((*others.sc_clocks)[before_writes], (*t.sc_clocks)[fences_before]);
     others.reads = {t, false};
 }
 
@@ -491,13 +489,14 @@ void write_otherwise(Thread& t, Cell& x, bool knew_write) {
 }  // namespace
 
 void read_known_in_s(Thread& t, Cell& x, Order order) {
-    if (order != Order::seq_cst) return read_after_fence(t, x);
-    if (!is_settled_read(t, x, order)) return end_read(t, x, order, begin_read(t, x, order));
-    read_again(t, *x.others, true);
+    bool const sc = order == Order::seq_cst;
+    if (is_settled_read(t, x, order)) return read_again(t, *x.others, sc);
+    if (!sc) return read_after_fence(t, x);
+    end_read(t, x, order, begin_read(t, x, order));
 }
 
 void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
-    bool const rmw = site.access != Access::store, sc = site.order == Order::seq_cst;
+    bool const rmw = site.access() != Access::store, sc = site.order() == Order::seq_cst;
     ScWrite begun{};
     if (sc)
         begun = begin_seq_cst_write(t, x);
@@ -509,31 +508,39 @@ void write_over_known_in_s(Thread& t, Cell& x, std::uint64_t value, bool release
     if (sc) end_seq_cst_write(t, x, begun);
 }
 
+bool reads_known_anew(Thread& t, Cell& x, AccessSite site) {
+    return reads_known(t, x, site);
+}
+bool writes_over_known_anew(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
+    return writes_over_known(t, x, value, release, site);
+}
+
 // SC before C: once a time is in C, others conclude that the thread will not ask for it any more.
 void read_part(Thread& t, Cell& x, bool acquire, AccessSite site) {
     if (!ready_for_step(t)) return;
     learn_write(t, x, site);
-    bool const in_s = reads_in_s(t, site.order), knew_write = x.newest_known_to(t.current);
+    bool const in_s = reads_in_s(t, site.order()), knew_write = x.newest_known_to(t.current);
     ScRead begun{};
-    if (in_s) begun = begin_read(t, x, site.order);
+    if (in_s) begun = begin_read(t, x, site.order());
     acquire_message(t, x, acquire);
-    if (site.order != Order::seq_cst) learn_eco(t, x, knew_write, false);
+    if (site.order() != Order::seq_cst) learn_eco(t, x, knew_write, false);
     if (!begun.marks && !x.knows_newest(static_cast<Time const*>(t.current))) {
         take_step(t);
         x.add_knower(t.slot, t.time, false);
     }
-    if (in_s) end_read(t, x, site.order, begun);
+    if (in_s) end_read(t, x, site.order(), begun);
     add_reader(t, x, site);
 }
 
 void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
+    x.expect_step();
     learn_accesses(t, x, site);
-    bool const sc = site.order == Order::seq_cst;
+    bool const sc = site.order() == Order::seq_cst;
     ScWrite begun{};
     if (sc)
         begun = begin_seq_cst_write(t, x);
-    else if (writes_in_s(t, x, site.order))
+    else if (writes_in_s(t, x, site.order()))
         write_otherwise(t, x, x.newest_known_to(t.current));
     add_write(t, x, value, release, site);
     leave_message(t, x, release);
@@ -542,12 +549,13 @@ void write_part(Thread& t, Cell& x, std::uint64_t value, bool release, AccessSit
 
 void rmw_parts(Thread& t, Cell& x, std::uint64_t value, bool acquire, bool release, AccessSite site) {
     if (!ready_for_step(t)) return;
+    x.expect_step();
     learn_accesses(t, x, site);
-    bool const sc = site.order == Order::seq_cst, knew_write = x.newest_known_to(t.current);
+    bool const sc = site.order() == Order::seq_cst, knew_write = x.newest_known_to(t.current);
     ScWrite begun{};
     if (sc) begun = begin_seq_cst_write(t, x);
     bool const knows_message = acquire_message(t, x, acquire);
-    if (!sc && writes_in_s(t, x, site.order)) write_otherwise(t, x, knew_write);
+    if (!sc && writes_in_s(t, x, site.order())) write_otherwise(t, x, knew_write);
     x.keep_message();
     add_write(t, x, value, release, site);
     if (release && knows_message)

@@ -86,14 +86,24 @@ bool check_rmw(Thread const& t, Cell const& x, Order order, Violation& v, Change
     return true;
 }
 
-// An access as reports describe it.
-struct AccessSite {
-    std::uintptr_t pc;    // return address
-    std::uint32_t stack;  // of a write
-    Access access;
-    Order order;
+// An access as reports describe it. All but the return address is in one word: it is passed on in registers.
+class AccessSite {
+  public:
+    // `stack`: of a write.
+    AccessSite(std::uintptr_t at, std::uint32_t stack, Access access, Order order)
+        : pc(at),
+          rest_(stack | std::uint64_t{static_cast<std::uint8_t>(access)} << 32 |
+                std::uint64_t{static_cast<std::uint8_t>(order)} << 40) {}
 
-    PackedAccess packed() const { return {pc, access, order}; }
+    std::uint32_t stack() const { return static_cast<std::uint32_t>(rest_); }
+    Access access() const { return static_cast<Access>(rest_ >> 32 & 0xff); }
+    Order order() const { return static_cast<Order>(rest_ >> 40); }
+    PackedAccess packed() const { return {pc, access(), order()}; }
+
+    std::uintptr_t pc;  // return address
+
+  private:
+    std::uint64_t rest_;
 };
 
 [[gnu::always_inline]] inline void let_time_go_on(Thread& t) {
@@ -156,8 +166,8 @@ void write_over_known_in_s(Thread&, Cell&, std::uint64_t value, bool release, Ac
 [[gnu::always_inline]] inline bool reads_known(Thread& t, Cell& x, AccessSite site) {
     if (t.has_learned || !x.newest_known_to(t.current) || !knows_message(t, x) || !replaces_reader(t, x))
         return false;
-    if (reads_in_s(t, site.order)) [[unlikely]]
-        read_known_in_s(t, x, site.order);
+    if (reads_in_s(t, site.order())) [[unlikely]]
+        read_known_in_s(t, x, site.order());
     x.read = stamp_of(t);
     x.read_access = site.packed();
     return true;
@@ -202,8 +212,8 @@ bool reads_same_again(Thread const& t, std::uintptr_t address, Cell const* cell,
     let_time_go_on(t);
     if (t.has_learned || (release && t.has_new_sc_clocks)) make_record(t);
     // A test-and-set of what is set may be one round of many.
-    if (site.access == Access::store || x.value != value) x.lock.count_change();
-    x.add_write({t.stamp_word, t.time}, value, {site.stack, t.id, site.access, site.order});
+    if (site.access() == Access::store || x.value != value) x.lock.count_change();
+    x.add_write({t.stamp_word, t.time}, value, {site.stack(), t.id, site.access(), site.order()});
     x.read = {};
 }
 
@@ -218,11 +228,11 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
 // A write where t knows all earlier accesses: it is no violation. Done if true.
 [[gnu::always_inline]] inline bool writes_over_known(Thread& t, Cell& x, std::uint64_t value, bool release,
                                                      AccessSite site) {
-    bool const rmw = site.access != Access::store;
+    bool const rmw = site.access() != Access::store;
     if (t.has_learned || !x.newest_known_to(t.current) || x.has_readers || !x.read.known_to(t.sc))
         return false;
     if (rmw && (!knows_message(t, x) || (!release && t.release.time() != 0))) return false;
-    if (writes_in_s(t, x, site.order)) [[unlikely]] {
+    if (writes_in_s(t, x, site.order())) [[unlikely]] {
         write_over_known_in_s(t, x, value, release, site);
         return true;
     }
@@ -230,6 +240,27 @@ inline void leave_message(Thread const& t, Cell& x, bool release) {
     add_write(t, x, value, release, site);
     if (!rmw || release) leave_message(t, x, release);
     return true;
+}
+
+// The two for a location that has just been brought in step, so that there is not much to do.
+bool reads_known_anew(Thread&, Cell&, AccessSite);
+bool writes_over_known_anew(Thread&, Cell&, std::uint64_t value, bool release, AccessSite);
+
+// Brings the location in step with memory, and does such accesses.
+[[gnu::always_inline]] inline bool is_done_read(Thread& t, LockedCell const& x, std::uint64_t value,
+                                                std::size_t size, AccessSite site) {
+    if (is_in_step(x, value, size)) [[likely]]
+        return reads_known(t, *x, site);
+    bring_in_step(*x, x.created(), value, size);
+    return reads_known_anew(t, *x, site);
+}
+[[gnu::always_inline]] inline bool is_done_write(Thread& t, LockedCell const& x, std::uint64_t old,
+                                                 std::uint64_t value, std::size_t size, bool release,
+                                                 AccessSite site) {
+    if (is_in_step(x, old, size)) [[likely]]
+        return writes_over_known(t, *x, value, release, site);
+    bring_in_step(*x, x.created(), old, size);
+    return writes_over_known_anew(t, *x, value, release, site);
 }
 
 void read_part(Thread&, Cell&, bool acquire, AccessSite);

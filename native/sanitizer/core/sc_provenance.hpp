@@ -68,10 +68,10 @@ struct FenceNote {
     Order order;
 };
 
-struct ScProvenance {
+// Others look at the fences whenever they learn from the thread, but at its links only for reports.
+struct alignas(64) ScProvenance {
     static std::uint32_t most_links, most_fences;  // powers of two
     std::uint32_t thread;
-    std::uint32_t made;    // links
     std::uint32_t fences;  // made
     bool alive;
     Slot slot;           // of the thread, when it made its last fence
@@ -79,6 +79,7 @@ struct ScProvenance {
     ScProvenance* next_retired;
     Link* last;
     FenceNote* last_fences;
+    alignas(64) std::uint32_t made;  // links
 
     Link& link(std::uint32_t number) const { return last[number & (most_links - 1)]; }
     FenceNote& fence(std::uint32_t number) const { return last_fences[number & (most_fences - 1)]; }

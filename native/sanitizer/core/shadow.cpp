@@ -25,7 +25,7 @@ void expect_neighbours(Region& region, std::uintptr_t address) {
     constexpr std::uintptr_t pages = 8;
     std::uintptr_t const page = address & ~(page_bytes - 1);
     if (page % (pages * page_bytes) != 0 || page % region_bytes == 0) return;
-    if (region.cells_near(page - page_bytes) == 0) return;
+    if (__atomic_load_n(&region.cells_near(page - page_bytes), __ATOMIC_RELAXED) == 0) return;
     constexpr std::size_t bytes = (pages * page_bytes >> granule_bits) * sizeof(Cell*);
     kernel::call(SYS_madvise, &region.granule(page), bytes, MADV_POPULATE_WRITE);
 }

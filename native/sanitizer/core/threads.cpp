@@ -260,7 +260,7 @@ void name_thread(Thread& t, char const* name) {
 }
 
 void thread_has_ended(Thread& t) {
-    tell_room();
+    leave_room();
     t.state = Thread::State::ended;
 }
 

@@ -188,8 +188,7 @@ template <class T>
         watched_atomic.read();
         value = raw_load(a, pc);
         AccessSite const site{pc, 0, Access::load, order};
-        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
-            keep_in_step(x, to_bits(value), sizeof(T));
+        if (!is_done_read(t, x, to_bits(value), sizeof(T), site)) {
             violated = check_load(t, *x, order, v);
             read_part(t, *x, acquires(order), site);
         }
@@ -228,9 +227,7 @@ template <class T>
         raw_store_locked(a, value, pc, in_place);
         races::publish(t, x->race_message, releases(order), in_place);
         AccessSite const site{pc, stack, Access::store, order};
-        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(value), releases(order), site)) {
-            keep_in_step(x, to_bits(old), sizeof(T));
+        if (!is_done_write(t, x, to_bits(old), to_bits(value), sizeof(T), releases(order), site)) {
             violated = check_write(t, *x, order, v);
             write_part(t, *x, to_bits(value), releases(order), site);
         }
@@ -302,9 +299,7 @@ template <class Update, class T>
         races::extend(t, x->race_message, releases(order), in_place);
         next = update.of(old, operand);
         AccessSite const site{pc, stack, Access::rmw, order};
-        if (!is_in_step(x, to_bits(old), sizeof(T)) ||
-            !writes_over_known(t, *x, to_bits(next), releases(order), site)) {
-            keep_in_step(x, to_bits(old), sizeof(T));
+        if (!is_done_write(t, x, to_bits(old), to_bits(next), sizeof(T), releases(order), site)) {
             violated = check_rmw(t, *x, order, v, [&](std::uint64_t bits) {
                 return sizeof(T) > 8 || update.of(static_cast<T>(bits), operand) != static_cast<T>(bits);
             });
@@ -360,11 +355,10 @@ template <class T>
         if (succeeded) races::extend(t, x->race_message, releases(success), in_place);
         AccessSite const site{pc, stack, succeeded ? Access::cas : Access::load,
                               succeeded ? success : failure};
-        bool const done = is_in_step(x, to_bits(old), sizeof(T)) &&
-                          (succeeded ? writes_over_known(t, *x, to_bits(desired), releases(success), site)
-                                     : reads_known(t, *x, site));
+        bool const done = succeeded ? is_done_write(t, x, to_bits(old), to_bits(desired), sizeof(T),
+                                                    releases(success), site)
+                                    : is_done_read(t, x, to_bits(old), sizeof(T), site);
         if (!done) {
-            keep_in_step(x, to_bits(old), sizeof(T));
             violated = check_cas(t, *x, success, failure, to_bits(expected), v);
             if (succeeded)
                 rmw_parts(t, *x, to_bits(desired), acquires(success), releases(success), site);

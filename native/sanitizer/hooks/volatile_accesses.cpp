@@ -40,8 +40,7 @@ void read_volatile(T const volatile* a, void const* frame) {
         watched_atomic.read();
         value = peek(a);
         AccessSite const site{pc, 0, Access::load, Order::relaxed};
-        if (!is_in_step(x, to_bits(value), sizeof(T)) || !reads_known(t, *x, site)) {
-            keep_in_step(x, to_bits(value), sizeof(T));
+        if (!is_done_read(t, x, to_bits(value), sizeof(T), site)) {
             violated = check_load(t, *x, Order::relaxed, v);
             read_part(t, *x, false, site);
         }

@@ -68,11 +68,11 @@ template <class T>
                                             AccessSite const& site) {
     weak::Location* const location = weak::locate(x, reinterpret_cast<std::uintptr_t>(a), old, size);
     if (location == nullptr) return;
-    if (writes(site.access))
-        weak::write(t, *location, site.order, {now, site.access != Access::store, site.stack},
+    if (writes(site.access()))
+        weak::write(t, *location, site.order(), {now, site.access() != Access::store, site.stack()},
                     x->race_message);
     else
-        weak::read(t, *location, site.order, 0);
+        weak::read(t, *location, site.order(), 0);
 }
 template <class T>
 void follow_weakly(Thread const& t, LockedCell const& x, T const volatile* a, T old, T now,

@@ -34,6 +34,16 @@ void* found(void* pages) {
     return pages;
 }
 
+bool uses_large_pages, prepares_page;
+void* prepared_page;  // null: there is none
+
+void* map_large_page() {
+    auto const begin = reinterpret_cast<std::uintptr_t>(pages(2 * large_page));
+    auto const page = (begin + large_page - 1) & ~(large_page - 1);
+    kernel::call(SYS_madvise, page, large_page, MADV_HUGEPAGE);
+    return reinterpret_cast<void*>(page);
+}
+
 // What is left of the old chunk is lost. A shared pool has one, and no other.
 void start_chunk() {
     if (pool != &own) found(nullptr);
@@ -71,10 +81,22 @@ void* for_good(std::size_t bytes) {
 }
 
 void* page_for_good() {
-    auto const begin = reinterpret_cast<std::uintptr_t>(pages(2 * large_page));
-    auto const page = (begin + large_page - 1) & ~(large_page - 1);
-    kernel::call(SYS_madvise, page, large_page, MADV_HUGEPAGE);
-    return reinterpret_cast<void*>(page);
+    __atomic_store_n(&uses_large_pages, true, __ATOMIC_RELAXED);
+    void* const prepared = __atomic_exchange_n(&prepared_page, nullptr, __ATOMIC_ACQUIRE);
+    return prepared != nullptr ? prepared : map_large_page();
+}
+
+void prepare_page() {
+    if (!__atomic_load_n(&uses_large_pages, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&prepared_page, __ATOMIC_RELAXED) != nullptr ||
+        __atomic_exchange_n(&prepares_page, true, __ATOMIC_ACQUIRE))
+        return;
+    if (__atomic_load_n(&prepared_page, __ATOMIC_RELAXED) == nullptr) {
+        void* const page = map_large_page();
+        *static_cast<char volatile*>(page) = 0;
+        __atomic_store_n(&prepared_page, page, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&prepares_page, false, __ATOMIC_RELEASE);
 }
 
 void give_back(void* begin, std::size_t bytes) {
@@ -105,6 +127,32 @@ void release(void* block, std::size_t bytes) {
     auto* const free = static_cast<Free*>(block);
     free->next = static_cast<Free*>(pool->free_blocks[number]);
     pool->free_blocks[number] = free;
+}
+
+void* allocate_chain(std::size_t bytes, std::size_t count) {
+    auto const number = size_number(bytes);
+    Locked held(guard);
+    Free* chain = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto* block = static_cast<Free*>(pool->free_blocks[number]);
+        if (block != nullptr)
+            pool->free_blocks[number] = block->next;
+        else
+            block = static_cast<Free*>(cut(smallest << number));
+        block->next = chain;
+        chain = block;
+    }
+    return chain;
+}
+
+void release_chain(void* chain, std::size_t bytes) {
+    if (chain == nullptr) return;
+    auto const number = size_number(bytes);
+    auto* last = static_cast<Free*>(chain);
+    while (last->next != nullptr) last = last->next;
+    Locked held(guard);
+    last->next = static_cast<Free*>(pool->free_blocks[number]);
+    pool->free_blocks[number] = chain;
 }
 
 void* shared_pages(std::size_t bytes) {

@@ -20,10 +20,18 @@ void give_back(void* pages, std::size_t bytes);
 // such pages are made and found sooner.
 inline constexpr std::size_t large_page = std::size_t{2} << 20;
 void* page_for_good();
+// As soon as there was one, the next is made before it is needed, by a thread that holds no lock: others
+// would wait while the system clears it.
+void prepare_page();
 
 // A block of at least `bytes`, not zeroed. It goes back with the same number of bytes.
 void* allocate(std::size_t bytes);
 void release(void* block, std::size_t bytes);
+
+// Several blocks at once, each with the next one in its first word, the last with null; for those who keep
+// some to themselves. Not larger than a few lines.
+void* allocate_chain(std::size_t bytes, std::size_t count);
+void release_chain(void* chain, std::size_t bytes);
 
 // How much of a block asked for with `bytes` may be used.
 std::size_t usable(std::size_t bytes);
