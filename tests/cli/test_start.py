@@ -86,7 +86,8 @@ def test_a_plain_question_has_nothing_compiled(store_buffering, flags):
         "import builtins, sys; compiled, real = [], builtins.compile;"
         "builtins.compile = lambda *given, **more: (compiled.append(given[0]), real(*given, **more))[1];"
         "from fencepost.cli.start import try_fast_path;"
-        "assert try_fast_path(sys.argv[1:]) == 1; print([text for text in compiled if isinstance(text, str)], file=sys.stderr)"
+        "assert try_fast_path(sys.argv[1:]) == 1;"
+        "print([text for text in compiled if isinstance(text, str)], file=sys.stderr)"  # bytes: modules
     )
     assert run("robust", store_buffering, *flags, script=script).stderr == "[]\n"
 
@@ -96,10 +97,10 @@ def test_what_is_left_out_of_msgspec_can_be_imported_later():
         "from fencepost.cli.lean_msgspec import import_lean_msgspec; import_lean_msgspec();"
         "import datetime, decimal, typing, uuid, msgspec, msgspec.inspect, msgspec.structs;"
         "print(uuid.UUID(int=1).int, decimal.Decimal(2), datetime.date(3, 4, 5),"
-        "typing.ForwardRef('six').__forward_arg__, msgspec.inspect.type_info(int),"
-        "msgspec.json.encode(msgspec.structs.replace(msgspec.defstruct('S', ['a'])(1), a=7)))"
+        "typing.ForwardRef('six').__forward_arg__, type(msgspec.inspect.type_info(int)).__name__,"
+        "msgspec.json.encode(msgspec.structs.replace(msgspec.defstruct('S', ['a'])(1), a=8)))"
     )
-    assert run(script=script).stdout == "1 2 0003-04-05 six IntType(gt=None, ge=None, lt=None, le=None, multiple_of=None) b'{\"a\":7}'\n"
+    assert run(script=script).stdout == "1 2 0003-04-05 six IntType b'{\"a\":8}'\n"
 
 
 def test_a_msgspec_that_needs_more_is_imported_as_usual():

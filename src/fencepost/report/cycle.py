@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-import msgspec
-
 from fencepost.verdicts import AnyWitness, Delay, Edge, Event, SafetyWitness, TsoWitness
 from fencepost.verdicts.graph import joined
 
@@ -109,21 +107,15 @@ def buffered(witness: AnyWitness) -> tuple[int, ...]:
     return tuple(delay.write for delay in delays(witness))
 
 
-class Happening(msgspec.Struct, frozen=True):
-    """An access, or the arrival in memory of one that has waited in a store buffer."""
-
-    event: Event
-    arrives: bool = False
-
-
-def happenings(events: Sequence[Event], delayed: Sequence[Delay]) -> Iterator[Happening]:
-    """All that happens in a run, in order, after the initial writes."""
+def happenings(events: Sequence[Event], delayed: Sequence[Delay]) -> Iterator[tuple[Event, bool]]:
+    """All that happens in a run, in order, after the initial writes: an access, or with True the arrival in
+    memory of one that has waited in a store buffer."""
     for event in events:
         if event.thread is not None:
-            yield Happening(event)
+            yield event, False
             for delay in delayed:
                 if delay.until == event.id:
-                    yield Happening(events[delay.write], arrives=True)
+                    yield events[delay.write], True
 
 
 def stale_reads(witness: SafetyWitness) -> list[int]:
