@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t pool_bytes = std::size_t{1} << 20;  // of member arrays
 constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
+constexpr std::size_t most_slab_bytes = std::size_t{32} << 20;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 // Capacities of member arrays: 1, 2, 3, 4, 6, 8, 12, 16, …
@@ -66,6 +67,18 @@ void MemoryBudget::count(std::size_t bytes) {
 Pages MemoryBudget::take(std::size_t bytes) {
     count(bytes);
     return Pages(bytes);
+}
+
+void* MemoryBudget::take_block(std::size_t bytes) {
+    count(bytes);
+    std::lock_guard const hold(mutex_);
+    if (slabs_.empty() || slabs_.back().bytes() - slab_used_ < bytes) {
+        auto const share = std::min(std::bit_floor(bytes_of_slabs_ / 2 + 1), most_slab_bytes);
+        slabs_.emplace_back(std::max(bytes, share));
+        bytes_of_slabs_ += slabs_.back().bytes();
+        slab_used_ = 0;
+    }
+    return slabs_.back().as<char>() + std::exchange(slab_used_, slab_used_ + bytes);
 }
 
 void MemoryBudget::extend(Pages& pages, std::size_t bytes) {

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -113,10 +114,16 @@ class Pages {
 };
 
 // Counts the memory of a search, and refuses more than its limit. Workers may take memory concurrently.
+//
+// Blocks are cut from larger pieces, so that large pages fit in, and so that the system has few pieces to
+// manage: it gives them out, and takes them back, while all workers wait. What is not used yet of a piece
+// takes no memory.
 class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t most) : most_(most) {}
     Pages take(std::size_t bytes);
+    // Zeroed, and there as long as the budget.
+    void* take_block(std::size_t bytes);
     void extend(Pages& pages, std::size_t bytes);
     // For larger pages, whose owner gives back the old ones while it fills them.
     Pages take_instead_of(Pages const& old, std::size_t bytes);
@@ -130,6 +137,9 @@ class MemoryBudget {
   private:
     std::size_t most_;
     std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
+    std::mutex mutex_;
+    std::vector<Pages> slabs_;                        // of blocks
+    std::size_t slab_used_ = 0, bytes_of_slabs_ = 0;  // of the last one, and of all
 };
 
 // An array of records of some units each that grows at its end and never moves.
@@ -144,7 +154,7 @@ class ArenaOf {
         shift_ = static_cast<unsigned>(std::countr_zero(records));
         mask_ = records - 1;
     }
-    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_].as<Unit>() + (n & mask_) * units_; }
+    Unit* operator[](std::size_t n) const { return blocks_[n >> shift_] + (n & mask_) * units_; }
     Unit* append() {
         if (size_ >> shift_ == blocks_.size()) add_block();
         return (*this)[size_++];
@@ -160,7 +170,7 @@ class ArenaOf {
 
   private:
     [[gnu::noinline]] void add_block() {
-        blocks_.push_back(budget_.take((mask_ + 1) * units_ * sizeof(Unit)));
+        blocks_.push_back(static_cast<Unit*>(budget_.take_block((mask_ + 1) * units_ * sizeof(Unit))));
     }
 
     MemoryBudget& budget_;
@@ -168,7 +178,7 @@ class ArenaOf {
     unsigned shift_ = 0;
     std::size_t mask_ = 0;
     std::size_t size_ = 0;
-    std::vector<Pages> blocks_;
+    std::vector<Unit*> blocks_;
 };
 
 using Arena = ArenaOf<Word>;
