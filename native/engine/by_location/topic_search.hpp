@@ -5,6 +5,8 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/by_location/future_askers.hpp"
@@ -53,6 +55,7 @@ class TopicSearch {
           rules_(rules),
           subsumption_(subsumption),
           team_(team),
+          memory_(memory),
           nodes_(graph.size()),
           row_shift_(std::clamp<std::size_t>(std::bit_width(nodes_ / 256), 7, 11) - 1) {
         std::size_t most_topics = 0;
@@ -63,7 +66,12 @@ class TopicSearch {
         auto const many = std::clamp(nodes_ / nodes_in_a_part, most_parts_if_small, most_parts);
         auto const parts =
             std::clamp<std::size_t>(std::bit_floor(nodes_ >> row_shift_), 1, std::bit_floor(many));
-        for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory, parts));
+        for (std::size_t n = 0; n < parts; ++n) parts_.push_back(std::make_unique<Part>(memory));
+        for (std::size_t n = 0; n < parts * senders_per_part; ++n)
+            senders_.push_back(std::make_unique<Sender>(parts));
+        desks_.resize(team.size());
+        wakes_ = memory.take((nodes_ + 63) / 64 * sizeof(Word));
+        waking_in_row_.resize(rows());
     }
 
     // Without `askers` the control flow of threads says whether they can still ask.
@@ -77,9 +85,9 @@ class TopicSearch {
             part->found.reset();
         }
         found_.reset();
-        seeded_ = nodes_;
+        rows_begun_ = rows();
         if (!anything_wakes()) return;
-        seeded_ = 0;
+        rows_begun_ = 0;
         make_effects();
         find_askers();
     }
@@ -106,7 +114,7 @@ class TopicSearch {
     }
     std::uint64_t transitions() const {
         std::uint64_t followed = 0;
-        for (auto const& part : parts_) followed += part->transitions;
+        for (auto const& desk : desks_) followed += desk.transitions;
         return followed;
     }
 
@@ -128,13 +136,15 @@ class TopicSearch {
     static constexpr std::size_t most_parts = 64;  // as many as `PartBits`
     static constexpr std::size_t most_parts_if_small = 8;
     static constexpr std::size_t nodes_in_a_part = 1024;  // where there are more than eight parts
-    static constexpr std::size_t nodes_per_round = 512;   // of a part
-    static constexpr std::size_t elements_per_round = 1024;
+    static constexpr std::size_t senders_per_part = 4;
+    static constexpr std::size_t waking_per_round = 128;              // nodes, of a sender
+    static constexpr std::size_t elements_per_round = 256;            // the same
     static constexpr std::size_t block_bytes = std::size_t{1} << 16;  // of the elements of a part
-    static constexpr std::size_t nodes_in_a_row = 4096;               // of a task that clears slots
-    static constexpr std::size_t elements_ahead = 16;                 // whose nodes are fetched
-    static constexpr std::size_t enough_reached = 512;                // to be looked at together
-    static constexpr std::size_t worth_sharing = 256;                 // elements of all parts
+    static constexpr std::size_t nodes_in_a_row = 4096;  // of a task that clears slots; 64 divides it
+    static constexpr std::size_t words_in_a_row = nodes_in_a_row / 64;
+    static constexpr std::size_t elements_ahead = 16;   // whose nodes are fetched
+    static constexpr std::size_t enough_reached = 512;  // to be looked at together
+    static constexpr std::size_t worth_sharing = 256;   // elements of all parts
     static constexpr ElementNumber no_parent = ~ElementNumber{0};
 
     struct Effect {
@@ -165,31 +175,41 @@ class TopicSearch {
     };
     using PartBits = std::uint64_t;
     struct alignas(64) Part {
-        Part(MemoryBudget& memory, std::size_t parts)
-            : elements(memory, words + 2, block_bytes), sent(parts) {}
+        explicit Part(MemoryBudget& memory) : elements(memory, words + 2, block_bytes) {}
         Arena elements;        // bits; the slot, the next element there; the element it came from
         std::size_t next = 0;  // element to be looked at
-        std::uint64_t transitions = 0;
-        std::vector<Reached> reached;
-        std::vector<Walk> walks, walks_before;
-        std::vector<std::vector<Reached>> sent;  // in this round, by receiver
-        PartBits receivers = 0;                  // to whom anything was sent
         std::optional<Found> found;
+    };
+    // What some of the steps of a part lead to, in this round; several senders make the steps of a part, so
+    // that workers have about equally much to do.
+    struct alignas(64) Sender {
+        explicit Sender(std::size_t parts) : ends(parts) {}
+        std::vector<Reached> sent;        // sorted by receiver
+        std::vector<std::uint32_t> ends;  // in `sent`, per receiver
+        PartBits receivers = 0;           // to whom anything was sent
 
-        void clear_sent() {
-            for (; receivers != 0; receivers &= receivers - 1)
-                sent[static_cast<std::size_t>(std::countr_zero(receivers))].clear();
+        std::span<Reached const> sent_to(std::size_t part) const {
+            auto const first = part == 0 ? 0 : ends[part - 1];
+            return std::span(sent).subspan(first, ends[part] - first);
         }
     };
+    // What a worker needs while it fills a sender.
+    struct alignas(64) Desk {
+        std::uint64_t transitions = 0;
+        std::vector<Reached> reached, unsorted;
+        std::vector<Walk> walks, walks_before;
+    };
 
+    // For each part, or sender.
     template <class Task>
-    void each_part(std::size_t work, Task task) {
+    void each(std::size_t count, std::size_t work, Task task) {
         if (parts_.size() > 1 && work >= worth_sharing) {
-            team_.each(parts_.size(), [&](std::size_t p, std::size_t) { task(p); });
+            team_.each(count, task);
         } else {
-            for (std::size_t p = 0; p < parts_.size(); ++p) task(p);
+            for (std::size_t n = 0; n < count; ++n) task(n, 0);
         }
     }
+    std::size_t rows() const { return (nodes_ + nodes_in_a_row - 1) / nodes_in_a_row; }
     std::size_t part_of(std::uint32_t slot) const { return slot >> row_shift_ & (parts_.size() - 1); }
     Word const* at(ElementNumber number) const {
         return parts_[number >> 32]->elements[static_cast<std::uint32_t>(number)];
@@ -219,112 +239,160 @@ class TopicSearch {
 
     // Returns how many nodes or elements there were to look at.
     std::size_t make_round() {
-        std::size_t work = 0;
-        if (seeded_ < nodes_) {
-            auto const first = seeded_;
-            seeded_ = std::min(nodes_, first + parts_.size() * nodes_per_round);
-            work = seeded_ - first;
-            each_part(work, [&](std::size_t p) { begin(p, first + p * nodes_per_round); });
+        auto work = take_waking();
+        if (work > 0) {
+            each(senders_.size(), work,
+                 [&](std::size_t number, std::size_t worker) { begin(number, desks_[worker]); });
         } else {
-            for (auto const& part : parts_)
-                work += std::min(part->elements.size() - part->next, elements_per_round);
+            for (auto const& part : parts_) work += last_of_round(*part) - part->next;
             if (work == 0) return 0;
-            each_part(work, [&](std::size_t p) { go_on(p); });
+            each(senders_.size(), work,
+                 [&](std::size_t number, std::size_t worker) { go_on(number, desks_[worker]); });
+            for (auto const& part : parts_) part->next = last_of_round(*part);
         }
         PartBits receivers = 0;
-        for (auto const& part : parts_) receivers |= part->receivers;
-        each_part(work, [&](std::size_t p) {
-            if ((receivers >> p & 1) != 0) store(p);
+        for (auto const& sender : senders_) receivers |= sender->receivers;
+        each(parts_.size(), work, [&](std::size_t number, std::size_t) {
+            if ((receivers >> number & 1) != 0) store(number);
         });
         for (auto const& part : parts_) {
             if (!found_) found_ = part->found;
         }
         return work;
     }
+    std::size_t last_of_round(Part const& part) const {
+        return std::min(part.elements.size(), part.next + senders_per_part * elements_per_round);
+    }
+
+    // Some more rows of nodes that have steps that wake a topic; returns how many such nodes.
+    std::size_t take_waking() {
+        first_row_ = rows_begun_;
+        std::size_t waking = 0;
+        while (rows_begun_ < rows() && waking < senders_.size() * waking_per_round)
+            waking += waking_in_row_[rows_begun_++];
+        return waking;
+    }
 
     // Sends what the waking steps of some nodes lead to.
-    void begin(std::size_t number, std::size_t first) {
-        auto& part = *parts_[number];
-        part.clear_sent();
-        for (auto n = first; n < std::min(first + nodes_per_round, seeded_); ++n) {
-            auto const node = static_cast<StateNumber>(n);
-            for (auto e = graph_.first_edge(node); e < graph_.first_edge(node + 1); ++e) {
-                auto const edge = graph_.edge(e);
-                if (!begins_[edge.label]) continue;
-                for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(part, edge, k, dormant(), nobody);
-            }
-            if (part.reached.size() >= enough_reached) send(part);
+    void begin(std::size_t number, Desk& desk) {
+        auto const first = first_row_ * words_in_a_row;
+        auto const count = std::min(rows_begun_ * words_in_a_row, (nodes_ + 63) / 64) - first;
+        auto const end = first + count * (number + 1) / senders_.size();
+        for (auto w = first + count * number / senders_.size(); w < end; ++w) {
+            for (auto left = wakes_.template as<Word>()[w]; left != 0; left &= left - 1)
+                begin(desk,
+                      static_cast<StateNumber>(w * 64 + static_cast<std::size_t>(std::countr_zero(left))));
+            if (desk.reached.size() >= enough_reached) send(desk);
         }
-        send(part);
+        send(desk);
+        fill(*senders_[number], desk);
+    }
+    void begin(Desk& desk, StateNumber node) {
+        for (auto e = graph_.first_edge(node); e < graph_.first_edge(node + 1); ++e) {
+            auto const edge = graph_.edge(e);
+            if (!begins_[edge.label]) continue;
+            for (std::uint32_t k = 0; k < topics_.size(); ++k) follow(desk, edge, k, dormant(), nobody);
+        }
+    }
+    bool has_waking_step(StateNumber node) const {
+        for (auto e = graph_.first_edge(node); e < graph_.first_edge(node + 1); ++e) {
+            if (begins_[graph_.edge(e).label]) return true;
+        }
+        return false;
     }
 
     // Sends what the steps of some elements lead to, except of elements that others cover.
-    void go_on(std::size_t number) {
-        auto& part = *parts_[number];
-        part.clear_sent();
-        auto const last = std::min(part.elements.size(), part.next + elements_per_round);
-        for (; part.next < last; ++part.next) {
-            auto const soon = part.next + elements_ahead, sooner = part.next + elements_ahead / 2;
+    void go_on(std::size_t number, Desk& desk) {
+        auto const& part = *parts_[number / senders_per_part];
+        auto next = part.next + number % senders_per_part * elements_per_round;
+        auto const last = std::min(part.elements.size(), next + elements_per_round);
+        for (; next < last; ++next) {
+            auto const soon = next + elements_ahead, sooner = next + elements_ahead / 2;
             if (soon < last) graph_.prefetch_node(node(part.elements[soon]));
             if (sooner < last) graph_.prefetch_edges(node(part.elements[sooner]));
-            auto const* const element = part.elements[part.next];
+            auto const* const element = part.elements[next];
             if ((element[rules_.mark_word()] & TopicRules::mark) == 0) continue;
             auto const from = bits(element);
             auto const n = node(element);
             auto const k = topic(element);
             for (auto e = graph_.first_edge(n); e < graph_.first_edge(n + 1); ++e)
-                follow(part, graph_.edge(e), k, from, static_cast<std::uint32_t>(part.next));
-            if (part.reached.size() >= enough_reached) send(part);
+                follow(desk, graph_.edge(e), k, from, static_cast<std::uint32_t>(next));
+            if (desk.reached.size() >= enough_reached) send(desk);
         }
-        send(part);
+        send(desk);
+        fill(*senders_[number], desk);
     }
 
     // Most of what is reached is covered by a known element, and need not be sent. To find this out, the
     // lists of many slots are walked at the same time, so that the next elements arrive from memory
     // meanwhile.
-    void send(Part& part) const {
-        for (std::uint32_t i = 0; i < part.reached.size(); ++i) {
-            auto& one = part.reached[i];
+    void send(Desk& desk) const {
+        make_room(desk.unsorted, desk.unsorted.size() + desk.reached.size());
+        for (std::uint32_t i = 0; i < desk.reached.size(); ++i) {
+            auto& one = desk.reached[i];
             auto const& here = topic_at_node(one.slot);
             if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
             if (here.can_be_sorted) sort(one.slot, one.bits, nullptr);
-            walk_to(part, i, here.last);
+            walk_to(desk, i, here.last);
         }
-        while (!part.walks.empty()) {
-            std::swap(part.walks, part.walks_before);
-            part.walks.clear();
-            for (auto const& [i, element] : part.walks_before) {
-                auto& one = part.reached[i];
+        while (!desk.walks.empty()) {
+            std::swap(desk.walks, desk.walks_before);
+            desk.walks.clear();
+            for (auto const& [i, element] : desk.walks_before) {
+                auto& one = desk.reached[i];
                 if (covers(element, one.bits.data())) continue;
                 if (subsumption_ && covers(one.bits.data(), element)) one.covers_some = 1;
-                walk_to(part, i, static_cast<std::uint32_t>(element[words]));
+                walk_to(desk, i, static_cast<std::uint32_t>(element[words]));
             }
         }
-        part.reached.clear();
+        desk.reached.clear();
     }
-    [[gnu::always_inline]] void walk_to(Part& part, std::uint32_t reached, std::uint32_t element) const {
-        auto const& one = part.reached[reached];
+    [[gnu::always_inline]] void walk_to(Desk& desk, std::uint32_t reached, std::uint32_t element) const {
+        auto const& one = desk.reached[reached];
         auto const owner = part_of(one.slot);
         if (element != 0) {
             Word const* const there = parts_[owner]->elements[element - 1];
             __builtin_prefetch(there);
-            part.walks.push_back({reached, there});
+            desk.walks.push_back({reached, there});
         } else {
-            part.sent[owner].push_back(one);
-            part.receivers |= PartBits{1} << owner;
+            desk.unsorted.push_back(one);
         }
+    }
+
+    template <class T>
+    void make_room(std::vector<T>& list, std::size_t size) const {
+        if (size <= list.capacity()) return;
+        auto const room = std::max(size, list.capacity() + list.capacity() / 4);
+        memory_.count((room - list.capacity()) * sizeof(T));
+        list.reserve(room);
+    }
+    void fill(Sender& sender, Desk& desk) const {
+        std::ranges::fill(sender.ends, 0);
+        sender.receivers = 0;
+        for (auto const& one : desk.unsorted) {
+            auto const receiver = part_of(one.slot);
+            ++sender.ends[receiver];
+            sender.receivers |= PartBits{1} << receiver;
+        }
+        std::uint32_t before = 0;
+        for (auto& end : sender.ends) end = std::exchange(before, before + end);
+        make_room(sender.sent, desk.unsorted.size());
+        sender.sent.resize(desk.unsorted.size());
+        for (auto const& one : desk.unsorted) sender.sent[sender.ends[part_of(one.slot)]++] = one;
+        desk.unsorted.clear();
     }
 
     void store(std::size_t number) {
         auto& part = *parts_[number];
         auto const before = part.elements.size();
-        for (std::size_t sender = 0; sender < parts_.size(); ++sender) {
-            if ((parts_[sender]->receivers >> number & 1) == 0) continue;
-            auto const& sent = parts_[sender]->sent[number];
+        for (std::size_t n = 0; n < senders_.size(); ++n) {
+            if ((senders_[n]->receivers >> number & 1) == 0) continue;
+            auto const sent = senders_[n]->sent_to(number);
+            auto const from = n / senders_per_part << 32;
             for (auto const& one : sent) __builtin_prefetch(&topic_at_node(one.slot));
             for (auto const& one : sent) {
                 if (part.found) return;
-                insert(number, one, before, one.from == nobody ? no_parent : sender << 32 | one.from);
+                insert(number, one, before, one.from == nobody ? no_parent : from | one.from);
             }
         }
     }
@@ -384,9 +452,18 @@ class TopicSearch {
                 if (asks[s]) askers.now = bit;
             }
         }
-        team_.each((nodes_ + nodes_in_a_row - 1) / nodes_in_a_row, [&](std::size_t row, std::size_t) {
-            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n)
+        team_.each(rows(), [&](std::size_t row, std::size_t) {
+            auto* const wakes = wakes_.template as<Word>();
+            std::fill_n(wakes + row * words_in_a_row,
+                        std::min(words_in_a_row, (nodes_ + 63) / 64 - row * words_in_a_row), 0);
+            std::uint32_t waking = 0;
+            for (auto n = row * nodes_in_a_row; n < std::min((row + 1) * nodes_in_a_row, nodes_); ++n) {
                 clear_slots(static_cast<StateNumber>(n), of_stand);
+                if (!has_waking_step(static_cast<StateNumber>(n))) continue;
+                wakes[n / 64] |= Word{1} << n % 64;
+                ++waking;
+            }
+            waking_in_row_[row] = waking;
         });
     }
     // Written without being read: the first access to a page of fresh memory should be a write.
@@ -445,12 +522,12 @@ class TopicSearch {
         return static_cast<std::uint32_t>(edge.target * topics_.size() + topic);
     }
 
-    void follow(Part& part, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
+    void follow(Desk& desk, GraphEdge edge, std::uint32_t k, Bits bits, std::uint32_t from) const {
         auto const to = slot_after(edge, k);
         __builtin_prefetch(&topic_at_node(to));
         apply(effects_[edge.label * topics_.size() + k], bits);
-        ++part.transitions;
-        part.reached.push_back({bits, to & INT32_MAX, 0, from});
+        ++desk.transitions;
+        desk.reached.push_back({bits, to & INT32_MAX, 0, from});
     }
 
     // Replaces the bits by larger ones as long as an exchange of threads that keeps the node and the topic
@@ -556,6 +633,7 @@ class TopicSearch {
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;
+    MemoryBudget& memory_;
     std::size_t nodes_;
     std::size_t row_shift_;  // 64 to 1024 slots in a row belong to one part
     std::vector<std::uint32_t> topics_;
@@ -565,8 +643,12 @@ class TopicSearch {
     std::vector<bool> begins_;     // per label: whether it wakes a topic
     Pages slots_;                  // per node and topic
     std::vector<std::unique_ptr<Part>> parts_;
-    std::size_t seeded_ = 0;           // nodes
-    std::size_t elements_before_ = 0;  // of groups before this one
+    std::vector<std::unique_ptr<Sender>> senders_;  // some for each part
+    std::vector<Desk> desks_;                       // of each worker
+    Pages wakes_;                                   // per node: whether it has a step that wakes a topic
+    std::vector<std::uint32_t> waking_in_row_;      // per row of nodes: how many have
+    std::size_t first_row_ = 0, rows_begun_ = 0;    // of this round, and of all so far
+    std::size_t elements_before_ = 0;               // of groups before this one
     std::optional<Found> found_;
 };
 

@@ -38,38 +38,41 @@ Team::~Team() {
     open_.notify_all();
 }
 
-void Team::each(std::size_t count, Task task) {
-    if (helpers_.empty()) {
+void Team::each(std::size_t count, Task const& task) {
+    if (helpers_.empty() || count == 1) {
         for (std::size_t i = 0; i < count; ++i) task(i, 0);
         return;
     }
     if (count == 0) return;
-    task_ = std::move(task);
+    task_ = &task;
     count_ = count;
     undone_.store(count, std::memory_order_relaxed);
     open_.store(count, std::memory_order_release);
     open_.notify_all();
-    while (do_one(0)) {
-    }
+    do_tasks(0);
     for (auto undone = count; undone != 0;) undone = await_change(undone_, undone, patience_);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void Team::help(std::size_t worker) {
-    while (await_change(open_, 0, patience_) != over) {
-        while (do_one(worker)) {
-        }
-    }
+    while (await_change(open_, 0, patience_) != over) do_tasks(worker);
 }
 
-bool Team::do_one(std::size_t worker) {
-    auto open = open_.load(std::memory_order_relaxed);
-    do {
-        if (open == 0 || open == over) return false;
-    } while (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel));
-    auto const number = count_ - open;
+// Until none is open.
+void Team::do_tasks(std::size_t worker) {
+    std::size_t done = 0;
+    for (auto open = open_.load(std::memory_order_relaxed); open != 0 && open != over;) {
+        if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel)) continue;
+        do_one(count_ - open, worker);
+        ++done;
+        open = open_.load(std::memory_order_relaxed);
+    }
+    if (done != 0 && undone_.fetch_sub(done, std::memory_order_acq_rel) == done) undone_.notify_one();
+}
+
+void Team::do_one(std::size_t number, std::size_t worker) {
     try {
-        task_(number, worker);
+        (*task_)(number, worker);
     } catch (...) {
         std::lock_guard const hold(mutex_);
         if (!failure_ || number < failed_task_) {
@@ -77,8 +80,6 @@ bool Team::do_one(std::size_t worker) {
             failed_task_ = number;
         }
     }
-    if (undone_.fetch_sub(1, std::memory_order_acq_rel) == 1) undone_.notify_one();
-    return true;
 }
 
 }  // namespace fencepost

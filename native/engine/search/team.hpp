@@ -28,18 +28,19 @@ class Team {
 
     std::size_t size() const { return helpers_.size() + 1; }
 
-    // Does tasks 0 to count - 1, of which each worker takes one after the other; the caller is worker 0.
-    // If tasks throw, throws what the first of them has thrown.
-    void each(std::size_t count, Task task);
+    // Does tasks 0 to count - 1, of which each worker takes one after the other, in ascending order; the
+    // caller is worker 0. If tasks throw, throws what the first of them has thrown.
+    void each(std::size_t count, Task const& task);
 
   private:
     void help(std::size_t worker);
-    bool do_one(std::size_t worker);
+    void do_tasks(std::size_t worker);
+    void do_one(std::size_t number, std::size_t worker);
 
     // A task is claimed by counting down `open_`. New tasks are not handed out while one is claimed and not
     // done, so a worker that has claimed one can read `task_` and `count_`.
     Patience const patience_;
-    Task task_;
+    Task const* task_ = nullptr;
     std::size_t count_ = 0;
     alignas(64) std::atomic<std::size_t> open_ = 0;
     alignas(64) std::atomic<std::size_t> undone_ = 0;

@@ -140,7 +140,7 @@ class MemoryBudget {
     std::size_t most_;
     std::atomic<std::size_t> used_ = 0;  // what was taken is never given back
     std::mutex mutex_;
-    std::vector<Pages> slabs_;                                    // of blocks
+    std::vector<Pages> slabs_;                        // of blocks
     std::size_t slab_used_ = 0, bytes_of_slabs_ = 0;  // of the last one, and of all
 };
 
