@@ -1,5 +1,6 @@
 """Certificates of robustness for every number of threads: true ones are accepted, others refused."""
 
+import dataclasses
 import json
 import random
 from functools import cache
@@ -139,6 +140,19 @@ def test_a_certificate_is_of_one_program_and_one_model() -> None:
     assert isinstance(check_views(other, certificate), Refuted)
     assert isinstance(check_views(program, replace(certificate, model="rc20")), Refuted)
     assert isinstance(check_views(program, replace(certificate, k=1)), Refuted)
+
+
+@pytest.mark.parametrize("reader", [81, -2])
+def test_a_part_about_a_thread_that_is_not_there_is_refused(reader: int) -> None:
+    program, certificate = proof("test-and-set-lock", "rc20")
+    for number, part in enumerate(certificate.parts):
+        if part.topic == Topic():
+            continue
+        of_nobody = replace(part, topic=dataclasses.replace(part.topic, reader=reader))
+        parts = (*certificate.parts[:number], of_nobody, *certificate.parts[number + 1 :])
+        told = check_views(program, replace(certificate, parts=parts))
+        assert isinstance(told, Refuted)
+        assert "about a thread that the program does not have" in told.reason
 
 
 def test_states_that_make_no_sense_are_refused() -> None:

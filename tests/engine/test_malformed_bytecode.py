@@ -205,7 +205,13 @@ def try_seed(seed):
     return "searched"
 
 
-CRASHED = [40626804117211665]  # views of 2,147,483,648 threads
+CRASHED = [
+    40626804117211665,  # views of 2,147,483,648 threads
+    47624107830461537,  # exchanged cells of which only one is accessed
+    9755565773989756,
+    45667842234515259,
+    13325945700703761,  # an index from a register that has been forgotten
+]
 
 
 def test_bytecode_is_refused_or_searched():

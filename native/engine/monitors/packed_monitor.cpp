@@ -1,5 +1,7 @@
 #include "engine/monitors/packed_monitor.hpp"
 
+#include <stdexcept>
+
 namespace fencepost {
 
 AwareSets::AwareSets(Program const& program, MonitorParts const& parts, Layout& layout)
@@ -24,7 +26,9 @@ void AwareSets::add_renaming(Renaming const& e, std::vector<AwareSet> const& to,
     for (std::size_t set = 0; set < sets_.count(); ++set) {
         for (std::uint32_t x = 0; x < element_.size(); ++x) {
             auto const &a = element_[x], &b = element_[e.cell(x)];
-            if (a.bit != 0) moves.add(sets_[set][a.piece], a.bit, sets_[index(to[set])][b.piece], b.bit);
+            if (a.bit == 0) continue;
+            if (b.bit == 0) throw std::invalid_argument("malformed bytecode: cells renamed are not alike");
+            moves.add(sets_[set][a.piece], a.bit, sets_[index(to[set])][b.piece], b.bit);
         }
     }
 }

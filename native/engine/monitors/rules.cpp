@@ -4,6 +4,12 @@
 
 namespace fencepost {
 
+namespace {
+
+constexpr auto not_alike = "malformed bytecode: threads or cells renamed are not alike";
+
+}  // namespace
+
 // What the accesses and fences of a program tell about the parts that it needs.
 struct MonitorParts::Facts {
     std::vector<bool> read, written, sc;  // per cell; sc: by an SC access
@@ -99,7 +105,9 @@ void MonitorParts::add_like_hb(Travelling& added) {
 std::vector<AwareSet> MonitorParts::renamed_sets(Renaming const& e) const {
     std::vector<AwareSet> to(sets_);
     auto const move = [&to](AwareSet from, AwareSet into) {
-        if (is_kept(from)) to[static_cast<std::uint32_t>(from)] = into;
+        if (!is_kept(from)) return;
+        if (!is_kept(into)) throw std::invalid_argument(not_alike);
+        to[static_cast<std::uint32_t>(from)] = into;
     };
     for (std::uint32_t t = 0; t < threads(); ++t) move(VSC(t), VSC(e.thread(t)));
     for (std::uint32_t x = 0; x < cells(); ++x) {
@@ -112,7 +120,9 @@ std::vector<AwareSet> MonitorParts::renamed_sets(Renaming const& e) const {
 std::vector<View> MonitorParts::renamed_views(Renaming const& e) const {
     std::vector<View> to(views_);
     auto const move = [&to](std::vector<View> const& views, std::size_t from, std::size_t into) {
-        if (is_kept(views[from])) to[static_cast<std::uint32_t>(views[from])] = views[into];
+        if (!is_kept(views[from])) return;
+        if (!is_kept(views[into])) throw std::invalid_argument(not_alike);
+        to[static_cast<std::uint32_t>(views[from])] = views[into];
     };
     for (auto const* v : {&hb_, &p_, &f_, &e_}) {
         for (std::uint32_t t = 0; t < threads(); ++t) {

@@ -235,6 +235,19 @@ void Program::finish() {
             require(!one || i.first != none, "expression missing");
             require(!two || i.second != none, "expression missing");
             require(i.op != Op::assign || i.reg != none, "register missing");
+            // What can fail is evaluated when the thread comes here, and again after they are forgotten.
+            if (i.can_fail) {
+                auto const reads_dead = [&](std::uint32_t e) {
+                    return e != none && std::ranges::any_of(expressions[e].steps, [&](auto const& step) {
+                               return step.op == ExpressionOp::push_register &&
+                                      std::ranges::find(i.dead, step.operand) != i.dead.end();
+                           });
+                };
+                bool const waits_for_dead = i.op == Op::wait && std::ranges::any_of(i.many, reads_dead);
+                require(
+                    !reads_dead(i.index) && !reads_dead(i.first) && !reads_dead(i.second) && !waits_for_dead,
+                    "a register that is dead is used");
+            }
             require(!i.local || i.op >= Op::load, "what is local is an access or a fence");
             if (i.op < Op::load || (i.op > Op::sc_fence && !i.local)) continue;
             require(i.cells > 0 && i.first_cell < cells.size(), "cell");

@@ -96,7 +96,8 @@ def views_of(program: Program, certificate: ViewCertificate, part: Part, number:
         and program.atomic_cells[topic.cell] != (topic.about == "stale")
     ):
         raise _FalseError(f"part {number} is about a location of the wrong kind")
-    if (of_attacks or topic.about == "last-read") and not 0 <= topic.reader < len(program.threads):
+    least = 0 if of_attacks or topic.about == "last-read" else -1
+    if not least <= topic.reader < len(program.threads):
         raise _FalseError(f"part {number} is about a thread that the program does not have")
     if any(not 0 <= value < program.modulus for value in topic.values):
         raise _FalseError(f"part {number} is about values that no location can hold")
