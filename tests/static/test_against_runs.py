@@ -278,6 +278,18 @@ def test_dead_registers_do_not_matter() -> None:
 # Constants.
 
 
+def test_what_is_asked_about_at_the_end_is_live_there() -> None:
+    (thread,) = read("global x; fn t { local r, s; r = x.load(); s = r; s = x.load(); }").threads
+    assert live_registers(thread, frozenset())[-1] == frozenset()
+    assert live_registers(thread, frozenset({"r"}))[-1] == {"r"}
+
+
+def test_what_is_asked_about_at_the_end_is_live_where_a_thread_may_end_early() -> None:
+    loop = "again: s = x.load(); assume(s == 1); goto again;"
+    (thread,) = read(f"global x; fn t {{ local r, s; r = x.load(); {loop} }}").threads
+    assert all("r" in live for live in live_registers(thread, frozenset({"r"})))
+
+
 def test_programs_with_constants_have_the_same_states() -> None:
     for program, _, states in random_programs():
         assert set(sc_states(ProgramLts(with_constants(program)))) == set(states), write(program)
