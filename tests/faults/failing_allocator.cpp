@@ -1,6 +1,7 @@
-// Preloaded into Python, it makes allocations of a search fail when it is told to: `new`, the memory that the
-// engine's stores take from the system, and the start of a thread. A search has released Python's lock; who
-// holds it converts arguments or results, in code of nanobind that takes no exceptions.
+// Preloaded into Python, it makes allocations of a search fail when it is told to: `malloc`, which is what
+// `new` calls, the memory that the engine's stores take from the system, and the start of a thread. A search
+// has released Python's lock; who holds it converts arguments or results, in code of nanobind that takes no
+// exceptions.
 //
 // fencepost_fail(n, count) lets n of them succeed and then `count` fail; fencepost_asked() says how many were
 // asked for since.
@@ -12,14 +13,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 
 namespace {
 
 std::atomic<long> first{-1}, last{-1}, asked{0};
+int (*holds_lock)() = nullptr;  // PyGILState_Check
 
 bool is_search() {
-    static auto* const holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
     return first >= 0 && holds_lock() == 0;
 }
 
@@ -27,14 +27,6 @@ bool fails() {
     if (!is_search()) return false;
     auto const number = asked++;
     return first <= number && number < last;
-}
-
-void* take(std::size_t bytes, std::size_t alignment = alignof(max_align_t)) {
-    if (bytes == 0) bytes = 1;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (!fails())
-        if (void* const memory = std::aligned_alloc(alignment, bytes)) return memory;
-    throw std::bad_alloc();
 }
 
 template <class Function>
@@ -47,6 +39,7 @@ Function* original(char const* name) {
 extern "C" void fencepost_fail(long after, long count) {
     first = last = -1;
     asked = 0;
+    holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
     first = after;
     last = after + count;
 }
@@ -55,41 +48,24 @@ extern "C" long fencepost_asked() {
     return asked;
 }
 
-void* operator new(std::size_t bytes) {
-    return take(bytes);
+// The engine has libstdc++ in it, so its `new` cannot be replaced here.
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+
+extern "C" void* malloc(std::size_t bytes) noexcept {
+    if (fails()) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    return __libc_malloc(bytes);
 }
-void* operator new[](std::size_t bytes) {
-    return take(bytes);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return take(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-    return take(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
+
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    if (fails()) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    return __libc_memalign(alignment, bytes);
 }
 
 // Only the engine asks for memory that is not reserved.

@@ -26,7 +26,7 @@ class StateList {
     void clear() { size_ = 0; }
     Word* operator[](std::size_t n) { return data_.data() + n * words_; }
     // A new last state, a copy of `from`, which must not be in this list.
-    Word* push(Word const* from) {
+    [[gnu::always_inline]] Word* push(Word const* from) {
         if ((size_ + 1) * words_ > data_.size()) grow();
         Word* const added = (*this)[size_++];
         copy_words(added, from, words_);

@@ -138,8 +138,21 @@ class PackedMonitor {
 struct ViolationMask {
     WordMask aware{0, 0};
     Views::Selected stale;
+    WordMask in_one_word{0, 0};  // all of `stale`, if `is_simple`
+    bool is_simple = true;
 
-    bool holds(Word const* state) const { return (state[aware.word] & aware.bits) != 0 && stale.any(state); }
+    bool holds(Word const* state) const {
+        bool const is_aware = (state[aware.word] & aware.bits) != 0;
+        // Nobody could guess which bits are set.
+        if (is_simple) return is_aware & ((state[in_one_word.word] & in_one_word.bits) != 0);
+        return is_aware && stale.any(state);
+    }
+    // When all bits are known.
+    void finish() {
+        auto const masks = stale.in_one.masks();
+        is_simple = masks.size() <= 1 && stale.in_both.empty();
+        if (masks.size() == 1) in_one_word = masks[0];
+    }
 };
 
 // For the access `a` at which t stands in `state`; of the state only t's registers matter.
@@ -155,6 +168,7 @@ ViolationMask violation_mask(Machine<Monitor> const& machine, Word const* state,
         Views::StaleBits stale(monitor.views(), a.cell, monitor.current(t), monitor.order(t, i.sc_alone),
                                monitor.order(t, i.sc), mask.stale);
         violation_conditions(i.op, a.first, machine.awaited(state, t, i), stale);
+        mask.finish();
     }
     return mask;
 }

@@ -116,7 +116,7 @@ class Expansion {
             std::uint32_t choice = 0;
             for (auto const& outcome : known_.outcomes(step)) {
                 known_.apply(outcome, successors_.push(state()));
-                forwards = forwards || outcome.forwards != 0;
+                forwards |= outcome.forwards != 0;
                 add_origin(successors_.size() - 1, n, t, choice++);
             }
             if (step.fails) note_failure({n, t}, step.uses_taint);

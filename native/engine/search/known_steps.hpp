@@ -85,8 +85,11 @@ class KnownSteps {
     void apply(StepOutcome const& outcome, Word* state) const {
         for (auto const& c : std::span(changes_.data() + outcome.first_change, outcome.changes))
             state[c.word] = (state[c.word] & c.keep) | c.set;
-        for (auto const& o : std::span(operations_.data() + outcome.first_operation, outcome.operations))
-            o.apply(state);
+        auto const* const first = operations_.data() + outcome.first_operation;
+        for (auto const* o = first; o != first + outcome.operations; o += 2) {
+            o[0].apply(state);
+            o[1].apply(state);
+        }
     }
 
   private:
@@ -189,8 +192,10 @@ class KnownSteps {
             machine_.monitor().apply(update,
                                      MonitorEvent::fence(t, machine_.program().threads[t].code[event.pc]));
         }
-        // Many steps do the same to the monitor.
-        std::vector<WordOperation> const operations(update.operations().begin(), update.operations().end());
+        // Many steps do the same to the monitor. Of even numbers there are fewer, and they are guessed
+        // better.
+        std::vector<WordOperation> operations(update.operations().begin(), update.operations().end());
+        if (operations.size() % 2 != 0) operations.emplace_back();
         auto const [known, is_new] =
             operations_at_.try_emplace(operations, static_cast<std::uint32_t>(operations_.size()));
         if (is_new) operations_.insert(operations_.end(), operations.begin(), operations.end());

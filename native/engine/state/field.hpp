@@ -10,11 +10,17 @@ using Word = std::uint64_t;
 
 // States have few words: loops are faster than calls of memcpy and memcmp.
 inline void copy_words(Word* to, Word const* from, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+    for (std::size_t i = 0; i + 1 < count; i += 2) {
+        Word const first = from[i], second = from[i + 1];
+        to[i] = first;
+        to[i + 1] = second;
+    }
+    if (count % 2 != 0) to[count - 1] = from[count - 1];
 }
 inline bool same_words(Word const* a, Word const* b, std::size_t count) {
     Word difference = 0;
-    for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
+    for (std::size_t i = 0; i + 1 < count; i += 2) difference |= (a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1]);
+    if (count % 2 != 0) difference |= a[count - 1] ^ b[count - 1];
     return difference == 0;
 }
 

@@ -43,6 +43,7 @@ class BitPairs {
   public:
     // Some bits, given before shifting, of two fields of one size.
     void add(Field const& a, Field const& b, Word value);
+    bool empty() const { return pairs_.empty(); }
     // Whether both bits of some pair are set.
     bool any(Word const* state) const {
         for (auto const& p : pairs_) {

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t first_pool_bytes = std::size_t{1} << 18;
 constexpr std::size_t pool_bytes = std::size_t{2} << 20;
 constexpr std::uint64_t first_slots = std::uint64_t{1} << 12;
+constexpr std::uint64_t cheap_slots = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
 // Blocks are in slabs: the first one is small, for a small search would use little of a large page.
 constexpr std::size_t first_slab_bytes = std::size_t{1} << 20;
@@ -96,8 +97,15 @@ Pages MemoryBudget::take_instead_of(Pages const& old, std::size_t bytes) {
     return Pages(bytes);
 }
 
-HashTable::HashTable(MemoryBudget& budget) : budget_(budget), count_(first_slots) {
+HashTable::HashTable(MemoryBudget& budget) : budget_(budget) {
+    set_count(first_slots);
     pages_ = budget_.take(count_ * sizeof(std::uint64_t));
+}
+
+// While slots take little memory, more are empty, and an entry is mostly where it belongs.
+void HashTable::set_count(std::uint64_t count) {
+    count_ = count;
+    most_ = count <= cheap_slots ? count / 2 : count / 4 * 3;
 }
 
 void HashTable::grow() {
@@ -115,7 +123,7 @@ void HashTable::grow() {
 void HashTable::grow_in_place() {
     budget_.extend(pages_, count_ * 2 * sizeof(std::uint64_t));
     std::uint64_t const old_count = count_;
-    count_ *= 2;
+    set_count(old_count * 2);
     std::vector<std::uint64_t> late;
     for (auto i = old_count; i-- > 0;) {
         auto const entry = std::exchange(slots()[i], 0);
@@ -138,7 +146,7 @@ void HashTable::grow_elsewhere() {
     auto larger = budget_.take_instead_of(pages_, count_ * 2 * sizeof(std::uint64_t));
     std::swap(pages_, larger);
     std::uint64_t const old_count = count_;
-    count_ *= 2;
+    set_count(old_count * 2);
     for (std::uint64_t first = 0; first < old_count; first += slots_moved_at_once) {
         auto const end = std::min(first + slots_moved_at_once, old_count);
         for (auto i = first; i < end; ++i) {

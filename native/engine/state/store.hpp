@@ -208,11 +208,11 @@ class HashTable {
     }
     // Makes room for one more; call it before `find`.
     void reserve_one() {
-        if (size_ * 4 >= count_ * 3) grow();
+        if (size_ >= most_) grow();
     }
     // Makes room for so many: until they are added, no entry moves.
     void reserve(std::size_t more) {
-        while ((size_ + more) * 4 >= count_ * 3) grow();
+        while (size_ + more >= most_) grow();
     }
     // Where `add` has put its entry, and another number for the entry there.
     std::size_t last_place() const { return free_; }
@@ -223,15 +223,17 @@ class HashTable {
     [[gnu::always_inline]] void prefetch(std::uint64_t hash) const {
         __builtin_prefetch(&slots()[home(tag_of(hash))]);
     }
-    // A number with the same hash bits, close to where the hash belongs, or `no_state`.
-    std::uint32_t likely(std::uint64_t hash) const {
+    // A number with the same hash bits, close to where the hash belongs, or `no_state`; in the rare case of
+    // two, some number. Without a branch: no processor could guess it.
+    [[gnu::always_inline]] std::uint32_t likely(std::uint64_t hash) const {
         auto const tag = tag_of(hash);
-        auto const first = home(tag);
-        auto const* const end = slots() + std::min<std::size_t>(first + 4, count_);
-        for (std::uint64_t const* at = slots() + first; at != end && *at != 0; ++at) {
-            if (static_cast<std::uint32_t>(*at >> 32) == tag) return static_cast<std::uint32_t>(*at) - 1;
-        }
-        return no_state;
+        auto const* const slot = slots() + std::min<std::size_t>(home(tag), count_ - 2);
+        auto const number_or_none = [tag](std::uint64_t entry) {  // in an empty slot stands `no_state` + 1
+            auto const all_if_other = std::uint32_t{entry >> 32 == tag} - 1;
+            return (static_cast<std::uint32_t>(entry) - 1) | all_if_other;
+        };
+        static_assert(no_state == UINT32_MAX);
+        return number_or_none(slot[0]) & number_or_none(slot[1]);
     }
 
   private:
@@ -246,6 +248,7 @@ class HashTable {
         while (slots()[at] != 0) at = after(at);
         slots()[at] = entry;
     }
+    void set_count(std::uint64_t count);
     void grow();
     void grow_in_place();
     void grow_elsewhere();
@@ -254,6 +257,7 @@ class HashTable {
     Pages pages_;  // per slot: hash bits in the upper half, number + 1 in the lower, 0 where empty
     std::uint64_t count_ = 0;
     std::size_t size_ = 0;
+    std::size_t most_ = 0;  // entries, before it grows
     std::size_t free_ = 0;
 };
 

@@ -26,7 +26,7 @@ class WordMap {
     // For a row that is not known yet.
     T& add(Word const* row) {
         entries_.push_back({{row, row + length_}, T()});
-        if (entries_.size() * 2 > slots_.size()) {
+        if (entries_.size() * 8 > slots_.size()) {
             slots_.assign(slots_.size() * 2, Slot());
             mask_ = slots_.size() - 1;
             for (auto& entry : entries_) enter(entry);
