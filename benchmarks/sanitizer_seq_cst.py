@@ -6,7 +6,8 @@ callgrind, which counts instructions and lets one thread run at a time: with lon
 end after a few accesses. So the ratios do not depend on the machine or on what else it does.
 
 Leaves its table in `benchmarks/results/sanitizer_seq_cst.md` and in `docs/sanitizer.md`. It needs the
-repository with its history, cmake and valgrind.
+repository with its history, cmake and valgrind. The ratios depend a little on the compiler of the program:
+FENCEPOST_CXX names it.
 """
 
 from __future__ import annotations
@@ -159,6 +160,10 @@ def table(rows: Sequence[Counted]) -> Iterator[str]:
 
 
 def report(rows: Sequence[Counted]) -> Iterator[str]:
+    command = [*chosen_compiler("c++", os.environ).words, "--version"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    yield f"The program is compiled by {version.splitlines()[0]}, both libraries by the compiler of cmake."
+    yield ""
     yield from table(rows)
     yield ""
     for shape, what in SHAPES.items():

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "sanitizer/core/ordinary.hpp"
 #include "sanitizer/system/elf_file.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/modules.hpp"
@@ -84,6 +85,7 @@ void find_atomic_methods() {
     });
     sort(code, count);
     atomic_methods = {code, count};
+    run_is_ordinary = false;
 }
 
 }  // namespace fencepost

@@ -24,9 +24,9 @@ void find_atomic_methods();
 // Where the operation stands that was called from this frame's function. `frame` is a frame address: what
 // it points to are the caller's frame and the return address. The functions of <atomic> have such frames,
 // because they are the program's.
-inline std::uintptr_t pc_of(void const* frame) {
+inline std::uintptr_t pc_of(void const* frame, bool ordinary = false) {
     auto const* saved = static_cast<std::uintptr_t const*>(frame);
-    if (atomic_methods.count == 0) [[likely]]
+    if (ordinary || atomic_methods.count == 0) [[likely]]
         return saved[1];
     while (atomic_methods.has(saved[1])) saved = reinterpret_cast<std::uintptr_t const*>(saved[0]);
     return saved[1];

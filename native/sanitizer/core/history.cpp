@@ -29,8 +29,8 @@ void change_room(std::int64_t more) {
     if (untold_room >= much_room || untold_room <= -much_room) tell_room();
 }
 
-// Room for a few steps comes and goes with every other location, so a thread keeps some blocks of each size to
-// itself.
+// Room for a few steps comes and goes with every other location, so a thread keeps some blocks of each size
+// to itself.
 class StepBlocks {
   public:
     static constexpr bool keeps(std::uint32_t capacity) { return capacity <= most_kept; }

@@ -32,9 +32,9 @@ struct ScProvenance;
 struct alignas(64) Record {
     Record* next;  // of the same slot; a free one: in its list
     static constexpr std::uint8_t most_own_fences = 7;
-    Time own_fence_times[most_own_fences];  // of SC fences that add nothing to F but these times of the thread
-    ScLanes sc_lanes;  // the part of P, F and E that is kept; the rest is zero
-    bool held;         // for the collector: by some stamp
+    Time own_fence_times[most_own_fences];  // of SC fences that add nothing to F but these times
+    ScLanes sc_lanes;                       // the part of P, F and E that is kept; the rest is zero
+    bool held;                              // for the collector: by some stamp
 
     alignas(64) ScProvenance const* provenance;
     Time from;
@@ -43,8 +43,8 @@ struct alignas(64) Record {
     std::uint32_t fences;  // likewise
     std::uint16_t width;
     bool has_sc_clocks;
-    bool after_fence;  // F is not all zero: it is kept
-    bool after_eco;    // likewise E
+    bool after_fence;         // F is not all zero: it is kept
+    bool after_eco;           // likewise E
     std::uint8_t own_fences;  // how many
     alignas(16) Time clocks[];
 

@@ -1,5 +1,6 @@
 #include "sanitizer/core/sites.hpp"
 
+#include "sanitizer/core/ordinary.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/text.hpp"
 
@@ -50,6 +51,11 @@ void put(PerhapsOrder& into, PerhapsOrder order) {
 
 }  // namespace
 
+void turn_on() {
+    on = true;
+    run_is_ordinary = false;
+}
+
 void add(std::uintptr_t pc, SiteKind kind, SiteChange const& change) {
     Entry* const entry = find_or_make(key_of(pc, kind));
     if (entry == nullptr) stop_with("there is no room for so many changes of sites");
@@ -58,7 +64,7 @@ void add(std::uintptr_t pc, SiteKind kind, SiteChange const& change) {
     put(entry->change.before, change.before);
     put(entry->change.after, change.after);
     entry->change.removed |= change.removed;
-    on = true;
+    turn_on();
 }
 
 SiteChange find(std::uintptr_t pc, SiteKind kind) {

@@ -35,6 +35,7 @@ struct SiteChange {
 namespace sites {
 
 extern bool on;  // is anything changed, or are sites to be listed?
+void turn_on();
 
 // Before there are threads. Ends the process if there is no room.
 void add(std::uintptr_t pc, SiteKind, SiteChange const&);

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "sanitizer/core/ordinary.hpp"
 #include "sanitizer/core/sc_order.hpp"
 #include "sanitizer/system/memory.hpp"
 #include "sanitizer/system/row.hpp"
@@ -289,6 +290,7 @@ void start() {
         state = static_cast<State*>(memory::for_good(sizeof(State)));
     new (state) State;
     on = true;
+    run_is_ordinary = false;
 }
 
 void stop() {

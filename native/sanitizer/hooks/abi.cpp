@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/core/ordinary.hpp"
 #include "sanitizer/hooks/called_operations.hpp"
 #include "sanitizer/hooks/operations.hpp"
 #include "sanitizer/hooks/runtime.hpp"
@@ -23,9 +24,19 @@ using namespace fencepost;
 #define TSAN(name) __tsan_##name
 #endif
 
-#define READ_MODIFY_WRITE(bits, type, name, Update)                                              \
+template <class T>
+[[gnu::always_inline]] static inline T compare_exchange(T volatile* a, T expected, T desired, int success,
+                                                        int failure, void const* frame) {
+    if (!run_is_ordinary) [[unlikely]]
+        return called_cas(a, expected, desired, success, failure, frame);
+    return do_cas(a, expected, desired, order_of(success), order_of(failure), frame, true);
+}
+
+#define READ_MODIFY_WRITE(bits, type, name, Update, operation)                                   \
     FENCEPOST_API type TSAN(atomic##bits##_##name)(type volatile * a, type operand, int order) { \
-        return do_rmw<Update>(a, operand, order_of(order), FRAME);                               \
+        if (!run_is_ordinary) [[unlikely]]                                                       \
+            return called_rmw(Operation::operation, a, operand, order, FRAME);                   \
+        return do_rmw<Update>(a, operand, order_of(order), FRAME, {}, true);                     \
     }
 // Operations that programs hardly ever use.
 #define RARE_READ_MODIFY_WRITE(bits, type, name, operation)                                      \
@@ -39,7 +50,7 @@ using namespace fencepost;
     FENCEPOST_API int TSAN(atomic##bits##_compare_exchange_strong)(type volatile * a, type * expected,     \
                                                                    type desired, int order, int failure) { \
         type const wanted = *expected;                                                                     \
-        type const old = do_cas(a, wanted, desired, order_of(order), order_of(failure), FRAME);            \
+        type const old = compare_exchange(a, wanted, desired, order, failure, FRAME);                      \
         if (old != wanted) *expected = old;                                                                \
         return old == wanted;                                                                              \
     }                                                                                                      \
@@ -48,24 +59,28 @@ using namespace fencepost;
         TSAN(atomic##bits##_compare_exchange_weak)(type volatile*, type*, type, int, int);                 \
     FENCEPOST_API type TSAN(atomic##bits##_compare_exchange_val)(type volatile * a, type expected,         \
                                                                  type desired, int order, int failure) {   \
-        return do_cas(a, expected, desired, order_of(order), order_of(failure), FRAME);                    \
+        return compare_exchange(a, expected, desired, order, failure, FRAME);                              \
     }
 #define LOAD_AND_STORE(bits, type)                                                            \
     FENCEPOST_API type TSAN(atomic##bits##_load)(type const volatile* a, int order) {         \
-        return do_load(a, order_of(order), FRAME);                                            \
+        if (!run_is_ordinary) [[unlikely]]                                                    \
+            return called_load(a, order, FRAME);                                              \
+        return do_load(a, order_of(order), FRAME, true);                                      \
     }                                                                                         \
     FENCEPOST_API void TSAN(atomic##bits##_store)(type volatile * a, type value, int order) { \
-        do_store(a, value, order_of(order), FRAME);                                           \
+        if (!run_is_ordinary) [[unlikely]]                                                    \
+            return called_store(a, value, order, FRAME);                                      \
+        do_store(a, value, order_of(order), FRAME, true);                                     \
     }
-#define ATOMIC(bits, type)                               \
-    LOAD_AND_STORE(bits, type)                           \
-    READ_MODIFY_WRITE(bits, type, exchange, Exchange)    \
-    READ_MODIFY_WRITE(bits, type, fetch_add, Add)        \
-    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract)   \
-    READ_MODIFY_WRITE(bits, type, fetch_and, And)        \
-    READ_MODIFY_WRITE(bits, type, fetch_or, Or)          \
-    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor)        \
-    RARE_READ_MODIFY_WRITE(bits, type, fetch_nand, nand) \
+#define ATOMIC(bits, type)                                       \
+    LOAD_AND_STORE(bits, type)                                   \
+    READ_MODIFY_WRITE(bits, type, exchange, Exchange, exchange)  \
+    READ_MODIFY_WRITE(bits, type, fetch_add, Add, add)           \
+    READ_MODIFY_WRITE(bits, type, fetch_sub, Subtract, subtract) \
+    READ_MODIFY_WRITE(bits, type, fetch_and, And, and_)          \
+    READ_MODIFY_WRITE(bits, type, fetch_or, Or, or_)             \
+    READ_MODIFY_WRITE(bits, type, fetch_xor, Xor, xor_)          \
+    RARE_READ_MODIFY_WRITE(bits, type, fetch_nand, nand)         \
     COMPARE_EXCHANGE(bits, type)
 
 ATOMIC(8, std::uint8_t)

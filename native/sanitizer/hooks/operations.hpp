@@ -2,6 +2,7 @@
 // begins with a scheduling point. `frame` is the frame address of the function that the program called.
 //
 // In a signal handler that interrupted a hook, and in threads beyond the limit, only the real one is done.
+// `ordinary`: the run is, so that there is less to ask for (core/ordinary.hpp).
 #pragma once
 
 #include <cstddef>
@@ -158,10 +159,11 @@ bool cas_fails_by_old(Thread& t, T const volatile* a, T expected, Order failure,
 }
 
 template <class T>
-[[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame) {
-    SiteUse const at_site(SiteKind::load, order, frame);
-    std::uintptr_t const pc = pc_of(frame);
-    if (scheduler::active()) [[unlikely]]
+[[gnu::always_inline]] inline T do_load(T const volatile* a, Order order, void const* frame,
+                                        bool ordinary = false) {
+    SiteUse const at_site(SiteKind::load, order, frame, ordinary);
+    std::uintptr_t const pc = pc_of(frame, ordinary);
+    if (!ordinary && scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::read, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return raw_load(a);
@@ -177,7 +179,7 @@ template <class T>
     Violation v;
     bool violated = false;
     T value;
-    if (is_weak() && load_reads_old(t, a, order, frame, watched_atomic, value)) [[unlikely]] {
+    if (!ordinary && is_weak() && load_reads_old(t, a, order, frame, watched_atomic, value)) [[unlikely]] {
         note_round(t, pc, address_of(a), to_bits(value));
         return value;
     }
@@ -201,16 +203,17 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame) {
-    SiteUse const at_site(SiteKind::store, order, frame);
-    if (scheduler::active()) [[unlikely]]
+[[gnu::always_inline]] inline void do_store(T volatile* a, T value, Order order, void const* frame,
+                                            bool ordinary = false) {
+    SiteUse const at_site(SiteKind::store, order, frame, ordinary);
+    if (!ordinary && scheduler::active()) [[unlikely]]
         access_point(operation(scheduler::Act::write, a, order, frame));
     Hook hook;
     if (!watched(hook)) return raw_store(a, value);
     Thread& t = hook.thread();
     Cell* const cell = LockedCell::glimpse(t, address_of(a));
     expect_write(a, cell);
-    std::uintptr_t const pc = pc_of(frame);
+    std::uintptr_t const pc = pc_of(frame, ordinary);
     ++t.atomics;
     interrupt_await(t);
     std::uint32_t const stack = keep_stack(t, frame);
@@ -231,9 +234,9 @@ template <class T>
             violated = check_write(t, *x, order, v);
             write_part(t, *x, to_bits(value), releases(order), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, value, site);
+        if (!ordinary && is_weak()) follow_weakly(t, x, a, old, value, site);
     }
-    written(a, old != value);
+    if (!ordinary) written(a, old != value);
     watched_atomic.report();
     if (violated) report(t, note_of(Access::store, order, a, value, frame), v);
 }
@@ -271,10 +274,10 @@ constexpr SiteKind site_kind(Exchange) {
 // Update is one of these, or says which of them it is (libatomic.cpp).
 template <class Update, class T>
 [[gnu::always_inline]] inline T do_rmw(T volatile* a, T operand, Order order, void const* frame,
-                                       Update update = {}) {
-    SiteUse const at_site(site_kind(update), order, frame);
-    std::uintptr_t const pc = pc_of(frame);
-    if (scheduler::active()) [[unlikely]]
+                                       Update update = {}, bool ordinary = false) {
+    SiteUse const at_site(site_kind(update), order, frame, ordinary);
+    std::uintptr_t const pc = pc_of(frame, ordinary);
+    if (!ordinary && scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::update, a, order, frame), frame);
     Hook hook;
     if (!watched(hook)) return update.in_memory(a, operand);
@@ -305,10 +308,10 @@ template <class Update, class T>
             });
             rmw_parts(t, *x, to_bits(next), acquires(order), releases(order), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, next, site);
+        if (!ordinary && is_weak()) follow_weakly(t, x, a, old, next, site);
     }
     note_update(t, pc, address_of(a), to_bits(old), again, old != next);
-    written(a, old != next);
+    if (!ordinary) written(a, old != next);
     watched_atomic.report();
     if (violated) report(t, note_of(Access::rmw, order, a, old, frame), v);
     return old;
@@ -318,10 +321,10 @@ template <class Update, class T>
 // is what every program that uses it expects. Gives the old value.
 template <class T>
 [[gnu::always_inline]] inline T do_cas(T volatile* a, T expected, T desired, Order success, Order failure,
-                                       void const* frame) {
-    SiteUse const at_site(SiteKind::compare_exchange, success, failure, frame);
-    std::uintptr_t const pc = pc_of(frame);
-    if (scheduler::active()) [[unlikely]]
+                                       void const* frame, bool ordinary = false) {
+    SiteUse const at_site(SiteKind::compare_exchange, success, failure, frame, ordinary);
+    std::uintptr_t const pc = pc_of(frame, ordinary);
+    if (!ordinary && scheduler::active()) [[unlikely]]
         point_before(operation(scheduler::Act::compare, a, failure == Order::seq_cst ? failure : success,
                                frame, to_bits(expected)),
                      frame);
@@ -339,11 +342,12 @@ template <class T>
     Violation v;
     bool violated = false, succeeded = false;
     T old;
-    if (is_weak() && cas_fails_by_old(t, a, expected, failure, frame, watched_atomic, old)) [[unlikely]] {
+    if (!ordinary && is_weak() && cas_fails_by_old(t, a, expected, failure, frame, watched_atomic, old))
+        [[unlikely]] {
         note_round(t, pc, address_of(a), to_bits(old));
         return old;
     }
-    if (!again || is_weak() || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
+    if (!again || (!ordinary && is_weak()) || !waits_on(t, a, cell, failure, pc, old) || old == expected) {
         LockedCell x(t, address_of(a), CellKind::atomic, cell);
         if (!x) return raw_compare_exchange(a, expected, desired);
         bool const succeeds = peek(a) == expected;
@@ -365,11 +369,11 @@ template <class T>
             else
                 read_part(t, *x, acquires(failure), site);
         }
-        if (is_weak()) follow_weakly(t, x, a, old, desired, site);
+        if (!ordinary && is_weak()) follow_weakly(t, x, a, old, desired, site);
         if (again && !succeeded) note_read(t, *x, acquires(failure));
     }
     note_update(t, pc, address_of(a), to_bits(old), again, succeeded);
-    written(a, succeeded && old != desired);
+    if (!ordinary) written(a, succeeded && old != desired);
     watched_atomic.report();
     if (violated) report(t, note_of(Access::cas, success, a, old, frame), v);
     return old;

@@ -27,21 +27,22 @@ inline bool fence_stands(void const* frame) {
 // An operation at its site, as long as this lives.
 class SiteUse {
   public:
-    [[gnu::always_inline]] SiteUse(SiteKind kind, Order& order, void const* frame)
-        : kind_(kind), frame_(frame) {
-        if (sites::on) [[unlikely]]
+    [[gnu::always_inline]] SiteUse(SiteKind kind, Order& order, void const* frame, bool ordinary = false)
+        : kind_(kind), ordinary_(ordinary), frame_(frame) {
+        if (!ordinary && sites::on) [[unlikely]]
             order = enter_site(kind, {order, Order::relaxed}, frame).order;
     }
-    [[gnu::always_inline]] SiteUse(SiteKind kind, Order& success, Order& failure, void const* frame)
-        : kind_(kind), frame_(frame) {
-        if (!sites::on) [[likely]]
+    [[gnu::always_inline]] SiteUse(SiteKind kind, Order& success, Order& failure, void const* frame,
+                                   bool ordinary = false)
+        : kind_(kind), ordinary_(ordinary), frame_(frame) {
+        if (ordinary || !sites::on) [[likely]]
             return;
         SiteOrders const orders = enter_site(kind, {success, failure}, frame);
         success = orders.order;
         failure = orders.failure;
     }
     [[gnu::always_inline]] ~SiteUse() {
-        if (sites::on) [[unlikely]]
+        if (!ordinary_ && sites::on) [[unlikely]]
             leave_site(kind_, frame_);
     }
     SiteUse(SiteUse const&) = delete;
@@ -49,6 +50,7 @@ class SiteUse {
 
   private:
     SiteKind kind_;
+    bool ordinary_;  // the run, so that nothing is on
     void const* frame_;
 };
 

@@ -317,7 +317,7 @@ class Reading {
 }  // namespace
 
 void read_sites() {
-    sites::on = options.list_sites;
+    if (options.list_sites) sites::turn_on();
     if (options.sites == nullptr) return;
     Text text;
     if (!read_file(options.sites, text)) refuse(0, "the file cannot be read");

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "sanitizer/core/ordinary.hpp"
 #include "sanitizer/schedule/decisions.hpp"
 #include "sanitizer/schedule/execution.hpp"
 #include "sanitizer/schedule/lending.hpp"
@@ -289,6 +290,7 @@ void start(Settings const& settings) {
         settle_heaps();
         lending::start();
     }
+    run_is_ordinary = false;
     detail::self = running = &main;
     pthread_key_create(&main_key, at_end_of_main);
     pthread_setspecific(main_key, reinterpret_cast<void*>(std::uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
