@@ -42,3 +42,12 @@ def test_rcu_with_offline_threads_needs_its_fences():
     without = text.replace("            fence;\n", "")
     assert without != text
     assert robust(read(without)).verdict == "not-robust"
+
+
+@pytest.mark.slow
+def test_a_deque_of_real_size():
+    file = LARGE / "chase-lev-200-ra.tpl"
+    assert expectations(file.read_text())["robust", "ra"]
+    answer = robust(load(file), "ra")
+    assert answer.holds
+    assert answer.race is None

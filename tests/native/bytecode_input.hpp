@@ -124,7 +124,7 @@ inline void add_rotation(Input& in, ProgramBuilder& builder, std::uint32_t cells
         return std::pair(first, in.number(3));
     });
     auto const pivot = in_cells.empty() ? in.number(cells) : in_cells[0];
-    builder.add_rotation(modulus, step, pivot, in_cells, in_registers, arrays);
+    builder.add_rotation(modulus, step, pivot, in_cells, in_registers, arrays, std::nullopt);
 }
 
 inline Program program_of(Input& in) {

@@ -39,7 +39,8 @@ class LocationExplorer {
         result_.peak_bytes = std::max(now.bytes, graph_.peak_bytes());
         result_.compressed_after = graph_.compressed_after();
         result_.seconds = overseer_.seconds();
-        describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
+        // What is found in a translation says nothing about the program, and has no run.
+        if (!translates()) describe(findings, graph_.machine(), graph_.symmetry(), origins(), result_);
         return std::move(result_);
     }
 
@@ -70,6 +71,8 @@ class LocationExplorer {
     static constexpr std::size_t bits_ahead = 128;  // of a node, mostly
     static constexpr std::size_t merged_block_bytes = std::size_t{1} << 16;
 
+    bool translates() const { return graph_.machine().program().translation() != nullptr; }
+
     bool is_about_races(std::size_t group) const {
         return rules_.topics()[groups_[group][0]].kind != Topic::Kind::stale_value;
     }
@@ -81,6 +84,7 @@ class LocationExplorer {
             return overseer_.glance(graph_.size(), [&] { return progress(); });
         };
         while (graph_.grow()) {
+            if (translates() && graph_.findings().any()) return Outcome::inexact;
             if (auto const outcome = stop()) return *outcome;
         }
         if (auto const outcome = overseer_.look(progress())) return *outcome;
@@ -115,13 +119,20 @@ class LocationExplorer {
         }
         looked_ahead_ = g;
         askers_.reset();
+        taught_.reset();
         try {
-            askers_.emplace(graph, rules_, std::move(topics), rows_ahead_, team_, memory);
+            askers_.emplace(graph, rules_, topics, rows_ahead_, team_, memory);
             while (askers_->advance()) {
+                if (auto const stop = overseer_.look(progress())) return stop;
+            }
+            if (!rules_.has_teacher()) return std::nullopt;
+            taught_.emplace(graph, rules_, std::move(topics), taught_rows_, team_, memory, true);
+            while (taught_->advance()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }
         } catch (OutOfMemory const&) {  // topics may need less
             askers_.reset();
+            taught_.reset();
         }
         return std::nullopt;
     }
@@ -138,6 +149,9 @@ class LocationExplorer {
         MemoryBudget memory(memory_left());
         using Topics = TopicSearch<words>;
         Topics topics(graph, rules_, groups_, options_.store == StoreKind::maximal, team_, memory);
+        if (translates() && rules_.has_teacher() &&
+            graph_.machine().program().cells.size() <= LiveCells::most_cells)
+            live_.emplace(graph, rules_, memory);
         bool has_race = graph_.findings().race.has_value();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (g % options_.part.of != options_.part.number) continue;
@@ -148,6 +162,7 @@ class LocationExplorer {
             auto const* const askers = askers_ ? &*askers_ : nullptr;
             if (auto const stop = search_group(topics, g, memory, askers)) return *stop;
             if (!topics.found()) continue;
+            if (translates()) return Outcome::inexact;
             if (is_merged_) {
                 // A run leads through the program's own states.
                 elements_before_ = elements_;
@@ -170,7 +185,8 @@ class LocationExplorer {
     template <std::size_t words>
     std::optional<Outcome> search_group(TopicSearch<words>& topics, std::size_t g, MemoryBudget const& memory,
                                         FutureAskers const* askers) {
-        topics.take_up(groups_[g], askers);
+        topics.take_up(groups_[g], askers, askers != nullptr && taught_ ? &*taught_ : nullptr,
+                       live_ ? &*live_ : nullptr);
         for (bool goes_on = true; goes_on && !topics.found();) {
             goes_on = topics.advance();
             elements_ = elements_before_ + topics.size();
@@ -239,6 +255,9 @@ class LocationExplorer {
     std::size_t looked_ahead_ = 0;  // the first group of which nothing is known ahead
     Pages rows_ahead_;
     std::optional<FutureAskers> askers_;
+    Pages taught_rows_;
+    std::optional<LiveCells> live_;
+    std::optional<FutureAskers> taught_;
     std::vector<Way> path_;
     std::uint64_t elements_ = 0, followed_ = 0;                // of topics
     std::uint64_t elements_before_ = 0, followed_before_ = 0;  // by an earlier search for them

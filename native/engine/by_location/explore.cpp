@@ -65,6 +65,15 @@ Result explore_on_disk(Program const& program, SearchOptions const& options, Wat
 }  // namespace
 
 Result explore(Program const& program, Model model, SearchOptions const& wanted, Watcher const& watcher) {
+    if (program.translation() != nullptr) {  // other searches do not lift stale values
+        bool const can = wanted.order == Order::by_location && wanted.store == StoreKind::maximal &&
+                         wanted.directory.empty() && !program.has_taints();
+        auto result = can ? explore_by_location(program, model, wanted, watcher) : std::nullopt;
+        if (result) return std::move(*result);
+        Result nothing;
+        nothing.outcome = Outcome::inexact;
+        return nothing;
+    }
     if (!wanted.directory.empty()) {
         return with_rules(model, [&]<class Rules>(Rules) {
             if constexpr (std::is_same_v<Rules, Sc>) {

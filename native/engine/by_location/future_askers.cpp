@@ -38,7 +38,8 @@ std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rul
 }
 
 FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules,
-                           std::vector<std::uint32_t> topics, Pages& rows, Team& team, MemoryBudget& memory)
+                           std::vector<std::uint32_t> topics, Pages& rows, Team& team, MemoryBudget& memory,
+                           bool taught)
     : graph_(graph),
       rules_(rules),
       topics_(std::move(topics)),
@@ -48,7 +49,8 @@ FutureAskers::FutureAskers(TopicGraph const& graph, TopicRules const& rules,
       row_words_((topics_.size() + topics_per_word_ - 1) / topics_per_word_),
       rows_(rows),
       team_(team),
-      permutations_(1) {
+      taught_(taught),
+      renamed_(1) {
     auto const bytes = graph.size() * row_words_ * sizeof(Word);
     if (rows.bytes() == 0) rows = memory.take(bytes);
     if (rows.bytes() < bytes) memory.extend(rows, bytes);
@@ -91,14 +93,17 @@ void FutureAskers::together(Task task) const {
 
 void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
     auto& added = labels_.emplace_back(OfLabel{std::vector<Word>(row_words_), 0});
-    std::vector<std::uint32_t> before(row_words_ * 64);
-    bool permutes = false;
+    Renamed renamed{std::vector<std::uint32_t>(row_words_ * 64, none), {}};
+    bool renames = false;
     for (std::size_t k = 0; k < topics_.size(); ++k) {
         auto const effect = rules_.effect(label, topics_[k]);
-        permutes = permutes || !effect.exchanges.empty();
+        renames = renames || !effect.exchanges.empty();
         Word settled = 0;  // of C, which has the first bits
+        auto const teacher = taught_ ? rules_.teacher_bit(topics_[k]) : none;
         for (auto const& change : effect.changes) {
-            if (change.word == 0 && rules_.is_constant(change.from)) settled |= change.set | change.clear;
+            if (change.word != 0) continue;
+            if (rules_.is_constant(change.from)) settled |= change.set | change.clear;
+            if (change.from == teacher) settled |= change.clear;
         }
         for (std::uint32_t t = 0; t < threads_; ++t) {
             std::vector<Word> bits(rules_.words());
@@ -106,17 +111,22 @@ void FutureAskers::add_label(std::vector<MonitorEvent> const& label) {
             for (auto exchange : effect.exchanges) rules_.exchanged_bits(exchange).apply(bits.data());
             auto const from = bit(k, t);
             auto const to = bit(place_[effect.topic], static_cast<std::uint32_t>(std::countr_zero(bits[0])));
-            before[to] = static_cast<std::uint32_t>(from);
+            if (renamed.before[to] == none) {
+                renamed.before[to] = static_cast<std::uint32_t>(from);
+            } else {
+                renamed.others.emplace_back(to, from);
+            }
             if ((settled >> t & 1) == 0) added.passes[from / 64] |= Word{1} << from % 64;
         }
     }
-    if (permutes) added.permutation = number_of(before);
+    if (renames) added.renamed = number_of(renamed);
 }
 
-std::uint32_t FutureAskers::number_of(std::vector<std::uint32_t> const& before) {
-    auto const at = std::ranges::find(permutations_, before);
-    if (at == permutations_.end()) permutations_.push_back(before);
-    return static_cast<std::uint32_t>(std::ranges::find(permutations_, before) - permutations_.begin());
+std::uint32_t FutureAskers::number_of(Renamed const& renamed) {
+    auto const at = std::ranges::find(renamed_, renamed);
+    auto const number = static_cast<std::uint32_t>(at - renamed_.begin());
+    if (at == renamed_.end()) renamed_.push_back(renamed);
+    return number;
 }
 
 // From the last node on, since most steps lead to later ones.
@@ -139,14 +149,17 @@ bool FutureAskers::go_back(StateNumber n, std::vector<Word>& found) const {
         auto const edge = graph_.edge(e);
         auto const& label = labels_[edge.label];
         Word* after = row(edge.target);
-        if (label.permutation != 0) {
+        if (label.renamed != 0) {
             std::ranges::fill(found, 0);
-            auto const& before = permutations_[label.permutation];
+            auto const& [before, others] = renamed_[label.renamed];
             for (std::size_t w = 0; w < row_words_; ++w) {
                 for (auto left = bits_in(after[w]); left != 0; left &= left - 1) {
                     auto const b = before[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
-                    found[b / 64] |= Word{1} << b % 64;
+                    if (b != none) found[b / 64] |= Word{1} << b % 64;
                 }
+            }
+            for (auto const& [to, from] : others) {
+                if ((bits_in(after[to / 64]) >> to % 64 & 1) != 0) found[from / 64] |= Word{1} << from % 64;
             }
             after = found.data();
         }

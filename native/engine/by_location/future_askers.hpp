@@ -11,6 +11,7 @@
 // all nodes sets none, every row was computed from what the rows are now: that is the fixpoint.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "engine/by_location/topic_graph.hpp"
@@ -28,9 +29,10 @@ std::vector<bool> stands_that_ask(TopicGraph const& graph, TopicRules const& rul
 class FutureAskers {
   public:
     // About these topics, among which are all that exchanges of threads turn them into. The rows of bits are
-    // put in `rows`, which grow if they have to.
+    // put in `rows`, which grow if they have to. If topics are `taught`, who reads there settles its bit,
+    // too.
     FutureAskers(TopicGraph const& graph, TopicRules const& rules, std::vector<std::uint32_t> topics,
-                 Pages& rows, Team& team, MemoryBudget& memory);
+                 Pages& rows, Team& team, MemoryBudget& memory, bool taught = false);
 
     // Goes once against the steps of all nodes; false when that adds nothing.
     bool advance();
@@ -42,10 +44,16 @@ class FutureAskers {
     }
 
   private:
-    // What a step does to the bits: some are settled, and exchanges of threads permute the others.
+    // What a step does to the bits: some are settled, and renamings move the others.
     struct OfLabel {
         std::vector<Word> passes;
-        std::uint32_t permutation;  // 0: none
+        std::uint32_t renamed;  // 0: they stay
+    };
+    // For each bit after the step, one before it, and others that become the same bit.
+    struct Renamed {
+        std::vector<std::uint32_t> before;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> others;
+        bool operator==(Renamed const&) const = default;
     };
 
     Word* row(StateNumber n) const { return rows_.as<Word>() + n * row_words_; }
@@ -59,7 +67,7 @@ class FutureAskers {
     void start();
     bool go_back(StateNumber n, std::vector<Word>& found) const;
     void add_label(std::vector<MonitorEvent> const& label);
-    std::uint32_t number_of(std::vector<std::uint32_t> const& before);
+    std::uint32_t number_of(Renamed const& renamed);
 
     TopicGraph const& graph_;
     TopicRules const& rules_;
@@ -69,8 +77,9 @@ class FutureAskers {
     std::size_t row_words_;
     Pages const& rows_;
     Team& team_;
+    bool taught_;
     std::vector<OfLabel> labels_;
-    std::vector<std::vector<std::uint32_t>> permutations_;  // for each bit after the step, the one before it
+    std::vector<Renamed> renamed_;
 };
 
 }  // namespace fencepost

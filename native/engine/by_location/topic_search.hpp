@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/by_location/future_askers.hpp"
+#include "engine/by_location/live_cells.hpp"
 #include "engine/monitors/topics.hpp"
 #include "engine/program/control_flow.hpp"
 #include "engine/search/team.hpp"
@@ -75,9 +76,12 @@ class TopicSearch {
     }
 
     // Without `askers` the control flow of threads says whether they can still ask.
-    void take_up(std::vector<std::uint32_t> topics, FutureAskers const* askers) {
+    void take_up(std::vector<std::uint32_t> topics, FutureAskers const* askers,
+                 FutureAskers const* taught = nullptr, LiveCells const* live = nullptr) {
         elements_before_ = size();
         askers_ = askers;
+        taught_ = taught;
+        live_ = live;
         topics_ = std::move(topics);
         for (auto const& part : parts_) {
             part->elements.clear();
@@ -332,6 +336,11 @@ class TopicSearch {
             auto& one = desk.reached[i];
             auto const& here = topic_at_node(one.slot);
             if ((stale(one.bits) & here.askers.ever) == 0) continue;  // dormant
+            if (taught_ != nullptr && (stale(one.bits) & askers_if_taught(one)) == 0) continue;
+            if (live_ != nullptr) {
+                auto const* const mask = live_->mask(static_cast<StateNumber>(one.slot / topic_count()));
+                for (std::size_t w = 0; w < std::min(words, rules_.words()); ++w) one.bits[w] |= mask[w];
+            }
             if (here.can_be_sorted) sort(one.slot, one.bits, nullptr);
             walk_to(desk, i, here.last);
         }
@@ -380,6 +389,11 @@ class TopicSearch {
         sender.sent.resize(desk.unsorted.size());
         for (auto const& one : desk.unsorted) sender.sent[sender.ends[part_of(one.slot)]++] = one;
         desk.unsorted.clear();
+    }
+    ThreadBits askers_if_taught(Reached const& one) const {
+        auto const k = topics_[one.slot % topic_count()];
+        if (!rules_.is_taught(k, one.bits.data())) return ~ThreadBits{0};
+        return taught_->ever(static_cast<StateNumber>(one.slot / topic_count()), k);
     }
 
     void store(std::size_t number) {
@@ -630,6 +644,8 @@ class TopicSearch {
 
     TopicGraph const& graph_;
     FutureAskers const* askers_ = nullptr;
+    FutureAskers const* taught_ = nullptr;  // of topics that are taught
+    LiveCells const* live_ = nullptr;
     TopicRules const& rules_;
     bool subsumption_;
     Team& team_;

@@ -126,6 +126,89 @@ TopicRules::TopicRules(Program const& program, Model model)
     add_topics(parts_of(model).modes);
     number_bits();
     for (auto const& e : program.renamings()) add_renaming(e);
+    if (program.translation() == nullptr) return;
+    find_ages();
+    find_writers();
+    if (!parts_of(model).modes) find_teacher();
+}
+
+// All values of the pivot have topics of their own, numbered by them. Stale ones are below its base.
+std::optional<Value> TopicRules::age(Topic const& topic) const {
+    auto const* const r = program_.translation();
+    if (r == nullptr || topic.kind != Topic::Kind::stale_value || topic.cell != r->pivot) return std::nullopt;
+    return (r->lift->base + r->modulus - (topic.plain != none ? topic.plain : topic.free)) % r->modulus;
+}
+
+void TopicRules::find_ages() {
+    aged_.resize(topics_.size());
+    std::iota(aged_.begin(), aged_.end(), 0u);
+    for (std::uint32_t k = 0; k < topics_.size(); ++k) {
+        auto const my_age = age(topics_[k]);
+        if (!my_age || *my_age <= Rotation::Lift::oldest_asked) continue;
+        auto const too_old = std::ranges::find_if(topics_, [&](Topic const& other) {
+            return age(other) == Rotation::Lift::oldest_asked + 1 &&
+                   (other.plain == none) == (topics_[k].plain == none);
+        });
+        aged_[k] = static_cast<std::uint32_t>(too_old - topics_.begin());
+    }
+}
+
+void TopicRules::find_writers() {
+    sole_writer_.assign(program_.cells.size(), none);
+    std::vector<bool> several(program_.cells.size());
+    for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+        for (auto const& i : program_.threads[t].code) {
+            if (i.op == Op::load || i.op == Op::wait || i.op < Op::load) continue;
+            auto const last = i.is_fence() ? program_.cells.size() : i.first_cell + i.cells;
+            for (std::size_t x = i.is_fence() ? program_.fence_cell() : i.first_cell; x < last; ++x) {
+                several[x] = several[x] || (sole_writer_[x] != none && sole_writer_[x] != t);
+                sole_writer_[x] = t;
+            }
+        }
+    }
+    for (std::size_t x = 0; x < several.size(); ++x) {
+        if (several[x]) sole_writer_[x] = none;
+    }
+}
+
+// In RA, where each write releases and each read acquires.
+void TopicRules::find_teacher() {
+    std::vector<bool> is_read(program_.cells.size()), is_updated(program_.cells.size());
+    for (std::uint32_t t = 0; t < program_.threads.size(); ++t) {
+        for (auto const& i : program_.threads[t].code) {
+            if (i.op < Op::load || i.is_fence()) continue;
+            for (auto x = i.first_cell; x < i.first_cell + i.cells; ++x) {
+                is_read[x] = is_read[x] || (i.op == Op::load && t != sole_writer_[x]);
+                is_updated[x] = is_updated[x] || is_rmw(i.op) || i.non_atomic || i.cells > 1;
+            }
+        }
+    }
+    for (std::uint32_t x = 0; x < program_.fence_cell(); ++x) {
+        if (sole_writer_[x] == none || !is_read[x] || is_updated[x] || !is_kept(parts_.W(x))) continue;
+        teacher_ = x;
+        auto const bit = [this](View view) { return stale_bits_[static_cast<std::size_t>(view)]; };
+        teacher_bits_ = {bit(parts_.W(x)), bit(parts_.C(sole_writer_[x]))};
+        return;
+    }
+}
+
+std::vector<std::uint32_t> TopicRules::bits_for_readers(std::uint32_t x) const {
+    std::vector<Bit> bits;
+    if (is_kept(parts_.WSC(x))) bits.push_back(aware_bits_[static_cast<std::size_t>(parts_.WSC(x))]);
+    if (is_kept(parts_.W(x))) bits.push_back(stale_bits_[static_cast<std::size_t>(parts_.W(x))]);
+    return bits;
+}
+
+std::uint32_t TopicRules::teacher_bit(std::uint32_t topic) const {
+    return teacher_ == none || topics_[topic].cell == teacher_ ? none : teacher_bits_[0];
+}
+
+// MSC[x] is for those who write x. If there is one such thread and it is aware, it learns nothing there until
+// the location of the topic is written, and then the bit is cleared with all others.
+void TopicRules::raise(Target& target) const {
+    for (std::uint32_t x = 0; x < sole_writer_.size(); ++x) {
+        if (sole_writer_[x] != none) target.unite(parts_.MSC(x), parts_.VSC(sole_writer_[x]));
+    }
 }
 
 // Where no RMW writes the location, a stale value is free as long as it is plain, and one topic serves both.
@@ -262,7 +345,8 @@ TopicRules::Effect TopicRules::effect(std::vector<MonitorEvent> const& label, st
         exchanges.push_back(event.thread);
         topic = exchanges_[event.thread].topics[topic];
     }
-    return {target.take(), std::move(exchanges), topic};
+    if (!label.empty()) raise(target);
+    return {target.take(), std::move(exchanges), aged_.empty() ? topic : aged_[topic]};
 }
 
 void TopicRules::apply(Target& target, MonitorEvent const& event) const {
@@ -284,6 +368,7 @@ bool TopicRules::asks(Topic const& topic, Instruction const& i, Operand expected
     struct {
         Topic const& topic;
         Cell const& cell;
+        bool is_stale;  // an operand like it stands for older values too
         bool asks = false;
 
         void any_plain() { asks = asks || topic.plain != none; }
@@ -295,9 +380,15 @@ bool TopicRules::asks(Topic const& topic, Instruction const& i, Operand expected
             asks = asks || (topic.free != none && (!v || cell.free.of_critical(*v) == topic.free));
         }
         void plain_but(Operand v) {
-            asks = asks || (topic.plain != none && (!v || cell.plain.of_critical(*v) != topic.plain));
+            bool const may_differ = !v || is_stale || cell.plain.of_critical(*v) != topic.plain;
+            asks = asks || (topic.plain != none && may_differ);
         }
-    } conditions{topic, program_.cells[topic.cell]};
+    } conditions{topic, program_.cells[topic.cell], false};
+    if (auto const my_age = age(topic)) {
+        auto const& lift = *program_.translation()->lift;
+        if (*my_age > Rotation::Lift::oldest_asked) return false;
+        conditions.is_stale = lift.base - *my_age <= lift.stale;
+    }
     violation_conditions(i.op, expected, awaited, conditions);
     return conditions.asks;
 }

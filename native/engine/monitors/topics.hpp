@@ -17,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -98,8 +99,32 @@ class TopicRules {
     // Whether an instruction can do so, whatever the values.
     bool may_ask(Topic const& topic, Instruction const& i) const;
 
+    // What a write to x leaves for those who read it.
+    std::vector<std::uint32_t> bits_for_readers(std::uint32_t x) const;
+    // Of a translation: a cell that one thread writes and others read. A topic is taught there if neither
+    // that thread nor the cell misses what it is about; so who reads the cell does not miss it either, until
+    // the topic wakes anew.
+    bool has_teacher() const { return teacher_ != none; }
+    // The bit of the cell, if the topic is not about the cell itself.
+    std::uint32_t teacher_bit(std::uint32_t topic) const;
+    bool is_taught(std::uint32_t topic, Word const* bits) const {
+        if (teacher_ == none || topics_[topic].cell == teacher_) return false;
+        Word missing = 0;
+        for (auto bit : teacher_bits_) missing |= bits[bit / 64] >> bit % 64 & 1;
+        return missing == 0;
+    }
+
   private:
     class Target;
+    // Of a topic about a stale value of the pivot of a translation: by how much the pivot has grown since.
+    std::optional<Value> age(Topic const& topic) const;
+    // Older ones become one that is too old.
+    void find_ages();
+    void find_writers();
+    void find_teacher();
+    // Sets bits that do not matter as they are.
+    void raise(Target& target) const;
+
     using Operand = std::optional<Value>;  // nothing: any value
     struct Exchanged {
         BitPermutation bits;
@@ -122,6 +147,10 @@ class TopicRules {
     std::uint32_t zero_ = 0, one_ = 0;       // bits that are always the same
     std::size_t words_ = 0;
     std::vector<Exchanged> exchanges_;
+    std::vector<std::uint32_t> aged_;              // topic -> topic
+    std::uint32_t teacher_ = none;                 // cell
+    std::array<std::uint32_t, 2> teacher_bits_{};  // its, and that of its writer
+    std::vector<std::uint32_t> sole_writer_;       // per cell: the only thread that writes it, or `none`
 };
 
 }  // namespace fencepost

@@ -88,6 +88,24 @@ void check_exchange(Program const& program, Exchange const& e) {
     check_cells(program, renaming);
 }
 
+// Stale values of the pivot alone are told apart, all of them.
+void check_translation(Program const& program, Rotation const& r) {
+    auto const& lift = *r.lift;
+    require(program.rotations.size() == 1 && r.step == 1 && !program.wraps, "translation");
+    require(r.modulus == program.max_value + 1 && lift.base < r.modulus && lift.stale < lift.base &&
+                lift.period > 0 && lift.period <= lift.stale + 1,
+            "translation");
+    for (auto x : r.cells) {
+        auto const& cell = program.cells[x];
+        for (auto const* classes : {&cell.plain, &cell.free}) {
+            bool const all = x == r.pivot && classes->tracked.size() == r.modulus;
+            require(classes->tracked.empty() || all, "stale values of a translation");
+            require(!(x == r.pivot && classes->others), "stale values of a translation");
+        }
+    }
+    require(program.cells[r.pivot].initial == lift.base, "pivot of a translation");
+}
+
 void check_rotation(Program const& program, Rotation const& r) {
     auto const& threads = program.threads;
     require(r.step > 0 && r.step < r.modulus && r.modulus % r.step == 0, "rotation");
@@ -116,6 +134,7 @@ void check_rotation(Program const& program, Rotation const& r) {
     for (std::uint32_t x = 0; x < program.fence_cell(); ++x)
         require(rotates[x] == rotates[renaming.cell(x)], "cell of a rotation");
     check_cells(program, renaming);
+    if (r.lift) check_translation(program, r);
 }
 
 }  // namespace

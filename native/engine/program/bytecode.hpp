@@ -191,11 +191,32 @@ struct Rotation {
     struct Array {
         std::uint32_t first, size;
     };
+    // Of a translation (src/fencepost/static/translations.py): its values do not wrap around. After each step
+    // the pivot, which never decreases, is brought back to `base`. Up to `stale`, which is less, a value v
+    // stands for v, v - period, v - 2 * period, … alike, and v is the largest of them that is no more than
+    // that: so values below `oldest` are lifted.
+    struct Lift {
+        Value base, stale, period;
+
+        // Who misses the write that made a value of the pivot stale misses all later ones, and who is aware
+        // of the newest is so for each. An access that asks about any stale value asks about the newest, or
+        // if it expects that one, about the one before.
+        static constexpr Value oldest_asked = 2;
+
+        Value oldest() const { return stale + 1 - period; }
+        // The value that stands for v when all are moved back by so much.
+        Value moved_back(Value v, Value by) const {
+            auto const least = by + oldest();
+            if (v < least) v += (least - v + period - 1) / period * period;
+            return v - by;
+        }
+    };
     Value modulus, step;  // which divides the modulus
     std::uint32_t pivot;  // the cell whose value tells how far they have moved
     std::vector<std::uint32_t> cells;
     std::vector<RegisterAt> registers;
     std::vector<Array> arrays;
+    std::optional<Lift> lift = std::nullopt;
 
     // After so many moves all is as before.
     Value order() const { return modulus / step; }
@@ -245,6 +266,10 @@ struct Program {
     std::uint32_t fence_cell() const { return static_cast<std::uint32_t>(cells.size() - 1); }
 
     bool has_taints() const;
+    // The translation among the rotations, which then is the only one.
+    Rotation const* translation() const {
+        return !rotations.empty() && rotations[0].lift ? &rotations[0] : nullptr;
+    }
     bool in_range(Wide v) const { return v >= 0 && v <= static_cast<Wide>(max_value); }
     Value reduce(Wide v) const {
         if (in_range(v)) return static_cast<Value>(v);

@@ -121,8 +121,10 @@ class ProgramBuilder {
 
     void add_rotation(Value modulus, Value step, std::uint32_t pivot, std::vector<std::uint32_t> cells,
                       std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> const& registers,
-                      std::vector<std::pair<std::uint32_t, std::uint32_t>> const& arrays) {
-        Rotation r{modulus, step, pivot, std::move(cells), {}, {}};
+                      std::vector<std::pair<std::uint32_t, std::uint32_t>> const& arrays,
+                      std::optional<std::tuple<Value, Value, Value>> const& lift) {
+        Rotation r{modulus, step, pivot, std::move(cells), {}, {}, {}};
+        if (lift) r.lift = std::make_from_tuple<Rotation::Lift>(*lift);
         for (auto const& [t, pc, reg] : registers) r.registers.push_back({t, pc, reg});
         for (auto const& [first, size] : arrays) r.arrays.push_back({first, size});
         program_.rotations.push_back(std::move(r));

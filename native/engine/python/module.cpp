@@ -183,7 +183,7 @@ void bind_program(nb::module_& m) {
              "sc_alone"_a = false, "non_atomic"_a = false, "local"_a = false, "taints"_a = false)
         .def("add_exchange", &ProgramBuilder::add_exchange, "first"_a, "second"_a, "cells"_a, "values"_a)
         .def("add_rotation", &ProgramBuilder::add_rotation, "modulus"_a, "step"_a, "pivot"_a, "cells"_a,
-             "registers"_a, "arrays"_a)
+             "registers"_a, "arrays"_a, "lift"_a = nb::none())
         .def("clear_renamings", &ProgramBuilder::clear_renamings)
         .def("finish", &ProgramBuilder::finish);
 }

@@ -36,6 +36,8 @@ struct Findings {
     std::optional<RacingAccess> race;
     std::optional<ThreadInState> failure;
     std::optional<StateNumber> deadlock;
+
+    bool any() const { return violation || tainted_use || race || failure || deadlock; }
 };
 
 template <class Monitor>

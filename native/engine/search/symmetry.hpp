@@ -124,10 +124,11 @@ class Symmetry {
     void turn_back(Word* state, Turn const& turn, Renamed renamed) const {
         auto const& r = turn.rotation;
         auto const order = r.order();
-        auto back = turn.pivot.get(state) / r.step % order;
+        auto back = r.lift ? ahead(state, turn) : turn.pivot.get(state) / r.step % order;
         if (back == 0) return;
         auto const rename = [&](Field const& field) {
-            field.set(state, r.moved(field.get(state), order - back));
+            auto const v = field.get(state);
+            field.set(state, r.lift ? r.lift->moved_back(v, back) : r.moved(v, order - back));
         };
         for (auto const& cell : turn.cells) rename(cell);
         for (std::uint32_t t = 0; t < turn.registers.size(); ++t) {
@@ -142,6 +143,13 @@ class Symmetry {
             turn.bits[n].apply(state);
             renamed(turn.number + n);
         }
+    }
+
+    // How far the pivot of a translation has come since the last step.
+    static Value ahead(Word const* state, Turn const& turn) {
+        auto const v = turn.pivot.get(state), base = turn.rotation.lift->base;
+        if (v < base) throw ValueOutOfRange(0, 0);
+        return v - base;
     }
 
     Swap make(Exchange const& e, std::uint32_t number) const {

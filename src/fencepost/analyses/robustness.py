@@ -21,6 +21,7 @@ from fencepost.engine.search import (
     Tactics,
     Watcher,
     explore,
+    explore_translation,
     lowering_for,
     stats,
     why_unknown,
@@ -84,8 +85,10 @@ def robust(
             program, model, limits=limits, order=order, tactics=tactics, watcher=watcher
         )
     started = time.monotonic()
-    result = search(program, model, limits, order, watcher, tactics=tactics)
+    result, translated = _search(program, model, limits, order, watcher, tactics=tactics, translates=True)
     common = found_besides(program, "robust", model, "robust", result)
+    if translated:  # assertions were left out
+        common["exhaustive"] = False
     # With the time for what was tried before, and for lowering the program.
     common["stats"] = replace(common["stats"], seconds=round(time.monotonic() - started, 6))
     common["warnings"] = all_warnings(program, model)
@@ -139,6 +142,23 @@ def search(
     observational: bool = False,
 ) -> Result:
     """The engine's result, for the orders of `robust`."""
+    return _search(
+        program, model, limits, order, watcher, tactics=tactics, observational=observational, translates=False
+    )[0]
+
+
+def _search(
+    program: Program,
+    model: str,
+    limits: Limits,
+    order: str,
+    watcher: Watcher | None,
+    *,
+    tactics: Tactics,
+    observational: bool = False,
+    translates: bool,
+) -> tuple[Result, bool]:
+    """Also whether it is that of a translation, which may be tried if the program is large."""
     if order == "auto":
         attempts = _attempts(tactics, by_location=not observational)
     else:
@@ -159,7 +179,12 @@ def search(
                     free, model, few, attempted, watcher, tactics=how, observational=observational
                 )
                 if _finds_nothing(result) or result.outcome == Outcome.INTERRUPTED:
-                    return result
+                    return result, False
+            bounded = limits.after(time.monotonic() - started)
+        if translates and order == "auto" and attempted == "largest-first" and states == DEEP_STATES:
+            found = _of_translation(program, model, bounded, how, watcher)
+            if found is not None and found.outcome in (Outcome.COMPLETE, Outcome.INTERRUPTED):
+                return found, True
             bounded = limits.after(time.monotonic() - started)
         if states is not None:
             bounded = replace(bounded, states=states)
@@ -175,7 +200,7 @@ def search(
         )
         # Where one order meets a value that is not followed, another may meet a violation before.
         if states is None or result.outcome not in (Outcome.STATE_LIMIT, Outcome.VALUE_LIMIT):
-            return result
+            return result, False
     raise AssertionError("the last attempt has no limit of its own")
 
 
@@ -186,6 +211,16 @@ def _without_bounds(program: Program, tactics: Tactics) -> Program | None:
 
     exact = tactics.store is not StoreKind.BITSTATE and tactics.part == (0, 1)
     return without_bounds(program) if tactics.rotation and exact else None
+
+
+def _of_translation(
+    program: Program, model: str, limits: Limits, tactics: Tactics, watcher: Watcher | None
+) -> Result | None:
+    from fencepost.static.translations import translation
+
+    exact = tactics.store is StoreKind.MAXIMAL and tactics.part == (0, 1)
+    found = translation(program) if tactics.translation and exact else None
+    return None if found is None else explore_translation(found, model, limits, watcher, tactics=tactics)
 
 
 def _finds_nothing(result: Result) -> bool:

@@ -229,6 +229,7 @@ def search_tactics(command: Command) -> Command:
             partial_order=not options["no_por"],
             symmetry=not options["no_symmetry"],
             rotation=not options["no_rotation"],
+            translation=not options["no_translation"],
             local=not options["no_local"],
             merging=not options["no_merging"],
             lookahead=not options["no_lookahead"],
@@ -258,6 +259,11 @@ def search_tactics(command: Command) -> Command:
             "--no-rotation",
             is_flag=True,
             help="Tell states apart that differ only in how far values that wrap around have come.",
+        ),
+        no_translation=click.option(
+            "--no-translation",
+            is_flag=True,
+            help="Do not try to prove anything by moving values back of which only differences matter.",
         ),
         no_local=click.option(
             "--no-local",

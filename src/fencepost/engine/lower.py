@@ -57,6 +57,7 @@ from fencepost.static.register_uses import registers_used, registers_used_at_end
 
 if TYPE_CHECKING:
     from fencepost.static.symmetry import ThreadExchange
+    from fencepost.static.translations import Translation
 
 _UNARY = {"-": ExpressionOp.NEGATE, "!": ExpressionOp.NOT}
 _BINARY = {
@@ -150,18 +151,52 @@ class Lowering:
             self._renamed[wanted] = self._with_renamings(exchanges=exchanges, rotations=rotations)
         return self._renamed[wanted]
 
+    def translated(self, found: Translation, *, exchanges: bool) -> _native.Program | None:
+        """With a translation of the program, if exchanges leave its values alone, and of stale values it
+        matters what they are only for the pivot, where each is told apart."""
+        self._builder.clear_renamings()
+        all_values = tuple(range(self._program.modulus))
+        for location in self._program.locations:
+            first = self._program.first_cell[location.name]
+            for classes in (self._classes[location.name].plain, self._classes[location.name].free):
+                is_pivot = first == found.pivot
+                tracked = (
+                    classes.tracked == all_values if is_pivot and classes.tracked else not classes.tracked
+                )
+                if first in found.cells and not (tracked and not (is_pivot and classes.others)):
+                    return None
+        for exchange in self._exchanges if exchanges else []:
+            cells = {x for pair in exchange.cells for x in pair}
+            renamed = {x for values in exchange.values for x in values.cells}
+            if found.pivot in cells or renamed & set(found.cells):
+                return None
+            self._add_exchange(exchange)
+        self._builder.add_rotation(
+            self._program.modulus,
+            1,
+            found.pivot,
+            found.cells,
+            found.registers,
+            found.arrays,
+            (found.base, found.stale, found.period),
+        )
+        return self._finish()
+
+    def _add_exchange(self, exchange: ThreadExchange) -> None:
+        self._builder.add_exchange(
+            exchange.first,
+            exchange.second,
+            exchange.cells,
+            [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
+        )
+
     def _with_renamings(self, *, exchanges: bool, rotations: bool) -> _native.Program:
         from fencepost.static.rotations import rotations as rotations_of
 
         self._builder.clear_renamings()
         exchanged = self._exchanges if exchanges else []
         for exchange in exchanged:
-            self._builder.add_exchange(
-                exchange.first,
-                exchange.second,
-                exchange.cells,
-                [(v.first, v.second, v.cells, v.registers) for v in exchange.values],
-            )
+            self._add_exchange(exchange)
         if rotations:
             for rotation in rotations_of(self._program, self._classes, exchanged):
                 self._builder.add_rotation(

@@ -25,6 +25,8 @@ from fencepost.verdicts import Stats
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from fencepost.static.translations import Translation
+
     class Bounds(TypedDict):
         most_states: int
         most_seconds: float
@@ -77,7 +79,8 @@ class Tactics(msgspec.Struct, frozen=True):
 
     Without `subsumption` every monitor is kept, not only the largest ones; without `partial_order` all
     threads are stepped in every state; without `symmetry` states in which equal threads have changed places
-    are told apart; without `rotation`, states in which values that wrap around have all been moved on.
+    are told apart; without `rotation`, states in which values that wrap around have all been moved on;
+    without `translation`, nothing is proven by moving values back of which only differences matter.
     Without `local`, constants are not propagated, and every access is a point at which other threads get
     their turn, also one that none of them can see. Without `merging`, a search by location follows monitors
     through every state, also through those with the same future; without `lookahead`, also where nobody can
@@ -99,6 +102,7 @@ class Tactics(msgspec.Struct, frozen=True):
     partial_order: bool = True
     symmetry: bool = True
     rotation: bool = True
+    translation: bool = True
     local: bool = True
     merging: bool = True
     lookahead: bool = True
@@ -125,6 +129,7 @@ EVERY_STATE = Tactics(
     partial_order=False,
     symmetry=False,
     rotation=False,
+    translation=False,
     local=False,
     merging=False,
     lookahead=False,
@@ -191,6 +196,40 @@ def explore(
         plainly = replace(tactics, local=False)
         return explore(program, model, limits, order, watcher, tactics=plainly, observational=observational)
     return result
+
+
+def explore_translation(
+    found: Translation,
+    model: str,
+    limits: Limits,
+    watcher: Watcher | None = None,
+    *,
+    tactics: Tactics = REDUCED,
+) -> _native.Result | None:
+    """Search a translation of a program: if the search is complete, the program has no violation and no race.
+    Nothing if exchanges of threads rename values that are moved."""
+    try:
+        lowering = lowering_for(found.program, model, local=tactics.local)
+        code = lowering.translated(found, exchanges=tactics.symmetry)
+    except InputError:  # it is no program of the user's that is refused
+        code = None
+    if code is None:
+        return None
+    return _native.explore(
+        code,
+        _native.Model[model.upper()],
+        _native.Order.BY_LOCATION,
+        StoreKind.MAXIMAL,
+        tactics.partial_order,
+        tactics.merging,
+        tactics.lookahead,
+        tactics.threads,
+        _native_variation(tactics),
+        **bounds(limits, watcher),
+        part=(0, 1),
+        may_compress=tactics.compress is None,
+        directory="",
+    )
 
 
 def lowering_for(

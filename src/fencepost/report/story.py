@@ -13,7 +13,18 @@ from msgspec import UNSET
 
 from fencepost.memory_models import EXIT_VIOLATED, OBSERVATIONAL, WRITE_RACES
 from fencepost.report.printable import counted, printable
-from fencepost.verdicts import Answer, ModelVerdict, Persistent, RaceFree, Racy, Safe, Stats, Unknown, Unsafe
+from fencepost.verdicts import (
+    Answer,
+    ModelVerdict,
+    Persistent,
+    RaceFree,
+    Racy,
+    Robust,
+    Safe,
+    Stats,
+    Unknown,
+    Unsafe,
+)
 
 _WORDS = {  # by criterion, where the verdict alone does not say what it is about
     "trf": {True: "no triangular race", False: "triangular race", None: "unknown"},
@@ -166,5 +177,10 @@ def _searched(answer: Answer) -> str:
         return (
             f"Proven by flattening with k = {answer.flattened}. Data races, failing assertions and deadlocks "
             "were not searched for exhaustively."
+        )
+    if isinstance(answer, Robust) and answer.criterion == "robust":
+        return (
+            "Proven by translation. No data race. Failing assertions and deadlocks were not searched for "
+            "exhaustively."
         )
     return "The search stopped here, so it may have missed data races, failing assertions and deadlocks."
