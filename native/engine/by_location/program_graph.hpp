@@ -21,12 +21,25 @@ namespace fencepost {
 struct GraphEdge {
     StateNumber target;
     LabelNumber label;
+    auto operator<=>(GraphEdge const&) const = default;
 };
+
+// An edge as it is kept, in six bytes: most of the graph are edges.
+struct PackedEdge {
+    PackedEdge(GraphEdge edge)
+        : low(static_cast<std::uint16_t>(edge.target)),
+          high(static_cast<std::uint16_t>(edge.target >> 16)),
+          label(static_cast<std::uint16_t>(edge.label)) {}
+    GraphEdge unpacked() const { return {StateNumber{high} << 16 | low, label}; }
+    std::uint16_t low, high, label;
+};
+using EdgeArena = ArenaOf<PackedEdge>;
 
 using StandNumber = std::uint16_t;
 
-struct TooManyStands : std::runtime_error {
-    TooManyStands() : std::runtime_error("too many different accesses") {}
+// Stands and labels have 16 bits.
+struct TooManyNumbers : std::runtime_error {
+    TooManyNumbers() : std::runtime_error("too many different accesses") {}
 };
 
 // Where a thread stands: at which point, and with which operands if its violations depend on them.
@@ -60,7 +73,7 @@ class Stands {
     StandNumber number(Stand const& stand, StateNumber example) {
         auto const [at, is_new] = numbers_.try_emplace(stand, static_cast<StandNumber>(stands_.size()));
         if (is_new) {
-            if (stands_.size() > UINT16_MAX) throw TooManyStands();
+            if (stands_.size() > UINT16_MAX) throw TooManyNumbers();
             stands_.emplace_back(stand, example);
         }
         return at->second;
@@ -236,7 +249,7 @@ class ProgramGraph {
     // Rows as in `add_node`. Of a row: where t stands, and the exchanges of threads that leave the node as it
     // is, a bit for each.
     Arena const& node_rows() const { return nodes_; }
-    Arena const& edge_rows() const { return edges_; }
+    EdgeArena const& edge_rows() const { return edges_; }
     std::size_t node_words() const {
         return 1 + (threads_ + 3) / 4 + (symmetry().exchanges_threads() ? 1 : 0);
     }
@@ -385,9 +398,9 @@ class ProgramGraph {
         }
         if (!chunk.keeping.empty()) node[1 + (threads_ + 3) / 4] = chunk.keeping[i];
     }
-    Word edge_to(StateNumber target, GraphChunk& chunk, std::size_t i) const {
+    PackedEdge edge_to(StateNumber target, GraphChunk& chunk, std::size_t i) const {
         auto const label = workers_[chunk.worker]->machine().monitor().label(chunk.successors[i]);
-        return std::bit_cast<Word>(GraphEdge{target, global_labels_[chunk.worker][label]});
+        return GraphEdge{target, global_labels_[chunk.worker][label]};
     }
 
     // Translates a worker's numbers to those of the graph. Its chunks come in the order in which it made
@@ -396,6 +409,7 @@ class ProgramGraph {
         for (auto const& label : chunk.labels) {
             auto number = Labels::nothing;
             for (auto const& event : label) number = labels_.append(number, event);
+            if (number > UINT16_MAX) throw TooManyNumbers();
             global_labels_[chunk.worker].push_back(number);
         }
         for (auto const& [stand, example] : chunk.new_stands)
@@ -410,7 +424,7 @@ class ProgramGraph {
     Labels labels_;
     Stands stands_;
     Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node
-    Arena edges_;
+    EdgeArena edges_;
     std::vector<std::vector<LabelNumber>> global_labels_;  // per worker
     std::vector<std::vector<StandNumber>> global_stands_;  // per worker
     std::vector<std::uint64_t> hashes_;
