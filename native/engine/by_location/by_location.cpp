@@ -97,6 +97,7 @@ class LocationExplorer {
             while (futures.split()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }
+            memory_.allow(memory_.used() + memory_left() - std::min(memory_left(), memory.used()));
             is_merged_ = futures.merge(merged_nodes_, merged_edges_);
         } catch (OutOfMemory const&) {
             is_merged_ = false;  // topics may need less

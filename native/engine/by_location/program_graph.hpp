@@ -200,6 +200,7 @@ class ProgramGraph {
                  Team& team, MemoryBudget& memory, bool may_compress)
         : team_(team),
           memory_(memory),
+          most_bytes_(memory.left()),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
@@ -218,6 +219,7 @@ class ProgramGraph {
         if (sent_ == 0) start();
         auto const waiting = states_->size() - sent_;
         if (waiting == 0) return false;
+        memory_.allow(most_bytes_ - std::min(most_bytes_, states_->bytes()));
         if (workers_.size() == 1 || waiting <= chunk_nodes) {
             take_chunks(1, std::min(chunk_nodes, waiting));
             load(*chunks_[0]);
@@ -229,7 +231,7 @@ class ProgramGraph {
             take_chunks(std::min(most, (waiting + nodes - 1) / nodes), nodes);
             states_->plain() == nullptr ? add_compressed() : add_together(*states_->plain());
         }
-        if (bytes() > (memory_.used() + memory_.left()) / 2) states_->compress();
+        if (bytes() > most_bytes_ / 2) states_->compress();
         return true;
     }
 
@@ -417,7 +419,8 @@ class ProgramGraph {
     }
 
     Team& team_;
-    MemoryBudget& memory_;
+    MemoryBudget& memory_;    // of nodes and edges
+    std::size_t most_bytes_;  // of these and the states
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
     std::unique_ptr<States> states_;

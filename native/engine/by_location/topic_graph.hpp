@@ -7,7 +7,6 @@
 // that only count, and choices that come to the same.
 #pragma once
 
-#include <bit>
 #include <optional>
 #include <vector>
 
