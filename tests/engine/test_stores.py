@@ -114,7 +114,7 @@ def test_states_are_compressed_when_memory_runs_short(rcu, order, threads):
 def test_by_location_states_are_compressed_when_memory_runs_short(threads):
     tactics = replace(REDUCED, rotation=False, threads=threads)
     plenty = explore(EIGHT_THREADS, "ra", Limits(), "by-location", tactics=tactics)
-    limits = Limits(memory_mb=23.5)
+    limits = Limits(memory_mb=22)
     thrifty = explore(EIGHT_THREADS, "ra", limits, "by-location", tactics=tactics)
     exact = explore(EIGHT_THREADS, "ra", limits, "by-location", tactics=replace(tactics, compress=False))
     assert exact.outcome == Outcome.MEMORY_LIMIT

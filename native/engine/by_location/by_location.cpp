@@ -97,6 +97,7 @@ class LocationExplorer {
             while (futures.split()) {
                 if (auto const stop = overseer_.look(progress())) return stop;
             }
+            memory_.allow(memory_.used() + memory_left() - std::min(memory_left(), memory.used()));
             is_merged_ = futures.merge(merged_nodes_, merged_edges_);
         } catch (OutOfMemory const&) {
             is_merged_ = false;  // topics may need less
@@ -235,7 +236,8 @@ class LocationExplorer {
     MemoryBudget memory_;
     ProgramGraph graph_;
     bool is_merged_ = false;
-    Arena merged_nodes_, merged_edges_;
+    Arena merged_nodes_;
+    EdgeArena merged_edges_;
     std::size_t looked_ahead_ = 0;  // the first group of which nothing is known ahead
     Pages rows_ahead_;
     std::optional<FutureAskers> askers_;
@@ -256,7 +258,7 @@ std::optional<Result> explore_by_location(Program const& program, Model model, S
     if (rules.words() > most_words) return std::nullopt;
     try {
         return LocationExplorer(program, model, options, watcher, rules).run();
-    } catch (TooManyStands const&) {
+    } catch (TooManyNumbers const&) {
         return std::nullopt;
     }
 }

@@ -21,12 +21,25 @@ namespace fencepost {
 struct GraphEdge {
     StateNumber target;
     LabelNumber label;
+    auto operator<=>(GraphEdge const&) const = default;
 };
+
+// An edge as it is kept, in six bytes: most of the graph are edges.
+struct PackedEdge {
+    PackedEdge(GraphEdge edge)
+        : low(static_cast<std::uint16_t>(edge.target)),
+          high(static_cast<std::uint16_t>(edge.target >> 16)),
+          label(static_cast<std::uint16_t>(edge.label)) {}
+    GraphEdge unpacked() const { return {StateNumber{high} << 16 | low, label}; }
+    std::uint16_t low, high, label;
+};
+using EdgeArena = ArenaOf<PackedEdge>;
 
 using StandNumber = std::uint16_t;
 
-struct TooManyStands : std::runtime_error {
-    TooManyStands() : std::runtime_error("too many different accesses") {}
+// Stands and labels have 16 bits.
+struct TooManyNumbers : std::runtime_error {
+    TooManyNumbers() : std::runtime_error("too many different accesses") {}
 };
 
 // Where a thread stands: at which point, and with which operands if its violations depend on them.
@@ -60,7 +73,7 @@ class Stands {
     StandNumber number(Stand const& stand, StateNumber example) {
         auto const [at, is_new] = numbers_.try_emplace(stand, static_cast<StandNumber>(stands_.size()));
         if (is_new) {
-            if (stands_.size() > UINT16_MAX) throw TooManyStands();
+            if (stands_.size() > UINT16_MAX) throw TooManyNumbers();
             stands_.emplace_back(stand, example);
         }
         return at->second;
@@ -187,6 +200,7 @@ class ProgramGraph {
                  Team& team, MemoryBudget& memory, bool may_compress)
         : team_(team),
           memory_(memory),
+          most_bytes_(memory.left()),
           threads_(program.threads.size()),
           stands_(program),
           nodes_(memory, 1 + (threads_ + 3) / 4 + (program.exchanges.empty() ? 0 : 1)),
@@ -205,6 +219,7 @@ class ProgramGraph {
         if (sent_ == 0) start();
         auto const waiting = states_->size() - sent_;
         if (waiting == 0) return false;
+        memory_.allow(most_bytes_ - std::min(most_bytes_, states_->bytes()));
         if (workers_.size() == 1 || waiting <= chunk_nodes) {
             take_chunks(1, std::min(chunk_nodes, waiting));
             load(*chunks_[0]);
@@ -216,7 +231,7 @@ class ProgramGraph {
             take_chunks(std::min(most, (waiting + nodes - 1) / nodes), nodes);
             states_->plain() == nullptr ? add_compressed() : add_together(*states_->plain());
         }
-        if (bytes() > (memory_.used() + memory_.left()) / 2) states_->compress();
+        if (bytes() > most_bytes_ / 2) states_->compress();
         return true;
     }
 
@@ -236,7 +251,7 @@ class ProgramGraph {
     // Rows as in `add_node`. Of a row: where t stands, and the exchanges of threads that leave the node as it
     // is, a bit for each.
     Arena const& node_rows() const { return nodes_; }
-    Arena const& edge_rows() const { return edges_; }
+    EdgeArena const& edge_rows() const { return edges_; }
     std::size_t node_words() const {
         return 1 + (threads_ + 3) / 4 + (symmetry().exchanges_threads() ? 1 : 0);
     }
@@ -385,9 +400,9 @@ class ProgramGraph {
         }
         if (!chunk.keeping.empty()) node[1 + (threads_ + 3) / 4] = chunk.keeping[i];
     }
-    Word edge_to(StateNumber target, GraphChunk& chunk, std::size_t i) const {
+    PackedEdge edge_to(StateNumber target, GraphChunk& chunk, std::size_t i) const {
         auto const label = workers_[chunk.worker]->machine().monitor().label(chunk.successors[i]);
-        return std::bit_cast<Word>(GraphEdge{target, global_labels_[chunk.worker][label]});
+        return GraphEdge{target, global_labels_[chunk.worker][label]};
     }
 
     // Translates a worker's numbers to those of the graph. Its chunks come in the order in which it made
@@ -396,6 +411,7 @@ class ProgramGraph {
         for (auto const& label : chunk.labels) {
             auto number = Labels::nothing;
             for (auto const& event : label) number = labels_.append(number, event);
+            if (number > UINT16_MAX) throw TooManyNumbers();
             global_labels_[chunk.worker].push_back(number);
         }
         for (auto const& [stand, example] : chunk.new_stands)
@@ -403,14 +419,15 @@ class ProgramGraph {
     }
 
     Team& team_;
-    MemoryBudget& memory_;
+    MemoryBudget& memory_;    // of nodes and edges
+    std::size_t most_bytes_;  // of these and the states
     std::size_t threads_, words_ = 0;
     std::vector<std::unique_ptr<GraphWorker>> workers_;  // the first is used by the caller
     std::unique_ptr<States> states_;
     Labels labels_;
     Stands stands_;
     Arena nodes_;  // the number of the first edge, where the threads stand, which exchanges keep the node
-    Arena edges_;
+    EdgeArena edges_;
     std::vector<std::vector<LabelNumber>> global_labels_;  // per worker
     std::vector<std::vector<StandNumber>> global_stands_;  // per worker
     std::vector<std::uint64_t> hashes_;

@@ -267,17 +267,17 @@ std::uint64_t EqualFutures::hash_of_edges(StateNumber n) const {
     return hash;
 }
 
-void EqualFutures::list_edges(StateNumber n, std::vector<Word>& edges) const {
+void EqualFutures::list_edges(StateNumber n, std::vector<GraphEdge>& edges) const {
     edges.clear();
     for (auto e = all_.first_edge(n); e < all_.first_edge(n + 1); ++e) {
         auto const edge = all_.edge(e);
-        edges.push_back(std::bit_cast<Word>(GraphEdge{class_of_.as<Class>()[edge.target], edge.label}));
+        edges.push_back({class_of_.as<Class>()[edge.target], edge.label});
     }
     std::ranges::sort(edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
-bool EqualFutures::merge(Arena& nodes, Arena& edges) {
+bool EqualFutures::merge(Arena& nodes, EdgeArena& edges) {
     if (!is_worth_it()) return false;
     // Classes in the order in which the search met them, so that neighbours stay close in memory.
     auto* const numbers = members_.as<Class>();
@@ -293,14 +293,14 @@ bool EqualFutures::merge(Arena& nodes, Arena& edges) {
         }
         class_of[n] = number;
     }
-    std::vector<Word> of_node;
+    std::vector<GraphEdge> of_node;
     for (Class c = 0; c < classes_; ++c) {
         auto const* const row = program_.node_rows()[first_of[c]];
         auto* const node = nodes.append();
         std::copy_n(row, row_words_, node);
         node[0] = edges.size();
         list_edges(first_of[c], of_node);
-        for (auto word : of_node) *edges.append() = word;
+        for (auto const& edge : of_node) *edges.append() = edge;
     }
     std::atomic<bool> all_are_like = true;
     in_rows(nodes_, [&](std::size_t first, std::size_t last, std::size_t) {
@@ -312,17 +312,17 @@ bool EqualFutures::merge(Arena& nodes, Arena& edges) {
 }
 
 // Whether a node has the row and the edges of its class.
-bool EqualFutures::is_like(StateNumber n, Arena const& nodes, Arena const& edges) const {
+bool EqualFutures::is_like(StateNumber n, Arena const& nodes, EdgeArena const& edges) const {
     TopicGraph const merged(program_, nodes, edges);
     auto const c = class_of_.as<Class>()[n];
     auto const *const row = program_.node_rows()[n], *const node = nodes[c];
     if (!std::equal(row + 1, row + row_words_, node + 1)) return false;
-    static thread_local std::vector<Word> of_node;
+    static thread_local std::vector<GraphEdge> of_node;
     list_edges(n, of_node);
     auto const first = merged.first_edge(c);
     if (merged.first_edge(c + 1) - first != of_node.size()) return false;
     for (std::size_t i = 0; i < of_node.size(); ++i) {
-        if (*edges[first + i] != of_node[i]) return false;
+        if (merged.edge(first + i) != of_node[i]) return false;
     }
     return true;
 }

@@ -7,7 +7,6 @@
 // that only count, and choices that come to the same.
 #pragma once
 
-#include <bit>
 #include <optional>
 #include <vector>
 
@@ -23,13 +22,13 @@ class TopicGraph {
     explicit TopicGraph(ProgramGraph const& program)
         : program_(program), nodes_(&program.node_rows()), edges_(&program.edge_rows()) {}
     // With these nodes and edges.
-    TopicGraph(ProgramGraph const& program, Arena const& nodes, Arena const& edges)
+    TopicGraph(ProgramGraph const& program, Arena const& nodes, EdgeArena const& edges)
         : program_(program), nodes_(&nodes), edges_(&edges) {}
 
     std::size_t size() const { return nodes_->size(); }
     std::size_t edges() const { return edges_->size(); }
     std::size_t first_edge(StateNumber n) const { return n < size() ? (*nodes_)[n][0] : edges(); }
-    GraphEdge edge(std::size_t number) const { return std::bit_cast<GraphEdge>(*(*edges_)[number]); }
+    GraphEdge edge(std::size_t number) const { return (*edges_)[number]->unpacked(); }
     void prefetch_node(StateNumber n) const { __builtin_prefetch((*nodes_)[n]); }
     void prefetch_edges(StateNumber n) const {
         if (auto const first = (*nodes_)[n][0]; first < edges()) __builtin_prefetch((*edges_)[first]);
@@ -48,7 +47,7 @@ class TopicGraph {
   private:
     ProgramGraph const& program_;
     Arena const* nodes_;
-    Arena const* edges_;
+    EdgeArena const* edges_;
 };
 
 // Which nodes have the same future? At first all are in one class. Then classes are split, until the nodes of
@@ -61,7 +60,7 @@ class EqualFutures {
     // Splits some classes; false when there are no more to split, or too many to be worth it.
     bool split();
     // Makes a graph with a node for each class; false if it would be little smaller. After all is split.
-    bool merge(Arena& nodes, Arena& edges);
+    bool merge(Arena& nodes, EdgeArena& edges);
 
   private:
     using Class = std::uint32_t;
@@ -97,8 +96,8 @@ class EqualFutures {
     std::uint32_t part_with(std::uint64_t spread_hash, std::uint64_t edges, Class of, std::size_t shard);
     std::uint64_t hash_of_edges(StateNumber n) const;
     // The classes to which the edges of a node lead, with their labels, each once.
-    void list_edges(StateNumber n, std::vector<Word>& edges) const;
-    bool is_like(StateNumber n, Arena const& nodes, Arena const& edges) const;
+    void list_edges(StateNumber n, std::vector<GraphEdge>& edges) const;
+    bool is_like(StateNumber n, Arena const& nodes, EdgeArena const& edges) const;
     // Calls `task` with the first and the last of some numbers below `count`, and how many such rows came
     // before; shared by the team.
     template <class Task>
