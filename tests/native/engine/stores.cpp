@@ -255,6 +255,36 @@ void word_maps_find_what_was_added(std::uint64_t seed, std::size_t length) {
     }
 }
 
+// Two arenas share a budget, and so the larger pieces that their blocks are cut from.
+void arenas_do_not_overlap() {
+    MemoryBudget budget(plenty);
+    Arena words(budget, 3, 4096);
+    ArenaOf<std::uint16_t> shorts(budget, 3, 4096);
+    for (std::size_t n = 0; n < 300'000; ++n) {
+        auto* const row = words.append();
+        auto* const small = shorts.append();
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(row[i] == 0 && small[i] == 0);
+            row[i] = n + i;
+            small[i] = static_cast<std::uint16_t>(n ^ i);
+        }
+    }
+    for (std::size_t n = 0; n < 300'000; ++n) {
+        for (std::size_t i = 0; i < 3; ++i)
+            CHECK(words[n][i] == n + i && shorts[n][i] == static_cast<std::uint16_t>(n ^ i));
+    }
+    CHECK(budget.used() >= 300'000 * 3 * (sizeof(Word) + sizeof(std::uint16_t)));
+    MemoryBudget little(10'000);
+    Arena bounded(little, 1, 4096);
+    bool refused = false;
+    try {
+        bounded.append_many(2'000);
+    } catch (OutOfMemory const&) {
+        refused = true;
+    }
+    CHECK(refused && little.used() <= 10'000);
+}
+
 }  // namespace
 
 int main() {
@@ -276,6 +306,7 @@ int main() {
     }
     packed_origins_are_read_back(seed);
     an_index_finds_what_was_added();
+    arenas_do_not_overlap();
     ends_at_its_memory_limit<ExactStore>();
     ends_at_its_memory_limit<CompressedStore>();
     ends_at_its_memory_limit<AntichainStore>();
