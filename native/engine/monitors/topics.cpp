@@ -183,8 +183,16 @@ void TopicRules::find_teacher() {
             }
         }
     }
+    auto const renamings = program_.renamings();
+    // Else what was taught would have other names after a step.
+    auto const keeps_its_name = [&](std::uint32_t x) {
+        return std::ranges::all_of(renamings, [&](Renaming const& renaming) {
+            return renaming.cell(x) == x && renaming.thread(sole_writer_[x]) == sole_writer_[x];
+        });
+    };
     for (std::uint32_t x = 0; x < program_.fence_cell(); ++x) {
         if (sole_writer_[x] == none || !is_read[x] || is_updated[x] || !is_kept(parts_.W(x))) continue;
+        if (!keeps_its_name(x)) continue;
         teacher_ = x;
         auto const bit = [this](View view) { return stale_bits_[static_cast<std::size_t>(view)]; };
         teacher_bits_ = {bit(parts_.W(x)), bit(parts_.C(sole_writer_[x]))};
