@@ -29,7 +29,8 @@ class Frontier {
     void begin_with(std::vector<StateNumber> waiting, std::uint64_t next) {
         size_ = waiting.size();
         next_ = next;
-        stacks_.assign(1, std::move(waiting));
+        stacks_.resize(1);
+        stacks_[0] = std::move(waiting);
         top_ = 0;
         if (order_ == Order::breadth_first) std::ranges::reverse(stacks_[0]);
     }

@@ -10,7 +10,7 @@ namespace fencepost::scheduler {
 namespace {
 
 void put_untried(Text& out, std::uint32_t untried) {
-    constexpr char const* names[] = {"draws",   "time-limits",  "clocks",         "outside",
+    constexpr char const* names[] = {"draws",   "time-limits",  "clocks",          "outside",
                                      "signals", "many-threads", "initialisations", "parts"};
     char const* comma = "";
     for (std::uint32_t i = 0; i < std::size(names); ++i) {
