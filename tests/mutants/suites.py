@@ -193,6 +193,7 @@ SUITES: dict[str, list[list[str]]] = {
         ["tests/cli", "tests/analyses/test_deadlocks.py"],
     ],
     "program-answers": [["tests/verdicts"]],
+    "translations": [[f"{ENGINE}/test_translations.py"]],
     "static": [
         [
             "tests/static",
