@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
+from fencepost.analyses import tso
 from fencepost.analyses.flattening import TooManyValuesError, flattened, is_safe_alone
 from fencepost.analyses.robustness import robust
 from fencepost.analyses.tso import persist
@@ -221,6 +222,39 @@ def test_a_proof_by_flattening_says_so():
     assert exact.flattened is None
     assert flat.flattened == 0  # each thread is safe alone
     assert flat.stats.states < exact.stats.states
+
+
+@pytest.mark.parametrize("k", [0, 2])
+def test_proofs_by_flattening_agree_with_exact_answers(k, monkeypatch):
+    monkeypatch.setattr(tso, "NEAR_STATES", 1)
+    monkeypatch.setattr(tso, "MIDDLE_STATES", 1)
+    few = Limits(states=20_000)
+    by_flattening = fragile = 0
+    for seed in range(BATCH):
+        program = random_program(random.Random(seed), loop_free=False)
+        exact = persist(program, limits=few)
+        if isinstance(exact, Unknown):
+            continue
+        flat = persist(program, limits=few, flatten=k)
+        assert flat.verdict in (exact.verdict, "unknown"), f"seed {seed}:\n{tpl.write(program)}"
+        by_flattening += isinstance(flat, Persistent) and flat.flattened is not None
+        fragile += isinstance(flat, Fragile)
+    assert by_flattening > 50 < fragile
+
+
+@pytest.mark.parametrize(("near", "between"), [(10**9, "fence;"), (100, "")], ids=["near", "middle"])
+def test_an_interrupted_search_is_not_followed_by_a_proof(near, between, monkeypatch):
+    """Of threads that are safe alone: with fences, or if the writer of y did not wait for ever."""
+    monkeypatch.setattr(tso, "NEAR_STATES", near)
+    threads = "".join(
+        f"fn t{i} {{ local r; while (1) {{ x{i}.store(1); {between} r = y.load(); x{i}.store(0); }} }}\n"
+        for i in range(20)
+    )
+    cells = ", ".join(f"x{i}" for i in range(20))
+    program = tpl.read(f"global {cells}, y, z;\n{threads}fn u {{ wait(z, 1); y.store(1); }}\n", "u.tpl")
+    answer = persist(program, flatten=1, watcher=lambda _: True)
+    assert isinstance(answer, Unknown)
+    assert answer.interrupted
 
 
 def test_a_reduced_search_keeps_to_its_limits():

@@ -9,6 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 import fencepost
+from fencepost.analyses.safety import all_models
+from fencepost.analyses.safety.all_models import verify_under_all
 from fencepost.analyses.safety.portfolio import certify, races, verify
 from fencepost.certificates import Checked, check
 from fencepost.certificates.question import bad_states, registers_asked_for
@@ -309,3 +311,22 @@ class TestLimits:
         answer = verify(program, wanted=wanted, engine="backward", limits=Limits(states=1000))
         assert isinstance(answer, Unknown)
         assert "1,000 states" in answer.why
+
+
+def test_of_required_models_the_worst_answer_counts(monkeypatch):
+    """Unknown under one of them is worse than safe, in whatever order they stand."""
+    program = tpl.read("global x; fn a { x.store(1); } fn b { local r; r = x.load(); assert(r < 2); }", "t")
+    large = tpl.read(
+        "global x; fn a[3] { local r; while (1) { r = x.load(); x.store(r + 1); assert(r < 9); } }", "u"
+    )
+    unknown = verify(large, "sra", limits=Limits(states=1))
+    assert isinstance(unknown, Unknown)
+    monkeypatch.setattr(
+        all_models,
+        "verify",
+        lambda program, model, **how: unknown if model == "sra" else verify(program, model, **how),
+    )
+    for require in (("sc", "sra"), ("sra", "sc")):
+        answer = verify_under_all(program, require=require)
+        assert [one.verdict for one in answer.models if one.required] == ["safe", "unknown"]
+        assert answer.verdict == "unknown"
