@@ -180,7 +180,7 @@ def _searched(answer: Answer) -> str:
         )
     if isinstance(answer, Robust) and answer.criterion == "robust":
         return (
-            "Proven by translation. No data race. Failing assertions and deadlocks were not searched for "
-            "exhaustively."
+            "Proven by translation. No data race. Nothing is said about failing assertions and deadlocks: "
+            "`fencepost verify` asks about these."
         )
     return "The search stopped here, so it may have missed data races, failing assertions and deadlocks."
