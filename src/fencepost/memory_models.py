@@ -4,11 +4,7 @@ A row says what a model is called, what can be asked about it, and where it is d
 in `models/`; how a question is answered is in `analyses/`. `docs/adding-a-model.md` says how to add a row.
 """
 
-from __future__ import annotations
-
-from typing import Literal
-
-import msgspec
+from typing import Literal, NamedTuple
 
 # The order in which `robust` visits states, and the one that `swarm` takes instead. The engine's enumerators
 # are called the same, in capitals; "auto" is made of several (`analyses/robustness.py`).
@@ -61,7 +57,9 @@ EXIT_MEANINGS = {
 }
 
 
-class MemoryModel(msgspec.Struct, frozen=True):
+# No struct of msgspec, for which compiler wrappers have no time; and no annotation here is a text, since that
+# would have to be compiled.
+class MemoryModel(NamedTuple):
     """One row: a memory model."""
 
     called: str  # in sentences

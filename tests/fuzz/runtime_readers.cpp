@@ -105,6 +105,7 @@ bool AtomicMethods::has(std::uintptr_t) const {
 }
 bool sites::on = false;
 void sites::add(std::uintptr_t, SiteKind, SiteChange const&) {}
+void sites::turn_on() {}
 
 void symbolise(Finding const& f) {
     look_up_symbols(f.by.frames, f.by.count);

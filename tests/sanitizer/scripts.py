@@ -184,8 +184,10 @@ class _Rules:
                 view.happen(t, part)
             self.sc.current[t] = _join(self.sc.current[t], mutex.sc)
         else:
-            parts = zip(views, mutex.message, strict=True)
-            mutex.message = Cpp20Message(*(_join(view.current[t], part) for view, part in parts))
+            known, strongly, fences, eco = (
+                _join(view.current[t], part) for view, part in zip(views, mutex.message, strict=True)
+            )
+            mutex.message = known, strongly, fences, eco
             mutex.sc = _join(mutex.sc, self.sc.current[t])
 
 
