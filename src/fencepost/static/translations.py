@@ -47,7 +47,7 @@ from fencepost.static.intervals import Interval, interval_of
 from fencepost.static.liveness import assigned_register, live_registers
 from fencepost.static.register_uses import may_divide_by_zero
 from fencepost.static.rewriting import Flow, with_early_branches
-from fencepost.static.rotations import _Sorts
+from fencepost.static.rotations import Sorts
 
 _LARGEST_MODULUS = 256
 # How far below the pivot values are fresh: they stand for themselves.
@@ -73,7 +73,7 @@ def translation(program: Program) -> Translation | None:
     if program.templates or not program.wraps:
         return None
     simpler = _simplified(program)
-    sorts = _Sorts(simpler)
+    sorts = Sorts(simpler)
     for sort in sorts.computed():
         for location in simpler.locations:
             if location.is_array or sorts.of_location(location.name) != sort:
@@ -191,14 +191,14 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class _Attempt:
-    def __init__(self, program: Program, sorts: _Sorts, pivot: Location) -> None:
+    def __init__(self, program: Program, sorts: Sorts, pivot: Location) -> None:
         self._pivot = pivot
         self._take(program, sorts)
         self._names = {x.name for x in program.locations if sorts.of_location(x.name) == self._sort}
         self._moved: dict[str, int] = {}  # arrays
         self._reach = 0  # the largest number that a difference is compared with
 
-    def _take(self, program: Program, sorts: _Sorts) -> None:
+    def _take(self, program: Program, sorts: Sorts) -> None:
         self._program = program
         self._sorts = sorts
         self._sort = sorts.of_location(self._pivot.name)
@@ -324,7 +324,7 @@ class _Attempt:
 
     def _translated(self) -> Translation:
         freed = self._rewritten(self._free)
-        self._take(freed, _Sorts(freed))
+        self._take(freed, Sorts(freed))
         period = reduce(max, self._moved.values(), 1)
         _require(all(period % size == 0 for size in self._moved.values()))
         stale = period - 1
@@ -351,7 +351,7 @@ class _Attempt:
         locations = tuple(map(initial, self._program.locations))
         checked = self._rewritten(self._checks)
         checked = replace(checked, locations=locations, max_value=modulus - 1, wraps=False)
-        self._take(checked, _Sorts(checked))
+        self._take(checked, Sorts(checked))
         first_cell = checked.first_cell
         cells = [
             first_cell[x.name] + n for x in locations if x.name in self._names for n in range(len(x.initial))
